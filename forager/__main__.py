@@ -1,0 +1,3 @@
+from forager.cli import main
+
+main()

@@ -1,0 +1,90 @@
+"""One clock for every part: wall time, accelerated time, or the time of a loop that jumps.
+
+`VirtualLoop` is an event loop that jumps to the next timer whenever nothing can run, so hours of crawling pass in seconds
+through the very same engine. Under it there must be no threads, processes or sockets: the loop cannot see them work.
+"""
+
+import asyncio
+import time
+from collections.abc import Coroutine
+from typing import Any, NoReturn, Protocol, TypeVar
+
+T = TypeVar("T")
+
+
+class Clock(Protocol):
+    def now(self) -> float:
+        """UTC seconds since the epoch."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait this long on this clock; not at all if negative."""
+
+
+class WallClock:
+    """The time of the world."""
+
+    def now(self) -> float:
+        return time.time()
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(max(0.0, seconds))
+
+
+class FastClock:
+    """Runs `speed` times as fast as the world, from `epoch` on; the demo lives on it."""
+
+    def __init__(self, epoch: float, speed: float) -> None:
+        self.epoch, self.speed = epoch, speed
+        self._started = time.monotonic()
+
+    def now(self) -> float:
+        return self.epoch + (time.monotonic() - self._started) * self.speed
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(max(0.0, seconds) / self.speed)
+
+
+class LoopClock:
+    """The time of the running event loop, counted from `epoch`; with `VirtualLoop` this is simulated time."""
+
+    def __init__(self, epoch: float) -> None:
+        self.epoch = epoch
+
+    def now(self) -> float:
+        return self.epoch + asyncio.get_running_loop().time()
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(max(0.0, seconds))
+
+
+class VirtualLoop(asyncio.base_events.BaseEventLoop):
+    """An event loop whose time stands still while anything can run and jumps to the next timer otherwise."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._time = 0.0
+        self._selector = self  # BaseEventLoop asks its selector to wait: we jump instead
+
+    def time(self) -> float:
+        return self._time
+
+    def select(self, timeout: float | None) -> list[Any]:
+        if timeout is None:
+            raise RuntimeError("every task waits for something that is not a timer: nothing can ever happen again")
+        self._time += max(0.0, timeout)
+        return []
+
+    def _process_events(self, event_list: list[Any]) -> None:
+        pass
+
+    def _write_to_self(self) -> None:
+        pass
+
+    def run_in_executor(self, executor: Any, func: Any, *args: Any) -> NoReturn:
+        raise RuntimeError("no threads or processes in simulated time: they would take no time at all")
+
+
+def run_virtual(main: Coroutine[Any, Any, T]) -> T:
+    """Run to the end in simulated time."""
+    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        return runner.run(main)
