@@ -1,0 +1,12 @@
+"""The mind of one forager, and what all foragers of a fleet know together. Pure: it decides, others wait.
+
+sighting      what a visit shows, what a forager sends, what it earns
+weblog        pages worth starting from                                             (Alg 1, 6)
+path          a walk: its steps, what they earned, the links still open             (Alg 10, 11)
+td            long-term profit of a page, learned by temporal differences           (Alg 3, 4)
+words, clusters, classifier, states, matrix      text -> state vector               (Alg 2)
+visits, expectation      what earlier visits say about the next one
+leaving, starts          when to leave a path, where to start the next one
+shared        what all foragers of a fleet know together
+forager       choose, see, learn; kinds WL, RL, WLRL and BFS                        (Alg 5, 12)
+"""

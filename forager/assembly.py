@@ -1,0 +1,99 @@
+"""Settings become parts: the only place that picks concrete classes."""
+
+import re
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import msgspec
+
+from forager.chance import stream
+from forager.clock import Clock
+from forager.engine.crawl import Crawl
+from forager.engine.journal import Journal
+from forager.engine.telling import Teller
+from forager.errors import SettingsError
+from forager.events import Event
+from forager.foragers.shared import Shared
+from forager.frontier.scope import Scope
+from forager.frontier.timetable import Timetable
+from forager.reinforcing.agent import ReinforcingAgent
+from forager.reinforcing.saving import load_agent
+from forager.settings import Settings
+from forager.store.protocol import Store
+from forager.terms import Url
+from forager.world.following import Following
+from forager.world.http import product_token
+from forager.world.live import Live
+from forager.world.polite import Polite
+from forager.world.protocol import Web
+from forager.world.retrying import Retrying
+from forager.world.robots import Robots
+from forager.world.shares import Shares
+from forager.world.visits import WebWorld
+
+Reader = Callable[[Event], None]
+"""Reads the journal along."""
+
+_CONTACT = re.compile(r"https?://[^\s)]+\.[^\s)]+|[^\s@()]+@[^\s@()]+\.[^\s@()]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """The web with all its rules, and the parts of it that others ask."""
+
+    web: Web
+    robots: Robots
+    timetable: Timetable
+
+
+@asynccontextmanager
+async def open_wire(settings: Settings, clock: Clock) -> AsyncIterator[Wire]:
+    """The live web: redirects, retries, robots.txt and politeness round one GET."""
+    async with Live(clock, settings.live) as live:
+        yield wire(settings, clock, live)
+
+
+def wire(settings: Settings, clock: Clock, inner: Web) -> Wire:
+    """The rules of the live crawl round any web."""
+    timetable = Timetable(settings.timetable)
+    polite = Polite(inner, timetable, clock, settings.polite)
+    robots = Robots(polite, timetable, clock, product_token(settings.live.user_agent), settings.robots)
+    retrying = Retrying(robots, clock, stream(settings.seed, "retries"), settings.retrying)
+    return Wire(Following(retrying, settings.following), robots, timetable)
+
+
+def require_contact(settings: Settings) -> None:
+    """A live crawl must say whom to write to."""
+    if not _CONTACT.search(settings.live.user_agent):
+        raise SettingsError(
+            "live.user_agent names no contact; add one, such as -s 'live.user_agent=Forager/0.1 (+https://example.org/bot)'"
+        )
+
+
+async def make_crawl(
+    settings: Settings, clock: Clock, wire: Wire, store: Store, seeds: Sequence[Url], readers: Sequence[Reader]
+) -> Crawl:
+    """A crawl over a store: a new one, or the one that the store remembers."""
+    journal = Journal(readers)
+    scope = Scope(seeds, settings.scope)
+    shares = Shares(settings.crawl.recrawl_share, settings.timetable.concurrent_requests_per_host)
+    world = WebWorld(wire.web, store, clock, scope, shares, settings.visits, settings.pages, journal.write)
+    fleet, shared, trust = [await store.recall(name) for name in ("fleet", "shared", "trust")]
+    walk = settings.forager
+    if trust is not None:
+        world.trust.load(msgspec.json.decode(trust))
+    return Crawl(
+        store=store,
+        world=world,
+        agent=load_agent(fleet, settings.reinforcing, walk)
+        if fleet is not None
+        else ReinforcingAgent(settings.reinforcing, walk, settings.seed),
+        shared=Shared.load(shared, walk.expectation, walk.leaving)
+        if shared is not None
+        else Shared.fresh(walk.states.dimension, walk.expectation, walk.leaving),
+        teller=Teller(store, journal.write),
+        journal=journal,
+        clock=clock,
+        settings=settings.crawl,
+    )

@@ -1,0 +1,110 @@
+"""`forager compare policies`: how well each rule decides when to look again, on a change log."""
+
+import json as jsonlib
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from forager.cli.change_logs import read_change_log
+from forager.cli.learn import duration, share
+from forager.cli.policies_report import write_report
+from forager.errors import InputError
+from forager.recrawl.comparison import Judged, MakeScore, compare, victories
+from forager.recrawl.learned import from_text
+from forager.recrawl.log import ChangeLog
+from forager.recrawl.policies import NAMES, Formula, named
+from forager.recrawl.settings import RecrawlSettings
+
+
+def compare_policies(
+    log: Annotated[Path, typer.Argument(help="Change log: CSV, JSON lines, Parquet, or .npz with a matrix `changed`.")],
+    policy: Annotated[
+        list[str] | None, typer.Option(help="A policy name, a formula or a file; may be repeated.")
+    ] = None,
+    k: Annotated[str, typer.Option(help="Share of the pages visited per cycle.")] = "5%",
+    warmup: Annotated[int, typer.Option(min=1, help="Cycles in which every page is visited.")] = 2,
+    folds: Annotated[int, typer.Option(min=1, help="Parts of the pages, judged apart; shows 95% intervals.")] = 5,
+    breadth: Annotated[float, typer.Option(min=0, max=1, help="Exponent of the policy `breadth`.")] = 0.5,
+    seed: Annotated[int, typer.Option(help="Of chance: order of pages, policy rand.")] = 0,
+    cycle: Annotated[str, typer.Option(help="Length of a cycle, for logs with times.")] = "1d",
+    documents: Annotated[Path | None, typer.Option(help="Table document,url,first,last for discovery.")] = None,
+    young: Annotated[float, typer.Option(min=1, help="Discovery: cycles until a document is no news.")] = 24.0,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")] = False,
+    output: Annotated[Path | None, typer.Option("-O", "--output", help="Also write a report with plots, HTML.")] = None,
+) -> None:
+    """Compare recrawl policies on a change log; the oracle, which knows what changed, is always included."""
+    settings = RecrawlSettings(k=share(k, "--k"), warmup=warmup, breadth=breadth)
+    chosen = [(name, maker(name, settings)) for name in dict.fromkeys(policy or NAMES)]
+    world = read_change_log(log, cycle=duration(cycle), documents=documents)
+    if world.cycles <= warmup or world.pages < folds:
+        raise InputError(f"{log}: {world.pages} pages and {world.cycles} cycles are too few to compare on")
+    judged = compare(world, chosen, settings, folds=folds, seed=seed, young=young)
+    if output is not None:
+        write_report(output, log.name, world, judged)
+    if json:
+        typer.echo(jsonlib.dumps(machine_readable(world, judged)))
+    else:
+        Console().print(as_table(world, judged))
+
+
+def maker(name: str, settings: RecrawlSettings) -> MakeScore:
+    """How to make the score function that a name, a file or a formula stands for."""
+    path = Path(name)
+    if name not in NAMES and (path.suffix == ".json" or path.is_file()):
+        try:
+            learned = from_text(path.read_text(encoding="utf-8"), name)
+        except (OSError, UnicodeDecodeError) as problem:
+            raise InputError(f"{name}: cannot be read ({problem})") from problem
+        return lambda rng: Formula.of(learned.tree)
+    if name not in NAMES:
+        named(name, np.random.Generator(np.random.PCG64(0)), settings)  # a wrong formula is told before the work begins
+    return lambda rng: named(name, rng, settings)
+
+
+def machine_readable(log: ChangeLog, judged: list[Judged]) -> dict[str, object]:
+    """The comparison as plain values."""
+    return {
+        "log": {"pages": log.pages, "cycles": log.cycles, "changed_share": log.changed_share()},
+        "policies": [{"name": one.name} | figures(one, log) for one in judged[:-1]],
+        "oracle": figures(judged[-1], log),
+    }
+
+
+def figures(one: Judged, log: ChangeLog) -> dict[str, float]:
+    found: dict[str, float] = {
+        "changerate": one.mean("change_rate"),
+        "changerate_ci": one.interval("change_rate"),
+        "ndcg": one.mean("ndcg"),
+        "ndcg_ci": one.interval("ndcg"),
+        "freshness": one.mean("freshness"),
+        "freshness_ci": one.interval("freshness"),
+        "age_cycles": one.mean("age"),
+    }
+    if log.documents is not None:
+        delays = one.delays()
+        found["coverage"] = one.coverage()
+        found["delay_mean"] = float(delays.mean()) if len(delays) else 0.0
+        found["delay_median"] = float(np.median(delays)) if len(delays) else 0.0
+    return found
+
+
+def as_table(log: ChangeLog, judged: list[Judged]) -> Table:
+    """The comparison for people; victories and losses count cycles of ChangeRate against the first policy."""
+    table = Table(
+        title=f"{log.pages:,} pages, {log.cycles} cycles, {log.changed_share():.1%} of the pages change in a cycle",
+        caption=f"± 95% interval; v/l: cycles won and lost by ChangeRate against {judged[0].name} (paired t-test)",
+    )
+    headings = ["policy", "ChangeRate", "NDCG", "freshness", "age", "v/l"]
+    for heading in [*headings, *(["coverage", "delay"] if log.documents is not None else [])]:
+        table.add_column(heading, justify="left" if heading == "policy" else "right")
+    for one in judged:
+        values = figures(one, log)
+        cells = [f"{values[name]:.4f} ± {values[name + '_ci']:.4f}" for name in ("changerate", "ndcg", "freshness")]
+        won, lost = victories(one, judged[0], "change_rate")
+        more = [f"{values['coverage']:.1%}", f"{values['delay_mean']:.1f}"] if log.documents is not None else []
+        table.add_row(one.name, *cells, f"{values['age_cycles']:.2f}", f"{won}/{lost}", *more)
+    return table

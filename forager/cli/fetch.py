@@ -1,0 +1,116 @@
+"""`forager fetch URL`: one page through all rules, and everything that is read from it."""
+
+import asyncio
+import json as jsonlib
+import math
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import typer
+
+from forager.assembly import open_wire
+from forager.cli.options import Config, Json, Set, loaded
+from forager.clock import WallClock
+from forager.errors import Exit, InputError
+from forager.pages.reader import read
+from forager.pages.urls import canonical
+from forager.settings import Settings
+from forager.terms import Dated, Outcome, Request, Response
+
+CODES = {
+    Outcome.FETCHED: Exit.OK,
+    Outcome.UNCHANGED: Exit.OK,
+    Outcome.MOVED: Exit.MOVED,
+    Outcome.GONE: Exit.GONE,
+    Outcome.REFUSED: Exit.REFUSED,
+    Outcome.FAILED: Exit.FAILED,
+    Outcome.UNRECORDED: Exit.UNRECORDED,
+}
+
+
+def fetch(
+    url: Annotated[str, typer.Argument(help="The page to fetch.")],
+    config: Config = None,
+    set_: Set = None,
+    json: Json = False,
+) -> None:
+    """Fetch one page through all rules and show what is read from it."""
+    settings = loaded(config, set_).settings
+    response = asyncio.run(_fetch(url, settings))
+    facts = described(response, settings)
+    typer.echo(jsonlib.dumps(facts, ensure_ascii=False) if json else _text(facts))
+    raise typer.Exit(CODES[response.outcome])
+
+
+async def _fetch(text: str, settings: Settings) -> Response:
+    url = canonical(text)
+    if url is None:
+        raise InputError(f"{text!r} is not an http(s) URL")
+    async with open_wire(settings, WallClock()) as wire:
+        return await wire.web.fetch(Request(url))
+
+
+def described(response: Response, settings: Settings) -> dict[str, Any]:
+    """A response and the page read from it, as plain values for JSON."""
+    page = read(response, settings=settings.pages) if response.outcome is Outcome.FETCHED else None
+    facts: dict[str, Any] = {
+        "url": response.first_url,
+        "final_url": response.url,
+        "outcome": response.outcome.value,
+        "status": response.status,
+        "hops": [{"url": hop.url, "status": hop.status} for hop in response.hops],
+        "address": response.address,
+        "etag": response.header("etag"),
+        "last_modified": response.header("last-modified"),
+        "bytes": len(response.body),
+        "wire_bytes": response.wire_bytes,
+        "seconds": round(response.seconds, 4),
+        "trouble": response.trouble.value,
+        "error": response.error,
+    }
+    facts |= {
+        "kind": page.kind.value if page else "",
+        "title": page.title if page else "",
+        "lang": page.lang if page else "",
+        "published": _moment(page.published if page else None),
+        "published_source": page.published.source.value if page and page.published else None,
+        "modified": _moment(page.modified if page else None),
+        "canonical": page.canonical if page else None,
+        "links": [
+            {"url": link.url, "anchor": link.anchor, "region": link.region.value, "channel": link.channel.value}
+            for link in (page.links if page else ())
+        ],
+        "text": page.text if page else "",
+        "prints": {
+            "bytes": f"{page.byte_print:016x}",
+            "text": f"{page.text_print:016x}",
+            "simhash": f"{page.simhash:016x}",
+        }
+        if page
+        else {},
+    }
+    return facts
+
+
+def _moment(dated: Dated | None) -> str | None:
+    """ISO 8601 in UTC; the day alone if that is all that is known."""
+    if dated is None or not math.isfinite(dated.time):
+        return None
+    moment = datetime.fromtimestamp(dated.time, UTC)
+    return moment.isoformat() if dated.exact else moment.date().isoformat()
+
+
+def _text(facts: dict[str, Any]) -> str:
+    """The same for people: short facts first, then links and text, cut to a screenful."""
+    lists = ("links", "text", "hops", "prints")
+    lines = [f"{name:<17}{value}" for name, value in facts.items() if name not in lists and value not in ("", None)]
+    lines += [f"{'hop':<17}{hop['status']} {hop['url']}" for hop in facts["hops"]]
+    lines += [f"{'print of ' + name:<17}{value}" for name, value in facts["prints"].items()]
+    links = facts["links"]
+    if links:
+        lines.append(f"\n{len(links)} links")
+        lines += [f"  {link['region']:<6} {link['url']}  {link['anchor'][:60]}" for link in links[:20]]
+        lines += [f"  … {len(links) - 20} more (--json shows all)"] if len(links) > 20 else []
+    if facts["text"]:
+        lines.append("\n" + facts["text"][:1500] + (" …" if len(facts["text"]) > 1500 else ""))
+    return "\n".join(lines)

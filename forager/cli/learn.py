@@ -1,0 +1,243 @@
+"""`forager learn`: evolve a recrawl score function from a change log (GP4C)."""
+
+import json as jsonlib
+import os
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from forager import __version__
+from forager.chance import stream
+from forager.cli.change_logs import read_change_log
+from forager.errors import InputError, OutputError
+from forager.recrawl.formula import text_of
+from forager.recrawl.gp import learning
+from forager.recrawl.gp.choose import Candidate, choose
+from forager.recrawl.gp.evolve import Measurer
+from forager.recrawl.gp.fitness import Judge, terminal_set
+from forager.recrawl.gp.parallel import measurers
+from forager.recrawl.gp.settings import GPSettings, Measure, Selection, Terminals
+from forager.recrawl.learned import Learned, Provenance, to_text
+from forager.recrawl.log import ChangeLog
+from forager.units import seconds
+
+_QUIET_SECONDS = 60.0
+"""Without a terminal, one line of progress in this time."""
+
+
+def learn(
+    log: Annotated[Path, typer.Argument(help="Change log: CSV, JSON lines, Parquet, or .npz with a matrix `changed`.")],
+    output: Annotated[Path, typer.Option("-O", "--output", help="Where to write the score function (JSON).")],
+    terminals: Annotated[str, typer.Option(help="basic, all or extended: what functions may read.")] = "basic",
+    fitness: Annotated[str, typer.Option(help="ndcg, changerate, freshness or discovery: what to maximise.")] = "ndcg",
+    select: Annotated[str, typer.Option(help="best, avg or sum: how the final function is picked.")] = "best",
+    seeds: Annotated[int, typer.Option(min=1, help="Runs with different luck.")] = 5,
+    generations: Annotated[int, typer.Option(min=1, help="Generations per run.")] = 50,
+    population: Annotated[int, typer.Option(min=2, help="Individuals per generation.")] = 300,
+    k: Annotated[str, typer.Option(help="Share of the pages visited per cycle.")] = "5%",
+    warmup: Annotated[int, typer.Option(min=1, help="Cycles in which every page is visited.")] = 2,
+    processes: Annotated[int, typer.Option(min=0, help="Processes to use; 0: one per core.")] = 0,
+    seed: Annotated[int, typer.Option(help="Of chance: the same seed learns the same function.")] = 0,
+    cycle: Annotated[str, typer.Option(help="Length of a cycle, for logs with times.")] = "1d",
+    documents: Annotated[Path | None, typer.Option(help="Table document,url,first,last for discovery.")] = None,
+    young: Annotated[float, typer.Option(min=1, help="Discovery: cycles until a document is no news.")] = 24.0,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint next to the output.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")] = False,
+) -> None:
+    """Learn when to look again: evolve a score function and write it to a file.
+
+    Ctrl-C ends the learning early and keeps the best function so far; --resume goes on from there.
+    """
+    settings = GPSettings(
+        terminals=_terminals(terminals),
+        fitness=_measure(fitness),
+        select=_selection(select),
+        seeds=seeds,
+        generations=generations,
+        population=population,
+        k=share(k, "--k"),
+        warmup=warmup,
+        young=young,
+    )
+    world = read_change_log(log, cycle=duration(cycle), documents=documents)
+    if world.cycles <= warmup or world.pages < 2:
+        raise InputError(f"{log}: {world.pages} pages and {world.cycles} cycles are too few to learn from")
+    if fitness == "discovery" and world.documents is None:
+        raise InputError("--fitness discovery needs --documents FILE")
+    begun = time.monotonic()
+    checkpoint = output.with_name(output.name + ".checkpoint")
+    source = f"{log.name} {world.pages} x {world.cycles} seed {seed}"
+    progress = learning.from_text(_read(checkpoint), settings, source) if resume and checkpoint.exists() else None
+    train, validation = world.shuffled(stream(seed, "learn: order of pages")).folds(2)
+    judges = {"train": Judge(train, settings), "validation": Judge(validation, settings)}
+    with measurers(judges, processes or os.cpu_count() or 1) as measure:
+        done = _learned(measure["train"], terminal_set(settings, world), settings, seed, progress, checkpoint, source)
+        found = learning.candidates(done, measure["validation"])
+        chosen = learning.shortened(choose(found, settings.select), measure["train"], measure["validation"])
+    _keep(output, checkpoint, log, world, settings, chosen, done, time.monotonic() - begun)
+    result = {
+        "formula": text_of(chosen.tree),
+        "terminals": settings.terminals,
+        "fitness": settings.fitness,
+        "train": chosen.train,
+        "validation": chosen.validation,
+        "evaluations": done.evaluations,
+        "unique_evaluations": done.unique_evaluations,
+        "seconds": round(time.monotonic() - begun, 3),
+    }
+    if json:
+        typer.echo(jsonlib.dumps(result))
+    else:
+        figures = f"{settings.fitness} {chosen.train:.4f} on training, {chosen.validation:.4f} on validation pages"
+        typer.echo(f"{result['formula']}\n{figures}; written to {output}")
+
+
+def _learned(
+    measure: Measurer,
+    terminals: tuple[str, ...],
+    settings: GPSettings,
+    seed: int,
+    progress: learning.Progress | None,
+    checkpoint: Path,
+    source: str,
+) -> learning.Progress:
+    """Run the evolution to its end or to the first Ctrl-C, with a checkpoint after every generation."""
+    display = _Display(settings, progress)
+    done = progress or learning.Progress()
+    with suppress(KeyboardInterrupt):
+        for done in learning.learning(measure, terminals, settings, seed, progress):
+            _write(checkpoint, learning.to_text(done, settings, source))
+            display.show(done)
+    display.end()
+    if not done.best():
+        raise InputError("stopped before the first generation was measured: nothing was learned")
+    return done
+
+
+class _Display:
+    """Progress on standard error: in place on a terminal, one line a minute elsewhere."""
+
+    def __init__(self, settings: GPSettings, progress: learning.Progress | None) -> None:
+        self.settings = settings
+        self.total = settings.seeds * settings.generations
+        self.before = self._generations(progress) if progress else 0
+        self.begun = self.shown = time.monotonic()
+
+    def show(self, progress: learning.Progress) -> None:
+        now, current = time.monotonic(), progress.current
+        if current is None or not (sys.stderr.isatty() or now - self.shown >= _QUIET_SECONDS):
+            return
+        self.shown = now
+        done = self._generations(progress)
+        left = (now - self.begun) / (done - self.before) * (self.total - done)
+        line = (
+            f"run {len(progress.finished) + 1}/{self.settings.seeds} generation {current.number + 1}/"
+            f"{self.settings.generations} best {current.best[0][1]:.4f} mean {current.mean:.4f} {left:.0f} s left"
+        )
+        sys.stderr.write(f"\r\x1b[K{line}" if sys.stderr.isatty() else f"{line}\n")
+        sys.stderr.flush()
+
+    def end(self) -> None:
+        if sys.stderr.isatty():
+            sys.stderr.write("\r\x1b[K")
+
+    def _generations(self, progress: learning.Progress) -> int:
+        under_way = progress.current.number + 1 if progress.current else 0
+        return len(progress.finished) * self.settings.generations + under_way
+
+
+def _keep(
+    output: Path,
+    checkpoint: Path,
+    log: Path,
+    world: ChangeLog,
+    settings: GPSettings,
+    chosen: Candidate,
+    done: learning.Progress,
+    spent: float,
+) -> None:
+    """Write the function; the checkpoint of a learning that came to its end goes."""
+    provenance = Provenance(
+        log=log.name,
+        pages=world.pages,
+        cycles=world.cycles,
+        changed_share=world.changed_share(),
+        k=settings.k,
+        warmup=settings.warmup,
+        select=settings.select,
+        seeds=len(done.finished) + (done.current is not None),
+        generations=settings.generations,
+        population=settings.population,
+        evaluations=done.evaluations,
+        unique_evaluations=done.unique_evaluations,
+        seconds=round(spent, 3),
+        program=f"forager {__version__}",
+    )
+    learned = Learned(chosen.tree, settings.terminals, settings.fitness, chosen.train, chosen.validation, provenance)
+    _write(output, to_text(learned) + "\n")
+    if len(done.finished) == settings.seeds:
+        checkpoint.unlink(missing_ok=True)
+
+
+def _write(path: Path, text: str) -> None:
+    """Write as a whole or not at all."""
+    try:
+        draft = path.with_name(path.name + ".tmp")
+        draft.write_text(text, encoding="utf-8")
+        draft.replace(path)
+    except OSError as problem:
+        raise OutputError(f"{path}: cannot be written ({problem.strerror})") from problem
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        raise InputError(f"{path}: cannot be read ({problem})") from problem
+
+
+def share(text: str, option: str) -> float:
+    """`5%` or `0.05` as a number above 0, at most 1."""
+    try:
+        value = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
+    except ValueError:
+        value = 0.0
+    if not 0.0 < value <= 1.0:
+        raise InputError(f"{option} {text}: give a share of the pages such as 5% or 0.05")
+    return value
+
+
+def duration(text: str) -> float:
+    """`15m` or `1d` in seconds."""
+    try:
+        value = seconds(text)
+    except ValueError as problem:
+        raise InputError(f"--cycle {text}: {problem}") from problem
+    if not isinstance(value, float) or value <= 0.0:
+        raise InputError(f"--cycle {text}: must be longer than nothing")
+    return value
+
+
+def _terminals(text: str) -> Terminals:
+    match text:
+        case "basic" | "all" | "extended":
+            return text
+    raise InputError(f"--terminals {text}: choose basic, all or extended")
+
+
+def _measure(text: str) -> Measure:
+    match text:
+        case "ndcg" | "changerate" | "freshness" | "discovery":
+            return text
+    raise InputError(f"--fitness {text}: choose ndcg, changerate, freshness or discovery")
+
+
+def _selection(text: str) -> Selection:
+    match text:
+        case "best" | "avg" | "sum":
+            return text
+    raise InputError(f"--select {text}: choose best, avg or sum")

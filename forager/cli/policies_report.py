@@ -1,0 +1,88 @@
+"""The comparison of recrawl policies as one HTML file with plots; it loads nothing from elsewhere."""
+
+import html
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import plotly.graph_objects as go
+
+from forager.errors import OutputError
+from forager.recrawl.comparison import Figure, Judged, victories
+from forager.recrawl.log import ChangeLog
+
+_STYLE = (
+    "body{font:15px sans-serif;margin:2em auto;max-width:70em}table{border-collapse:collapse}"
+    "td,th{padding:.2em .7em;text-align:right;border-bottom:1px solid #ddd}"
+)
+_FIGURES: tuple[tuple[Figure, str], ...] = (
+    ("change_rate", "ChangeRate"),
+    ("ndcg", "NDCG"),
+    ("freshness", "Freshness"),
+    ("age", "Age in cycles"),
+)
+
+
+def write_report(path: Path, name: str, log: ChangeLog, judged: Sequence[Judged]) -> None:
+    """Write the report to a file."""
+    try:
+        path.write_text(report(name, log, judged), encoding="utf-8")
+    except OSError as problem:
+        raise OutputError(f"{path}: cannot be written ({problem.strerror})") from problem
+
+
+def report(name: str, log: ChangeLog, judged: Sequence[Judged]) -> str:
+    """The report as a page."""
+    title = f"Recrawl policies on {html.escape(name)}"
+    size = f"{log.pages:,} pages, {log.cycles} cycles, {log.changed_share():.1%} of the pages change in a cycle."
+    plots = [_curves(judged, figure, label, script=not place) for place, (figure, label) in enumerate(_FIGURES)]
+    return (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title><style>{_STYLE}</style>'
+        f"<h1>{title}</h1><p>{size}</p>{_table(judged)}<h2>Cycle by cycle</h2>{''.join(plots)}"
+        f"<h2>The top of the schedule</h2>{_top(judged)}<h2>Victories / losses by cycle (ChangeRate)</h2>"
+        f"<p>Cycles in which the policy of the row beats / loses to that of the column, paired t-test, p &lt; 0.05.</p>"
+        f"{_matrix(judged)}</html>"
+    )
+
+
+def _table(judged: Sequence[Judged]) -> str:
+    head = "".join(f"<th>{label}</th>" for _, label in _FIGURES)
+    rows = "".join(
+        f"<tr><th>{html.escape(one.name)}</th>"
+        + "".join(f"<td>{one.mean(figure):.4f} ± {one.interval(figure):.4f}</td>" for figure, _ in _FIGURES)
+        + "</tr>"
+        for one in judged
+    )
+    return f"<table><tr><th>policy</th>{head}</tr>{rows}</table>"
+
+
+def _curves(judged: Sequence[Judged], figure: Figure, label: str, *, script: bool) -> str:
+    plot = go.Figure()
+    for one in judged:
+        curve = one.curves(figure).mean(axis=0)
+        plot.add_scatter(y=curve, x=np.arange(len(curve)), name=html.escape(one.name), mode="lines")
+    plot.update_layout(title=label, xaxis_title="cycle after the warm-up", height=420, template="plotly_white")
+    return str(plot.to_html(full_html=False, include_plotlyjs=script))
+
+
+def _top(judged: Sequence[Judged]) -> str:
+    plot = go.Figure()
+    for one in judged:
+        plot.add_scatter(x=[20, 40, 60, 80, 100], y=one.top(), name=html.escape(one.name), mode="lines+markers")
+    plot.update_layout(
+        title="ChangeRate of the first part of each cycle's schedule",
+        xaxis_title="% of the schedule",
+        height=420,
+        template="plotly_white",
+    )
+    return str(plot.to_html(full_html=False, include_plotlyjs=False))
+
+
+def _matrix(judged: Sequence[Judged]) -> str:
+    names = [html.escape(one.name) for one in judged]
+    head = "".join(f"<th>{name}</th>" for name in names)
+    rows = ""
+    for name, one in zip(names, judged, strict=True):
+        results = [victories(one, other, "change_rate") for other in judged]
+        rows += f"<tr><th>{name}</th>" + "".join(f"<td>{won}/{lost}</td>" for won, lost in results) + "</tr>"
+    return f"<table><tr><th></th>{head}</tr>{rows}</table>"

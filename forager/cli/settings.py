@@ -1,0 +1,98 @@
+"""`forager settings`: every value and where it came from; and the text of config.yaml itself."""
+
+import ast
+import dataclasses
+import inspect
+import json as jsonlib
+import textwrap
+from collections.abc import Iterator
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from forager.cli.options import Config, Json, Set, loaded
+from forager.settings import Settings, leaves, value_of
+
+HEAD = """\
+# Every setting of Forager with its default. Uncommented or not, a line here only repeats the default: delete what you do not
+# change. Durations: 500ms 90s 15m 6h 2d (plain numbers are seconds). Sizes: 500k 10M (plain numbers are bytes).
+# Override with `-s section.key=value` or FORAGER_SECTION__KEY=value; `forager settings` shows what holds and why.
+"""
+
+
+def settings(
+    config: Config = None,
+    set_: Set = None,
+    template: Annotated[
+        bool, typer.Option("--template", help="Print a config.yaml with every default explained.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Show every setting, its value and where it came from."""
+    if template:
+        typer.echo(config_text(), nl=False)
+        return
+    found = loaded(config, set_)
+    rows = [(key, _plain(value_of(found.settings, key)), found.origins[key]) for key in leaves()]
+    if json:
+        typer.echo(jsonlib.dumps({key: {"value": value, "origin": origin} for key, value, origin in rows}))
+        return
+    wide = max(len(key) for key, _, _ in rows)
+    for key, value, origin in rows:
+        note = "" if origin == "default" else f"   # {origin}"
+        typer.echo(f"{key:<{wide}}  {_yaml(value)}{note}")
+
+
+def config_text() -> str:
+    """The config.yaml that repeats and explains every default."""
+    return HEAD + "".join(_section(Settings, ""))
+
+
+def _section(section: type, indent: str) -> Iterator[str]:
+    explained = _field_docs(section)
+    default = section()
+    for name, hint in get_type_hints(section).items():
+        if dataclasses.is_dataclass(hint):
+            assert isinstance(hint, type)
+            yield f"\n{_comment((hint.__doc__ or '').strip(), indent)}{indent}{name}:\n"
+            yield from _section(hint, indent + "  ")
+        else:
+            yield _comment(explained.get(name, ""), indent)
+            yield f"{indent}{name}: {_yaml(_plain(getattr(default, name)))}\n"
+
+
+def _comment(text: str, indent: str) -> str:
+    lines = textwrap.wrap(" ".join(text.split()), width=118 - len(indent))
+    return "".join(f"{indent}# {line}\n" for line in lines)
+
+
+def _field_docs(section: type) -> dict[str, str]:
+    """The string that follows each field in the source of a settings class."""
+    (cls,) = ast.parse(textwrap.dedent(inspect.getsource(section))).body
+    assert isinstance(cls, ast.ClassDef)
+    docs = {}
+    for field, text in zip(cls.body, cls.body[1:], strict=False):
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and isinstance(text, ast.Expr):
+            docs[field.target.id] = str(ast.literal_eval(text.value))
+    return docs
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, Path):
+        return str(value)
+    if dataclasses.is_dataclass(value):
+        return {one.name: _plain(getattr(value, one.name)) for one in dataclasses.fields(value)}
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _yaml(value: Any) -> str:
+    """A value on one line, as YAML reads it back."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return jsonlib.dumps(value, ensure_ascii=False)

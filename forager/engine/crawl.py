@@ -1,0 +1,128 @@
+"""A crawl: the fleet (or the sweep) and the recrawl cycle over one world and one store, until told to stop."""
+
+import asyncio
+import contextlib
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+
+from forager.clock import Clock
+from forager.engine.fleet import Fleet, announce
+from forager.engine.journal import Journal
+from forager.engine.patrol import judge_sighting
+from forager.engine.resting import rest
+from forager.engine.revisit import RecrawlCycle
+from forager.engine.settings import CrawlSettings
+from forager.engine.sweep import sweep
+from forager.engine.telling import Teller
+from forager.foragers.forager import document
+from forager.foragers.settings import ForagerKind
+from forager.foragers.shared import Shared
+from forager.foragers.sighting import Sighting
+from forager.reinforcing.agent import ReinforcingAgent
+from forager.reinforcing.saving import save_agent
+from forager.store.protocol import Found, Store
+from forager.terms import Channel, Kind, Url
+from forager.world.visits import WebWorld
+
+
+@dataclass(frozen=True, slots=True)
+class Crawl:
+    """All parts of a crawl. `run` it once; what it learned is in the store afterwards."""
+
+    store: Store
+    world: WebWorld
+    agent: ReinforcingAgent
+    shared: Shared
+    teller: Teller
+    journal: Journal
+    clock: Clock
+    settings: CrawlSettings
+
+    def __repr__(self) -> str:
+        return f"<Crawl {self.agent!r} {self.store!r}>"
+
+    async def run(self, seeds: list[Url], stopping: asyncio.Event) -> None:
+        """Crawl until told to stop; then finish what is under way and save."""
+        await self._begin(seeds)
+        async with self.world, asyncio.TaskGroup() as group:
+            group.create_task(self._mind_the_end(stopping))
+            group.create_task(self._keep_saving(stopping))
+            if self.agent.forager_settings.kind is ForagerKind.BFS:
+                group.create_task(self._sweep(stopping))
+            else:
+                group.create_task(self._fleet().run(stopping))
+                group.create_task(self._recrawl().run(stopping))
+        await self.save()
+
+    async def save(self) -> None:
+        """Keep the fleet and all that was learned."""
+        await self.store.keep("fleet", save_agent(self.agent))
+        await self.store.keep("shared", self.shared.save())
+        await self.store.keep("trust", msgspec.json.encode(self.world.trust.save()))
+
+    async def _begin(self, seeds: list[Url]) -> None:
+        """Enter the seeds, let the first foragers out, and catch up with what a sudden end left undecided."""
+        now = self.clock.now()
+        ids = await self.store.put([Found(url, Channel.SEED, now, due=now) for url in seeds])
+        if not self.agent.records:
+            self.agent.start(np.asarray(ids, dtype=np.int64), now)
+        announce(self.agent, self.journal.write)
+        await self._remember_stories()
+        await self._decide_leftovers(now)
+
+    async def _remember_stories(self) -> None:
+        """Stories that were stored are accepted documents, whatever the fleet's own memory says."""
+        identity = self.agent.settings.relevancy.identity
+        async for story in self.store.stories():
+            self.agent.relevancy.accepted.add(document(identity, story.id, story.version, story.text_print))
+            if story.simhash and story.duplicate_of is None:
+                self.teller.copies.learn(story.simhash, story.id)
+
+    async def _decide_leftovers(self, now: float) -> None:
+        """Versions that were stored, but not yet judged when the crawl ended."""
+        for number in await self.store.unsettled():
+            id, at, version = await self.store.version(number)
+            sighting = Sighting(
+                url=id,
+                when=at,
+                version=number,
+                text_print=version.text_print,
+                published=np.nan if version.published is None else version.published.time,
+                links=np.asarray(version.links, dtype=np.int64),
+                hub=version.kind in (Kind.HUB, Kind.FEED, Kind.SITEMAP),
+            )
+            await self.teller.settle(judge_sighting(sighting, self.agent, self.shared, now))
+
+    def _fleet(self) -> Fleet:
+        return Fleet(
+            self.agent, self.world, self.shared, self.teller, self.clock, self.settings, self.journal.write
+        )
+
+    def _recrawl(self) -> RecrawlCycle:
+        return RecrawlCycle(
+            self.store, self.world, self.agent, self.shared, self.teller, self.clock, self.settings, self.journal.write
+        )
+
+    async def _sweep(self, stopping: asyncio.Event) -> None:
+        await sweep(
+            self.settings.workers, self.store, self.world, self.agent, self.shared, self.teller, self.clock, stopping
+        )
+
+    async def _mind_the_end(self, stopping: asyncio.Event) -> None:
+        await stopping.wait()
+        self.world.drain()
+
+    async def _keep_saving(self, stopping: asyncio.Event) -> None:
+        while not stopping.is_set():
+            await rest(self.clock, self.settings.save_every, stopping)
+            await self.save()
+
+
+async def stop_after(clock: Clock, seconds: float | None, stopping: asyncio.Event) -> None:
+    """Tell the crawl to stop after a time on its clock."""
+    with contextlib.suppress(asyncio.CancelledError):
+        if seconds is not None:
+            await rest(clock, seconds, stopping)
+            stopping.set()

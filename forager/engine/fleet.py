@@ -1,0 +1,79 @@
+"""The fleet, live: every forager is a task of its own; births start tasks, deaths end them."""
+
+import asyncio
+from collections.abc import Callable
+
+from forager.clock import Clock
+from forager.engine.resting import rest
+from forager.engine.settings import CrawlSettings
+from forager.engine.step import World, take_step
+from forager.engine.telling import Teller
+from forager.events import Born, Deleted, Event, Reinforced
+from forager.foragers.forager import Forager
+from forager.foragers.shared import Shared
+from forager.reinforcing import population
+from forager.reinforcing.agent import ReinforcingAgent
+from forager.terms import NOBODY, ForagerId
+
+
+class Fleet:
+    """All foragers at once in one task group."""
+
+    def __init__(
+        self,
+        agent: ReinforcingAgent,
+        world: World,
+        shared: Shared,
+        teller: Teller,
+        clock: Clock,
+        settings: CrawlSettings,
+        note: Callable[[Event], None],
+    ) -> None:
+        self.agent, self.world, self.shared, self.teller = agent, world, shared, teller
+        self.clock, self.settings, self.note = clock, settings, note
+        self._tasks: dict[ForagerId, asyncio.Task[None]] = {}
+
+    def __repr__(self) -> str:
+        return f"<Fleet {self.agent!r}>"
+
+    async def run(self, stopping: asyncio.Event) -> None:
+        """Let all forage until told to stop; every forager finishes its step."""
+        async with asyncio.TaskGroup() as group:
+            for forager in self.agent.foragers.values():
+                self._send_out(forager, group, stopping)
+
+    def _send_out(self, forager: Forager, group: asyncio.TaskGroup, stopping: asyncio.Event) -> None:
+        self._tasks[forager.id] = group.create_task(self._forage(forager, group, stopping))
+
+    async def _forage(self, forager: Forager, group: asyncio.TaskGroup, stopping: asyncio.Event) -> None:
+        free = 0
+        while not stopping.is_set() and forager.id in self.agent.foragers:
+            taken = await take_step(forager, self.agent, self.world, self.shared, self.clock)
+            for one in taken.reinforcements:
+                self.note(Reinforced(self.clock.now(), forager.id, one.finding.url, one.amount))
+            await self.teller.settle(taken)
+            self._manage(forager, group, stopping)
+            free = 0 if taken.downloads else free + 1
+            if free >= self.settings.free_steps:
+                await rest(self.clock, self.settings.idle, stopping)
+
+    def _manage(self, forager: Forager, group: asyncio.TaskGroup, stopping: asyncio.Event) -> None:
+        """Multiply or delete as the scores demand (Alg 8)."""
+        if forager.id not in self.agent.foragers:
+            return
+        for happened in self.agent.manage(forager.id, self.clock.now()):
+            if isinstance(happened, population.Deleted):
+                self.note(Deleted(happened.at, happened.forager, happened.score))
+                if happened.forager != forager.id:
+                    self._tasks[happened.forager].cancel()
+            else:
+                child = self.agent.foragers[happened.child]
+                self.note(Born(happened.at, child.id, child.kind.value, happened.parent))
+                self._send_out(child, group, stopping)
+
+
+def announce(agent: ReinforcingAgent, note: Callable[[Event], None]) -> None:
+    """Tell the journal who is there at the start."""
+    for record in agent.records.values():
+        if record.deleted is None:
+            note(Born(record.born, record.id, record.kind.value, NOBODY if record.parent is None else record.parent))

@@ -1,0 +1,47 @@
+"""The settings of the engine: how a crawl runs, and how the demo does."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from forager.units import Count, Duration, Share
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlSettings:
+    """How a crawl runs."""
+
+    workers: Count = 32
+    """Pages that the sweep (kind BFS) asks for at once; politeness still lets each host be asked one by one. Ours."""
+    recrawl_share: Share = 0.8
+    """Share of each host's requests for the recrawl cycle, the rest is the fleet's; what one leaves goes to the other."""
+    cycle: Duration = 900.0
+    """How often the recrawl cycle ranks all known pages anew. Ours."""
+    policy: str = "expected"
+    """How the recrawl cycle ranks known pages: `expected` new documents per request."""
+    least_worth: Share = 0.02
+    """New documents expected of a request below which the recrawl cycle does not ask at all. Ours."""
+    idle: Duration = 30.0
+    """How long a forager rests when all it can reach was seen a moment ago. Ours."""
+    free_steps: Count = 5
+    """Steps in a row that cost nothing after which it rests. Ours."""
+    save_every: Duration = 60.0
+    """How often the fleet is saved; what was fetched is saved at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class DemoSettings:
+    """The demo: the Newsroom, served on loopback and crawled for real, in accelerated time."""
+
+    speed: Annotated[float, Field(gt=0, le=100_000)] = 1200.0
+    """Seconds of news per second of yours: twenty minutes a second."""
+    time_limit: Duration = 60.0
+    """How long the demo runs, in your time."""
+    download_delay: Duration = 60.0
+    """Time between two requests to one host, in news time."""
+    warm_up: Duration = 6 * 3600.0
+    """News of this first part of the demo is not counted in coverage and delay: the crawl has to find the pages first."""
+    folder: Path | None = None
+    """Where to keep the run directory; none: a temporary one that is deleted at the end."""

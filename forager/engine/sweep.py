@@ -1,0 +1,50 @@
+"""The baseline BFS: every known page in turn, breadth first, and again when it is due.
+
+It knows nothing of news: links are visited in the order in which they were found, pages again after `revisit_after`.
+"""
+
+import asyncio
+
+from forager.clock import Clock
+from forager.engine.patrol import judge_sighting
+from forager.engine.resting import rest
+from forager.engine.telling import Teller
+from forager.foragers.shared import Shared
+from forager.reinforcing.agent import ReinforcingAgent
+from forager.store.protocol import Store
+from forager.terms import ForagerId
+from forager.world.visits import WebWorld
+
+LONGEST_REST = 60.0
+"""Seconds after which a worker without work looks again whether there is some."""
+
+
+async def sweep(
+    workers: int,
+    store: Store,
+    world: WebWorld,
+    agent: ReinforcingAgent,
+    shared: Shared,
+    teller: Teller,
+    clock: Clock,
+    stopping: asyncio.Event,
+) -> None:
+    """Sweep until told to stop; every worker finishes the page it is at."""
+    (forager,) = agent.foragers
+
+    async def work() -> None:
+        while not stopping.is_set():
+            leases = await store.lease(1, clock.now())
+            if not leases:
+                due = store.next_due(clock.now())
+                wait = LONGEST_REST if due is None else min(LONGEST_REST, max(due - clock.now(), 0.01))
+                await rest(clock, wait, stopping)
+                continue
+            sighting = await world.look(leases[0], ForagerId(forager))
+            taken = judge_sighting(sighting, agent, shared, clock.now(), ForagerId(forager))
+            agent.worked(ForagerId(forager), taken.downloads)
+            await teller.settle(taken)
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(workers):
+            group.create_task(work())

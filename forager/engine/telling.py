@@ -1,0 +1,75 @@
+"""From an accepted document to a story: the decision on every new version is stored, and told."""
+
+from collections.abc import Callable
+
+from forager.engine.step import Taken
+from forager.events import Event, Told
+from forager.foragers.sighting import Reinforcement
+from forager.pages.copies import Copies
+from forager.pages.urls import site
+from forager.store.protocol import Store, Story, Version, VersionId
+from forager.terms import DateSource, ForagerId, Url
+
+
+class Teller:
+    """Settles versions: one story per accepted document, its copies named after the first."""
+
+    def __init__(self, store: Store, note: Callable[[Event], None]) -> None:
+        self.store, self.note = store, note
+        self.copies = Copies()
+
+    async def settle(self, taken: Taken) -> None:
+        """Store what was decided on the versions of a step; a story is told once it is stored."""
+        relevant = {one.finding.version: one for one in taken.reinforcements if one.relevant}
+        for sighting in taken.sightings:
+            accepted = relevant.get(sighting.version)
+            if sighting.version < 0 or (sighting.free and accepted is None):
+                continue
+            await self._decide(VersionId(sighting.version), accepted)
+
+    async def _decide(self, number: VersionId, accepted: Reinforcement | None) -> None:
+        if accepted is None:
+            await self.store.settle(number, None)
+            return
+        _, fetched, version = await self.store.version(number)
+        story = self.story(number, fetched, version, accepted)
+        await self.store.settle(number, story)
+        self.note(
+            Told(
+                at=fetched,
+                id=story.id,
+                url=story.url,
+                site=story.site,
+                title=story.title,
+                published=story.published,
+                published_source=story.published_source,
+                delay=story.delay,
+                via=story.discovered_via,
+                by=story.forager,
+            )
+        )
+
+    def story(self, number: VersionId, fetched: float, version: Version, accepted: Reinforcement) -> Story:
+        """Everything people want to know of a document."""
+        finding = accepted.finding
+        page = self.store.known(finding.url)
+        first = self.copies.first(version.simhash) if version.simhash else None
+        if first is None and version.simhash:
+            self.copies.learn(version.simhash, page.id)
+        return Story(
+            id=page.id,
+            version=number,
+            url=page.url,
+            site=site(page.url),
+            title=version.title,
+            published=finding.published,
+            published_source=(version.published.source if version.published else DateSource.FIRST_SEEN).value,
+            first_seen=page.found,
+            fetched=fetched,
+            discovered_from=None if page.source is None else Url(self.store.url(page.source)),
+            discovered_via=page.channel,
+            forager=ForagerId(finding.by),
+            duplicate_of=None if first is None or first == page.id else self.store.url(first),
+            text_print=version.text_print,
+            simhash=version.simhash,
+        )

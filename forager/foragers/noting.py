@@ -1,0 +1,100 @@
+"""What visits teach: kernels that change the table of pages and the means."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from forager.foragers.expectation import rate_of, sort_of
+from forager.foragers.kernels import compiled
+from forager.foragers.table import ATTEMPTS, BACKLOG, DEGREES, FRESH, HUB, LIFT, REVEALED_MOST, TEXT, Page, Priors
+
+
+@compiled
+def note_visit(
+    table: NDArray[np.void],
+    url: int,
+    when: float,
+    ok: bool,
+    hub: bool,
+    means: NDArray[np.float64],
+    priors: Priors,
+) -> bool:
+    """Enter one visit; whether it was the first. A page never seen that cannot be had is tried again some time."""
+    page: Page = table[url]
+    first = page.visits == 0
+    if first and not ok and page.failures + 1 < ATTEMPTS:
+        page.failures += 1
+        page.awaited = True
+        page.asked = when
+        return first
+    if first:
+        if not page.fresh:
+            sort = sort_of(table, page)
+            means[sort] *= priors.backlog_keep
+            means[sort, 1] += 1
+        else:
+            means[FRESH, 1] += 1
+            if page.revealer >= 0:
+                table[page.revealer].followed += 1
+        page.lifted = False
+    else:
+        hours = max(0.0, min(when - page.last, priors.max_age)) / 3600
+        page.lifted = page.signal > page.last
+        if page.lifted:
+            news = rate_of(page, means, priors) * hours
+            means[LIFT] *= priors.lift_keep
+            means[LIFT, 1] += news if page.hub else 1 - math.exp(-news)
+        page.hours += hours
+        means[HUB if page.hub else TEXT, 1] += hours
+    page.hub = page.hub or hub
+    page.visits += 1
+    page.last = when
+    page.awaited = False
+    return first
+
+
+@compiled
+def note_links(
+    table: NDArray[np.void], links: NDArray[np.int64], by: int, when: float, first: bool, means: NDArray[np.float64]
+) -> int:
+    """Enter the links of a page, seen for the first time or again; how many were never met before."""
+    count = 0
+    for link in links:
+        page: Page = table[link]
+        met = page.met > -np.inf
+        if not met:
+            page.met = when
+            page.revealer = by
+            page.fresh = not first
+            count += 1
+        page.links_in += first or not met
+    source: Page = table[by]
+    if first and source.hub and not source.fresh:
+        worth = means[BACKLOG + DEGREES, 0] / means[BACKLOG + DEGREES, 1]
+        means[sort_of(table, source), 0] += min(REVEALED_MOST, count * worth)
+    return count
+
+
+@compiled
+def note_signal(table: NDArray[np.void], links: NDArray[np.int64], when: float) -> None:
+    """A page with these links just had news."""
+    for link in links:
+        table[link].signal = when
+
+
+@compiled
+def note_credit(table: NDArray[np.void], url: int, revealer: int, means: NDArray[np.float64]) -> None:
+    """A document was accepted: pay the page that revealed it, unless it was backlog of a first visit."""
+    page: Page = table[url]
+    source: Page = table[revealer]
+    if revealer != url:
+        if not page.fresh:
+            means[sort_of(table, page), 0] += 1
+            return
+        source.paid += 1
+        means[FRESH, 0] += 1
+    source.hits += 1
+    means[HUB if source.hub else TEXT, 0] += 1
+    if source.lifted:
+        means[LIFT, 0] += 1

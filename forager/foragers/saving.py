@@ -1,0 +1,52 @@
+"""Whatever learns is saved as bytes: named arrays behind a name and a format number. No code is ever loaded."""
+
+import io
+import json
+import zipfile
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from forager.errors import InputError
+
+
+def pack(kind: str, form: int, arrays: Mapping[str, NDArray[np.generic]]) -> bytes:
+    """Arrays as bytes; `form` is the number of the format, to be raised whenever the meaning changes."""
+    out = io.BytesIO()
+    np.savez_compressed(out, allow_pickle=False, kind=np.array(kind), form=np.array(form), **arrays)
+    return out.getvalue()
+
+
+def unpack(kind: str, form: int, saved: bytes) -> dict[str, NDArray[np.generic]]:
+    """The arrays again; an `InputError` if these bytes are something else."""
+    try:
+        with np.load(io.BytesIO(saved), allow_pickle=False) as arrays:
+            held = {name: arrays[name] for name in arrays.files}
+    except (ValueError, EOFError, OSError, KeyError, zipfile.BadZipFile) as trouble:
+        raise InputError(f"saved {kind} cannot be read ({trouble}); delete it and start afresh") from None
+    found = str(held.pop("kind", "nothing")), int(held.pop("form", np.array(-1)))
+    if found != (kind, form):
+        raise InputError(f"expected saved {kind} of format {form}, got {found[0]} of format {found[1]}; start afresh")
+    return held
+
+
+def text_array(text: str) -> NDArray[np.uint8]:
+    """Any text as an array."""
+    return np.frombuffer(text.encode(), dtype=np.uint8)
+
+
+def array_text(array: NDArray[np.generic]) -> str:
+    return array.tobytes().decode()
+
+
+def luck_text(rng: np.random.Generator) -> str:
+    """Where a generator stands."""
+    return json.dumps(rng.bit_generator.state)
+
+
+def text_luck(text: str) -> np.random.Generator:
+    """A generator that goes on from there."""
+    bits = np.random.PCG64()
+    bits.state = json.loads(text)
+    return np.random.Generator(bits)

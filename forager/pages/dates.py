@@ -1,0 +1,215 @@
+"""When a page was published and last modified: read from JSON-LD, meta, `<time>` and the URL, in this order.
+
+Only a page that states nothing anywhere is handed to htmldate, which searches the visible text; the server's
+Last-Modified is the last resort. A source that gives only the day is sharpened by a later one that knows the hour of
+about that day.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from itertools import chain
+from urllib.parse import urlsplit
+
+import htmldate
+import lxml.html
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from forager.pages.linked_data import stated_dates
+from forager.pages.moments import moment
+from forager.terms import Dated, DateSource, Url
+
+EARLIEST = datetime(1990, 1, 1, tzinfo=UTC).timestamp()
+"""Nothing on the web is older (ours)."""
+
+FUTURE = 86_400.0
+"""Seconds a date may lie ahead of now: zones are often missing or wrong (ours)."""
+
+SAME_DAY = 36 * 3600.0
+"""Seconds between a day and a moment of that day in any zone (ours)."""
+
+SEARCHED_CHARACTERS = 1_000_000
+"""Of a page without stated dates, how much is searched at most (ours)."""
+
+_PUBLISHED_META = """
+article:published_time og:article:published_time og:published_time datepublished article:published article.published
+parsely-pub-date sailthru.date cxenseparse:recs:publishtime cxenseparse:publishtime rnews:datepublished publish-date
+publish_date publishdate published-date published_date published_at publication_date publication-date publicationdate
+pubdate pub_date originalpublicationdate article_date_original article:post_date bt:pubdate rbpubdate
+dcsext.articlefirstpublished shareaholic:article_published_time vr:published_time dc.date.issued dcterms.issued
+dc.date.published prism.publicationdate citation_publication_date citation_date og:regdate weibo:article:create_at
+dc.date.created dcterms.created dcterms.date dc.date datecreated dc.created article:created_time creation_date created
+release_date video:release_date og:video:release_date displaydate timestamp ptime date
+"""
+PUBLISHED_META = tuple(_PUBLISHED_META.split())
+"""Names (or properties, itemprops) of meta elements that state the publication date, best first."""
+
+_MODIFIED_META = """
+article:modified_time og:article:modified_time og:modified_time datemodified article:modified article.updated
+og:updated_time cxenseparse:recs:modifiedtime dcterms.modified dc.date.modified dc.modified modified_time
+modified_date modified-date modificationdate moddate updated_time last-modified last_modified lastmodified
+last-updated last_updated lastmod revision_date revised updated utime
+"""
+MODIFIED_META = tuple(_MODIFIED_META.split())
+"""The same for the modification date."""
+
+_PUBLISHED_HINT = re.compile(r"publi|pubdate|entry-date|post-?date|article-?date|created|issued", re.IGNORECASE)
+_MODIFIED_HINT = re.compile(r"modif|updat|revis|last-?edit", re.IGNORECASE)
+_ELSEWHERE = re.compile(
+    r"comment|related|sidebar|widget|teaser|recommend|most-|footer|promo|breaking|ticker|clock", re.IGNORECASE
+)
+_STAMPS = (
+    "h1, time, [itemprop~=datePublished], [itemprop~=dateModified], [property~='schema:datePublished'], "
+    "abbr.published, [class*=publish-date], [class*=published-date], [class*=pubdate], [class*=post-date], "
+    "[class*=article-date], [class*=article__date]"
+)
+_STAMP_CAP = 60
+_URL_DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)(?:([/_-])(\d\d?|[a-z]{3})\2(\d\d?)|(\d\d)(\d\d))(?!\d)")
+
+
+def published(tree: LexborHTMLParser, url: Url, *, last_modified: str = "", now: float | None = None) -> Dated | None:
+    """When the page says it was first published; `now` (default: no limit) bounds dates that lie in the future."""
+    stated = chain(
+        _dated(stated_dates(tree, "datePublished", urlsplit(url).path), DateSource.JSON_LD),
+        _dated(_meta(tree, PUBLISHED_META), DateSource.META),
+        _dated(_stamps(tree, _PUBLISHED_HINT, _MODIFIED_HINT, anywhere=True), DateSource.TIME),
+        _dated(_url_days(url), DateSource.URL),
+    )
+    return (
+        _best(stated, now)
+        or _best(_searched(tree, now), now)
+        or _best(_dated([last_modified], DateSource.LAST_MODIFIED), now)
+    )
+
+
+def modified(tree: LexborHTMLParser, *, last_modified: str = "", now: float | None = None) -> Dated | None:
+    """When the page says it was last modified."""
+    stated = chain(
+        _dated(stated_dates(tree, "dateModified"), DateSource.JSON_LD),
+        _dated(_meta(tree, MODIFIED_META), DateSource.META),
+        _dated(_stamps(tree, _MODIFIED_HINT, _PUBLISHED_HINT, anywhere=False), DateSource.TIME),
+        _dated([last_modified], DateSource.LAST_MODIFIED),
+    )
+    return _best(stated, now)
+
+
+def _dated(texts: Iterable[str], source: DateSource) -> Iterator[Dated]:
+    for text in texts:
+        if text and (read := moment(text)) is not None:
+            yield Dated(read.time, source, read.exact)
+
+
+def _best(found: Iterable[Dated], now: float | None) -> Dated | None:
+    """The first possible date, or an exact one of about the same day if the first knows only the day."""
+    latest = float("inf") if now is None else now + FUTURE
+    first: Dated | None = None
+    for dated in found:
+        if not EARLIEST <= dated.time <= latest:
+            continue
+        if dated.exact and (first is None or abs(dated.time - first.time) <= SAME_DAY):
+            return dated
+        first = first or dated
+    return first
+
+
+def _meta(tree: LexborHTMLParser, names: tuple[str, ...]) -> Iterator[str]:
+    """What the meta elements of these names say, in the order of the names."""
+    said: dict[str, str] = {}
+    for node in tree.css("meta"):
+        attributes = node.attributes
+        content = attributes.get("content") or attributes.get("datetime") or attributes.get("value")
+        if not content:
+            continue
+        for key in ("property", "name", "itemprop", "http-equiv"):
+            if name := attributes.get(key):
+                said.setdefault(name.strip().lower(), content)
+    return (said[name] for name in names if name in said)
+
+
+def _stamps(
+    tree: LexborHTMLParser, wanted: re.Pattern[str], other: re.Pattern[str], *, anywhere: bool
+) -> Iterator[str]:
+    """Dates in `<time>` and its like: first those marked as wanted, then (`anywhere`) those nearest the headline."""
+    marked: list[LexborNode] = []
+    before: list[LexborNode] = []
+    after: list[LexborNode] = []
+    nodes = tree.css(_STAMPS)[:_STAMP_CAP]
+    headline_seen = all(node.tag != "h1" for node in nodes)
+    for node in nodes:
+        if node.tag == "h1":
+            headline_seen = True
+            continue
+        marks = _marks(node)
+        if wanted.search(marks):
+            marked.append(node)
+        elif anywhere and not other.search(marks):
+            (after if headline_seen else before).append(node)
+    for node in marked:
+        if not _is_elsewhere(node, ("aside", "nav", "footer")):
+            yield _stamp(node)
+    for node in chain(after, reversed(before)):
+        if not _is_elsewhere(node, ("aside", "nav", "footer", "a", "li", "blockquote")):
+            yield _stamp(node)
+
+
+def _marks(node: LexborNode) -> str:
+    """The words of an element that hint at what its date means; its parent's class counts too."""
+    attributes = node.attributes
+    words = [attributes.get(key) or "" for key in ("itemprop", "class", "id", "property")]
+    if "pubdate" in attributes:
+        words.append("pubdate")
+    if node.parent is not None:
+        words.append(node.parent.attributes.get("class") or "")
+    return " ".join(words)
+
+
+def _stamp(node: LexborNode) -> str:
+    attributes = node.attributes
+    return (
+        attributes.get("datetime")
+        or attributes.get("content")
+        or attributes.get("title")
+        or node.text(separator=" ").strip()
+    )
+
+
+def _is_elsewhere(node: LexborNode, tags: tuple[str, ...]) -> bool:
+    """Whether the date belongs to another text: within one of these elements, or one named after such a thing."""
+    above = node.parent
+    for _ in range(8):
+        if above is None or above.tag in ("body", "main"):
+            return False
+        attributes = above.attributes
+        if above.tag in tags or _ELSEWHERE.search(f"{attributes.get('class') or ''} {attributes.get('id') or ''}"):
+            return True
+        above = above.parent
+    return False
+
+
+def _url_days(url: Url) -> Iterator[str]:
+    """`/2022/03/14/`, `/2022/mar/14/`, `2022-3-14` or `20220314` in the path, as text."""
+    for match in _URL_DAY.finditer(urlsplit(url).path.lower()):
+        year, month, day = match[1], match[3] or match[5], match[4] or match[6]
+        yield f"{year}-{month:0>2}-{day:0>2}" if month.isdigit() else f"{day} {month} {year}"
+
+
+def _searched(tree: LexborHTMLParser, now: float | None) -> Iterator[Dated]:
+    """What htmldate makes of the text; it wants a tree of its own, so this is the dear way."""
+    html = tree.html
+    if not html or len(html) > SEARCHED_CHARACTERS:
+        return
+    latest = (
+        datetime.fromtimestamp(min(now + FUTURE, 4e9), UTC) if now is not None else datetime(2100, 1, 1, tzinfo=UTC)
+    )
+    try:
+        day = htmldate.find_date(
+            lxml.html.fromstring(html),
+            original_date=True,
+            deferred_url_extractor=True,
+            outputformat="%Y-%m-%dT%H:%M:%S",
+            min_date="1990-01-01",
+            max_date=latest.strftime("%Y-%m-%d"),
+        )
+    except (ValueError, TypeError, AttributeError, lxml.etree.LxmlError):  # an empty page, or a date it stumbles over
+        return
+    yield from _dated([day or ""], DateSource.TEXT)

@@ -1,0 +1,232 @@
+"""Feeds: RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0, JSON Feed 1.x; what they link to, with title and date.
+
+Well-formed XML is read with lxml here; only what lxml refuses goes to feedparser, which reads nearly anything, slowly.
+Entity declarations are refused, and size and number of entries are bounded, so no document takes long.
+"""
+
+import html
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from io import BytesIO
+
+import feedparser
+import msgspec
+from lxml import etree
+from selectolax.lexbor import LexborHTMLParser
+
+from forager.pages.moments import moment
+from forager.pages.urls import canonical
+from forager.pages.xml_safety import declares_entities, mended, without_bom
+from forager.terms import Channel, Link, Url
+
+ENTRY_CAP = 2_000
+"""Entries of one feed that are read (ours)."""
+
+BYTE_CAP = 10_000_000
+"""Bytes that are read (ours); a longer feed is cut and read as far as that goes."""
+
+PATIENT_CAP = 200_000
+"""Bytes of a broken feed up to which feedparser, being slow, is asked (ours); larger ones lxml reads as it can."""
+
+PATIENT_NESTING = 1_000
+"""Elements left open up to which it is asked (ours): its time grows with the square of the depth."""
+
+TITLE_CAP = 500
+"""Characters of a title (ours)."""
+
+EARLIEST = 631_152_000.0
+"""1990: older dates are slips (ours)."""
+
+_ROOT = re.compile(rb"<(?:[a-z][\w.-]*:)?(?:rss|feed|rdf|channel)[\s>]", re.IGNORECASE)
+_CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
+_DECLARATION = re.compile(rb"<\?xml[^>]{0,200}\sencoding\s*=")
+_DATES = ("published", "pubdate", "issued", "date", "created", "updated", "modified")
+"""Names of date elements, best first."""
+_XML_ERRORS = (etree.LxmlError, ValueError, LookupError)
+_FEEDPARSER_ERRORS = (ValueError, LookupError, TypeError, AttributeError, AssertionError, RecursionError)
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """A feed: what it calls itself and what it links to, in its order."""
+
+    title: str
+    links: tuple[Link, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """What an entry says, as it says it."""
+
+    address: str
+    base: str
+    title: str
+    date: str
+
+
+def read_feed(body: bytes, url: Url, content_type: str = "") -> Feed | None:
+    """The feed; `None` if this is none."""
+    body = without_bom(body[:BYTE_CAP])
+    if body.startswith(b"{"):
+        return _json_feed(body, url)
+    if _ROOT.search(body, 0, 10_000) is None or declares_entities(body):
+        return None
+    charset = _charset(body, content_type)
+    root = _parsed(body, url, charset)
+    if root is None:
+        root = _parsed(mended(body), url, charset)
+    if root is None and len(body) <= PATIENT_CAP and _left_open(body) <= PATIENT_NESTING:
+        return _patient_feed(body, url, content_type)
+    if root is None:
+        root = _parsed(mended(body), url, charset, recover=True)
+    return _xml_feed(root, url) if root is not None else None
+
+
+def _left_open(body: bytes) -> int:
+    """About how many elements are never closed."""
+    return body.count(b"<") - 2 * body.count(b"</") - body.count(b"/>") - body.count(b"<!")
+
+
+def _charset(body: bytes, content_type: str) -> str | None:
+    """The encoding that the server names, if the document names none."""
+    named = None if _DECLARATION.match(body) else _CHARSET.search(content_type)
+    return named[1] if named else None
+
+
+def _parsed(body: bytes, url: Url, charset: str | None, *, recover: bool = False) -> etree._Element | None:
+    try:
+        parser = etree.XMLParser(
+            encoding=charset, recover=recover, resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
+        )
+        root: etree._Element | None = etree.fromstring(body, parser, base_url=url)
+    except _XML_ERRORS:
+        return None
+    return root
+
+
+def _xml_feed(root: etree._Element, url: Url) -> Feed | None:
+    if _name(root) not in ("rss", "feed", "rdf", "channel"):
+        return None
+    channel = next((child for child in root if _name(child) == "channel"), root)
+    title = next((_text(child) for child in channel if _name(child) == "title"), "")
+    found = (element for element in root.iter(etree.Element) if _name(element) in ("item", "entry"))
+    return Feed(_tidy(title), _links(map(_entry, found), url))
+
+
+def _entry(element: etree._Element) -> _Entry:
+    said: dict[str, str] = {}
+    links: list[etree._Element] = []
+    for child in element:
+        name = _name(child)
+        if name == "link":
+            links.append(child)
+        elif name not in said and (text := _text(child)):
+            said[name] = text
+    address, base = _address(element, links, said)
+    date = next((said[name] for name in _DATES if name in said), "")
+    return _Entry(address, base or "", said.get("title", ""), date)
+
+
+def _address(element: etree._Element, links: list[etree._Element], said: Mapping[str, str]) -> tuple[str, str | None]:
+    """Where an entry leads and to what that is relative: its link, its alternate link, or an identity that is a URL."""
+    if "origlink" in said:  # FeedBurner: the link counts clicks, this is the page
+        return said["origlink"], element.base
+    for link in links:
+        if link.text and link.text.strip() and "href" not in link.attrib:
+            return link.text.strip(), link.base
+    alternates = [link for link in links if link.get("href") and link.get("rel", "alternate").lower() == "alternate"]
+    alternates.sort(key=lambda link: "html" not in link.get("type", "html"))
+    if alternates:
+        return alternates[0].get("href", ""), alternates[0].base
+    guid = next((child for child in element if _name(child) == "guid"), None)
+    if guid is not None and guid.get("isPermaLink", "true").strip().lower() == "true" and _is_url(said.get("guid", "")):
+        return said["guid"], element.base
+    about = next((value for key, value in element.attrib.items() if key.endswith("}about")), "")
+    return next((text for text in (said.get("id", ""), about) if _is_url(text)), ""), element.base
+
+
+def _is_url(text: str) -> bool:
+    return text[:8].lower().startswith(("http://", "https://"))
+
+
+def _name(element: etree._Element) -> str:
+    """The name without namespace, in lower case; empty for comments and the like."""
+    tag = element.tag
+    return tag.rpartition("}")[2].lower() if isinstance(tag, str) else ""
+
+
+def _text(element: etree._Element) -> str:
+    return "".join(element.itertext(etree.Element)).strip() if len(element) else (element.text or "").strip()
+
+
+def _json_feed(body: bytes, url: Url) -> Feed | None:
+    try:
+        feed = msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    if not isinstance(feed, dict) or "jsonfeed.org/version/" not in str(feed.get("version")):
+        return None
+    items = feed.get("items")
+    found = (_json_entry(item) for item in items if isinstance(item, dict)) if isinstance(items, list) else iter(())
+    return Feed(_tidy(_string(feed, "title")), _links(found, url))
+
+
+def _json_entry(item: Mapping[str, object]) -> _Entry:
+    identity = _string(item, "id")
+    address = _string(item, "url") or (identity if _is_url(identity) else "") or _string(item, "external_url")
+    return _Entry(
+        address, "", _string(item, "title"), _string(item, "date_published") or _string(item, "date_modified")
+    )
+
+
+def _patient_feed(body: bytes, url: Url, content_type: str) -> Feed | None:
+    """What feedparser makes of a broken feed. It is given a stream: a string it might take for an address to fetch."""
+    headers = {"content-location": url, "content-type": content_type or "application/xml"}
+    try:
+        parsed = feedparser.parse(
+            BytesIO(body), response_headers=headers, sanitize_html=False, resolve_relative_uris=True
+        )
+    except _FEEDPARSER_ERRORS:
+        return None
+    if not parsed.get("version") and not parsed.entries:
+        return None
+    return Feed(_tidy(_string(parsed.feed, "title")), _links(map(_patient_entry, parsed.entries), url))
+
+
+def _patient_entry(entry: Mapping[str, object]) -> _Entry:
+    identity = _string(entry, "id")
+    address = _string(entry, "feedburner_origlink") or _string(entry, "link") or (identity if _is_url(identity) else "")
+    date = next((text for key in ("published", "created", "updated") if (text := _string(entry, key))), "")
+    return _Entry(address, "", _string(entry, "title"), date)
+
+
+def _string(said: Mapping[str, object], key: str) -> str:
+    """The text under a key; empty if there is none."""
+    value = said.get(key)
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _links(entries: Iterable[_Entry], url: Url) -> tuple[Link, ...]:
+    """Each address once, in the feed's order."""
+    links: dict[Url, Link] = {}
+    for entry in _first(entries):
+        target = canonical(entry.address, entry.base or url) if entry.address else None
+        if target is not None and target not in links:
+            read = moment(entry.date) if entry.date else None
+            published = read.time if read is not None and read.time >= EARLIEST else None
+            links[target] = Link(target, channel=Channel.FEED, published=published, title=_tidy(entry.title))
+    return tuple(links.values())
+
+
+def _first(entries: Iterable[_Entry]) -> Iterator[_Entry]:
+    return (entry for _, entry in zip(range(ENTRY_CAP), entries, strict=False))
+
+
+def _tidy(title: str) -> str:
+    """A title as plain text: feeds escape markup in it once, twice or not at all."""
+    if "&" in title:
+        title = html.unescape(title)
+    if "<" in title:
+        title = LexborHTMLParser(title).text()
+    return " ".join(title.split())[:TITLE_CAP]

@@ -1,0 +1,97 @@
+"""JSON-LD as it is found on news pages: which node is the page's own story, and what dates it states.
+
+Broken JSON is common: comments and CDATA marks round it, raw control characters, a comma too many. What no cleaning
+mends is searched for the plain pattern `"datePublished": "…"`.
+"""
+
+import json
+import re
+from collections import deque
+from collections.abc import Iterator, Mapping
+
+import msgspec
+from selectolax.lexbor import LexborHTMLParser
+
+SCRIPTS = 'script[type^="application/ld+json" i]'
+
+NODE_CAP = 2000
+"""Nodes of one page that are looked at (ours); large product lists hold thousands."""
+
+_OTHERS = """
+comment comments review reviews itemListElement liveBlogUpdate image associatedMedia video audio citation mentions
+author publisher isPartOf hasPart about relatedLink recordedAt breadcrumb
+"""
+_OTHER_PROPERTIES = frozenset(_OTHERS.split())
+"""Properties whose nodes are about something else than the page's own story."""
+
+_WRAPPING = re.compile(r"<!--|-->|<!\[CDATA\[|\]\]>|^\s*//.*$", re.MULTILINE)
+_EXTRA_COMMA = re.compile(r",(?=\s*[}\]])")
+
+
+def stated_dates(tree: LexborHTMLParser, name: str, path: str = "") -> list[str]:
+    """The values of a date property, the best story's first; a story whose own URL ends in `path` is the best."""
+    found: list[tuple[int, str]] = []
+    for script in tree.css(SCRIPTS):
+        text = script.text()
+        if name not in text:
+            continue
+        content = _decoded(text)
+        if content is None:
+            found += [(2, value) for value in re.findall(rf'"{name}"\s*:\s*"([^"]{{4,60}})"', text)]
+        for node in _nodes(content):
+            value = node.get(name)
+            if isinstance(value, list) and value:
+                value = value[0]
+            if isinstance(value, str | int):
+                found.append((_rank(node, path), str(value)))
+    return [value for _, value in sorted(found, key=lambda ranked: ranked[0])]
+
+
+def _decoded(text: str) -> object:
+    """The parsed JSON, mended if that is easy; `None` if it is not."""
+    try:
+        decoded: object = msgspec.json.decode(text)
+        return decoded
+    except (msgspec.DecodeError, RecursionError):
+        pass
+    try:
+        mended: object = json.loads(_EXTRA_COMMA.sub("", _WRAPPING.sub("", text)).strip().rstrip(";"), strict=False)
+        return mended
+    except (ValueError, RecursionError):
+        return None
+
+
+def _nodes(content: object) -> Iterator[Mapping[str, object]]:
+    """Every object in it, outermost first, leaving out those about something else."""
+    waiting: deque[object] = deque([content])
+    for _ in range(NODE_CAP):
+        if not waiting:
+            return
+        node = waiting.popleft()
+        if isinstance(node, list):
+            waiting.extend(node[:NODE_CAP])
+        elif isinstance(node, dict):
+            yield node
+            waiting.extend(
+                value for key, value in node.items() if key not in _OTHER_PROPERTIES and isinstance(value, dict | list)
+            )
+
+
+def _rank(node: Mapping[str, object], path: str) -> int:
+    """0 for the story at this path, 1 for any story, 2 for a page or an untyped node, 3 for anything else."""
+    kind = node.get("@type")
+    names = " ".join(map(str, kind)) if isinstance(kind, list) else str(kind or "")
+    if "Article" in names or "Posting" in names or names == "Report":
+        return 0 if path.strip("/") and _address(node).rstrip("/").endswith(path.rstrip("/")) else 1
+    return 2 if not names or "Page" in names else 3
+
+
+def _address(node: Mapping[str, object]) -> str:
+    """The URL a node gives itself, without query and fragment; empty if none."""
+    for key in ("url", "mainEntityOfPage", "@id"):
+        value = node.get(key)
+        if isinstance(value, dict):
+            value = value.get("@id")
+        if isinstance(value, str) and value:
+            return value.partition("#")[0].partition("?")[0]
+    return ""

@@ -1,0 +1,204 @@
+"""The links of an HTML page: where they lead, what they say, and where on the page they stand."""
+
+import re
+from collections.abc import Iterator
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from forager.pages.settings import PagesSettings
+from forager.pages.urls import Joiner, UrlMemo
+from forager.terms import Channel, Link, Region, Url
+
+_FEED_TYPES = frozenset(
+    {
+        "application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json",
+        "application/xml", "text/xml",
+    }
+)  # fmt: skip
+_ANCHOR_TEXT_LIMIT = 4_000_000  # characters in sum; anchors nested in anchors repeat their text again and again
+
+_BOX_TAGS = "div section ul ol dl nav aside header footer main article table tr td form"
+_BOXES = frozenset(_BOX_TAGS.split())
+_LANDMARKS = {"nav": Region.NAV, "header": Region.NAV, "aside": Region.ASIDE, "footer": Region.FOOTER}
+_ROLES = {
+    "navigation": Region.NAV,
+    "banner": Region.NAV,
+    "menubar": Region.NAV,
+    "menu": Region.NAV,
+    "complementary": Region.ASIDE,
+    "contentinfo": Region.FOOTER,
+}
+_WHOLE = r"(?:(?:site|page|main|global|primary|top|bottom|the|l|js)(?:-|_)+)?"
+_END = r"(?=\s|$|__|-wrap|-contain|-inner|-area|-links)"
+_NAMES = (
+    (Region.FOOTER, re.compile(rf"(?<!\S){_WHOLE}(?:footer|colophon){_END}")),
+    (
+        Region.NAV,
+        re.compile(
+            rf"(?<!\S){_WHOLE}(?:header|masthead|topbar|toolbar|breadcrumbs?){_END}"
+            rf"|(?<!\S)(?!has-|with-|no-|is-)(?:[a-z0-9]+[-_]+)*(?:nav|navbar|navigation|menu){_END}"
+        ),
+    ),
+    (
+        Region.ASIDE,
+        re.compile(
+            rf"(?<!\S)(?:(?:left|right)[-_]*)?{_WHOLE}(?:side-?bar|aside|rail){_END}"
+            r"|(?<!\S)(?:related|recommended|recommendations|trending|most-?(?:read|popular|viewed))(?:[-_]\S*)?(?=\s|$)"
+        ),
+    ),
+)
+
+
+def read_links(
+    tree: LexborHTMLParser, url: Url, *, memo: UrlMemo | None = None, settings: PagesSettings | None = None
+) -> tuple[Link, ...]:
+    """Links in document order, each URL once: feeds, canonical and next page of the head, then the anchors.
+
+    Links of the page to itself are left out. A URL keeps its first place; if nothing or only a picture's description
+    was there to read, a later link to it that has a text gives its text and region.
+    """
+    settings = settings or PagesSettings()
+    joiner = Joiner(_base(tree, url), memo)
+    found: dict[Url, Link] = {}
+    for link in _head_links(tree, joiner):
+        if link.url != url:
+            found.setdefault(link.url, link)
+    _add_anchors(found, tree, joiner, url, settings)
+    return tuple(found.values())
+
+
+def canonical_of(tree: LexborHTMLParser, url: Url) -> Url | None:
+    """What the page calls its own URL."""
+    links = _head_links(tree, Joiner(_base(tree, url)))
+    return next((link.url for link in links if link.channel is Channel.CANONICAL), None)
+
+
+def _base(tree: LexborHTMLParser, url: Url) -> str:
+    base = tree.css_first("base[href]")
+    href = base.attributes["href"] if base is not None else None
+    return (href and Joiner(url).join(href)) or url
+
+
+def _head_links(tree: LexborHTMLParser, joiner: Joiner) -> Iterator[Link]:
+    for node in tree.css("link[rel]"):
+        attributes = node.attributes
+        rel = (attributes["rel"] or "").lower().split()
+        channel = _channel(rel, (attributes.get("type") or "").lower().partition(";")[0].strip())
+        url = joiner.join(attributes.get("href") or "") if channel else None
+        if channel and url:
+            yield Link(url, anchor=" ".join((attributes.get("title") or "").split()), rel=tuple(rel), channel=channel)
+
+
+def _channel(rel: list[str], type: str) -> Channel | None:
+    if "canonical" in rel:
+        return Channel.CANONICAL
+    if ("alternate" in rel or "feed" in rel) and type in _FEED_TYPES:
+        return Channel.ALTERNATE
+    return Channel.LINK if "next" in rel else None
+
+
+def _add_anchors(
+    found: dict[Url, Link], tree: LexborHTMLParser, joiner: Joiner, own: Url, settings: PagesSettings
+) -> None:
+    regions = _Regions()
+    mute = {url for url, link in found.items() if not link.anchor}  # those whose text is still wanted
+    spent = 0
+    for node in tree.css("a[href]"):
+        attributes = node.attributes
+        href = attributes["href"]
+        if not href or href.startswith("#"):
+            continue
+        url = joiner.join(href)
+        if url is None or url == own:
+            continue
+        known = found.get(url)
+        if known is not None and url not in mute:
+            continue
+        if known is None and len(found) >= settings.max_links:
+            break
+        text = node.text(separator=" ") if spent < _ANCHOR_TEXT_LIMIT else ""
+        spent += len(text)
+        text = " ".join(text.split())[: settings.max_anchor]
+        if text:
+            mute.discard(url)
+        elif known is None:
+            mute.add(url)
+            text = _picture(node)[: settings.max_anchor]
+        else:
+            continue
+        rel = attributes.get("rel")
+        found[url] = Link(
+            url,
+            text,
+            regions.of(node),
+            tuple(rel.lower().split()) if rel else (known.rel if known else ()),
+            known.channel if known else Channel.LINK,
+        )
+
+
+def _picture(node: LexborNode) -> str:
+    """What the picture in a link is said to show, or the link's own label."""
+    image = node.css_first("img[alt]")
+    said = image.attributes["alt"] if image is not None else None
+    attributes = node.attributes
+    return " ".join((said or attributes.get("aria-label") or attributes.get("title") or "").split())
+
+
+class _Regions:
+    """The region of each element, found by climbing to the nearest element whose region is known already."""
+
+    def __init__(self) -> None:
+        self._places: dict[int, tuple[Region, bool]] = {}
+        self._named: dict[tuple[str | None, str | None, str | None], Region | None] = {}
+
+    def of(self, node: LexborNode) -> Region:
+        above = node.parent
+        if above is None:
+            return Region.MAIN
+        place = self._places.get(above.mem_id) or self._climb(above)
+        return place[0]
+
+    def _climb(self, node: LexborNode) -> tuple[Region, bool]:
+        chain = [node]
+        place = None
+        above = node.parent
+        while above is not None:
+            place = self._places.get(above.mem_id)
+            if place is not None:
+                break
+            chain.append(above)
+            above = above.parent
+        place = place or (Region.MAIN, False)
+        for inner in reversed(chain):
+            if inner.tag in _BOXES:
+                place = self._inside(inner, *place)
+            self._places[inner.mem_id] = place
+        return place
+
+    def _inside(self, node: LexborNode, region: Region, in_text: bool) -> tuple[Region, bool]:
+        """Region within this element; `in_text`: inside main or article, whose headers and footers are its own."""
+        tag = node.tag
+        if tag == "main":
+            return Region.MAIN, True
+        if region is Region.NAV or region is Region.FOOTER:
+            return region, in_text
+        if tag == "article":
+            return region, True
+        if tag in ("header", "footer") and in_text:
+            return region, in_text
+        return _LANDMARKS.get(tag or "") or self._by_name(node) or region, in_text
+
+    def _by_name(self, node: LexborNode) -> Region | None:
+        """The region that role, class or id speak of."""
+        attributes = node.attributes
+        key = (attributes.get("role"), attributes.get("class"), attributes.get("id"))
+        if key not in self._named:
+            self._named[key] = _named(*key)
+        return self._named[key]
+
+
+def _named(role: str | None, classes: str | None, id: str | None) -> Region | None:
+    if role and role in _ROLES:
+        return _ROLES[role]
+    names = f"{classes or ''} {id or ''}"[:1000].lower()
+    return next((region for region, pattern in _NAMES if pattern.search(names)), None)

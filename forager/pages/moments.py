@@ -1,0 +1,183 @@
+"""One date as people and programs write it, read as a moment: ISO 8601, RFC 822, epoch numbers, and prose.
+
+    2022-03-14T10:20:30+0100 · Mon, 14 Mar 2022 10:20:30 EST · 14. März 2022, 10:20 Uhr MEZ · March 14, 2022, 10 a.m. ET
+
+A time without a zone is taken as UTC. Midnight to the second is how systems write a bare day, so it counts as one.
+"""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta, timezone
+
+from forager.pages.calendars import AMERICAN_ZONES, MONTHS, ZONES
+
+LONGEST = 120
+"""Characters of a string that are looked at; a date is shorter (ours)."""
+
+_ISO = re.compile(
+    r"\s*(\d{4})-?(\d\d)-?(\d\d)(?:[T\s]+(\d\d):?(\d\d)(?::?(\d\d)(?:[.,]\d+)?)?\s*(z|[+-]\d\d(?::?\d\d)?)?(?:\[[\w/]+\])?)?\s*",
+    re.ASCII | re.IGNORECASE,
+)
+_EPOCH = re.compile(r"\s*(\d{9,10})(\d{3})?(?:\.\d+)?\s*", re.ASCII)
+
+_YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})\s*[-/.年년]\s*(\d{1,2})\s*[-/.月월]\s*(\d{1,2})(?!\d)")
+_YEAR_LAST = re.compile(r"(?<!\d)(\d{1,2})\s?([-/.])\s?(\d{1,2})\s?\2\s?(\d{4}|\d\d)(?!\d)")
+_MONTH = rf"({'|'.join(sorted(MONTHS, key=len, reverse=True))})(?![^\W\d_])\.?"
+_DAY_MONTH = re.compile(
+    rf"(?<!\d)(\d{{1,2}})(?:st|nd|rd|th|er|º|°|ª)?\.?[\s\-]*(?:de\s+|di\s+|of\s+)?{_MONTH},?[\s\-/]*(?:de[l]?\s+)?(\d{{4}}|\d\d)(?!\d|:)"
+)
+_MONTH_DAY = re.compile(rf"(?<!\w){_MONTH}\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+(\d{{4}})(?!\d)")
+_YEAR_MONTH_DAY = re.compile(rf"(?<!\d)(\d{{4}})\.?,?\s+(?:m\.\s+)?{_MONTH}\s+(\d{{1,2}})(?!\d)")
+_MONTH_DAY_TIME_YEAR = re.compile(
+    rf"{_MONTH}\s+(\d{{1,2}}),?\s+\d\d?:\d\d(?::\d\d)?\s+(?:[a-z]{{2,5}}\s+|[+-]\d{{4}}\s+)?(\d{{4}})(?!\d)"
+)
+
+_TIME = re.compile(
+    r"(?<![\d+\-.:])(\d{1,2})\s?[:h時시点]\s?(\d\d)(?!\d)(?:[:m分분]\s?(\d\d)(?:[.,]\d+)?)?\s*(?:(a|p)\.?\s?m\b\.?)?"
+)
+_DOTTED_TIME = re.compile(r"(?<![\d+\-.:])(\d{1,2})\.(\d\d)(?![\d.])()\s*(?:(a|p)\.?\s?m\b\.?|(?=\s*uhr|\s*$))")
+_HOUR = re.compile(r"(?<![\d+\-.:])(\d{1,2})()()\s*(a|p)\.?\s?m\b\.?")
+_ZONE = re.compile(
+    r"\s*(?:uhr\b|hrs?\b|o'clock)?\s*[(,]?\s*(?:(?:utc|gmt)\s*)?(?:([+-])(\d\d?)(?::?(\d\d))?(?!\d)|(z|[a-z]{2,5})\b)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A point in time, or a day of which only the start is known."""
+
+    time: float
+    """UTC seconds since the epoch."""
+    exact: bool
+    """False if only the day is known; `time` is then the start of that day in the stated zone, else UTC."""
+
+
+def moment(text: str) -> Moment | None:
+    """The first date in the text, which should hold little else; `None` if there is none we understand."""
+    text = text[:LONGEST]
+    try:
+        return _iso(text) or _epoch(text) or _prose(_plain(text))
+    except (ValueError, OverflowError):  # the 31st of February, the hour 25
+        return None
+
+
+def _iso(text: str) -> Moment | None:
+    match = _ISO.fullmatch(text)
+    if match is None:
+        return None
+    year, month, day, hour, minute, second, zone = match.groups()
+    clock = (int(hour or 0), int(minute or 0), min(int(second or 0), 59))  # 60 is a leap second
+    return _moment(int(year), int(month), int(day), clock, _offset(zone or "z"))
+
+
+def _epoch(text: str) -> Moment | None:
+    match = _EPOCH.fullmatch(text)
+    return Moment(float(match[1]) + float(match[2] or 0) / 1000, exact=True) if match else None
+
+
+def _prose(text: str) -> Moment | None:
+    found = _day(text)
+    if found is None:
+        return None
+    (year, month, day), start, end = found
+    return _moment(year, month, day, *_clock(text[end:], text[:start], text[start:end], date(year, month, day)))
+
+
+def _moment(year: int, month: int, day: int, clock: tuple[int, int, int], offset: timedelta) -> Moment:
+    exact = clock != (0, 0, 0)
+    return Moment(datetime(year, month, day, *clock, tzinfo=timezone(offset)).timestamp(), exact)
+
+
+def _day(text: str) -> tuple[tuple[int, int, int], int, int] | None:
+    """(year, month, day) and where in the text it stands."""
+    if match := _YEAR_FIRST.search(text):
+        return (int(match[1]), int(match[2]), int(match[3])), *match.span()
+    for pattern, (year, month, day) in _WORDED:
+        if match := pattern.search(text):
+            return (_year(match[year]), MONTHS[match[month]], int(match[day])), *match.span()
+    if match := _YEAR_LAST.search(text):
+        month_number, day_number = _month_and_day(
+            int(match[1]), int(match[3]), american=_looks_american(text, match[2])
+        )
+        return (_year(match[4]), month_number, day_number), *match.span()
+    return None
+
+
+_WORDED = (
+    (_DAY_MONTH, (3, 2, 1)),
+    (_MONTH_DAY, (3, 1, 2)),
+    (_YEAR_MONTH_DAY, (1, 2, 3)),
+    (_MONTH_DAY_TIME_YEAR, (3, 1, 2)),
+)
+"""Dates whose month is a word, and which groups are year, month and day."""
+
+
+def _looks_american(text: str, separator: str) -> bool:
+    return separator == "/" and re.search(r"\b[ap]\.?m\b|\b[ecmp][sd]?t\b", text) is not None
+
+
+def _month_and_day(first: int, second: int, *, american: bool) -> tuple[int, int]:
+    """Day first, as most of the world writes, unless only the other order makes sense or the text looks American."""
+    return (first, second) if second > 12 or (american and first <= 12) else (second, first)
+
+
+def _year(digits: str) -> int:
+    year = int(digits)
+    return year if len(digits) == 4 else year + (2000 if year < 69 else 1900)  # RFC 2822's reach, POSIX's pivot
+
+
+def _clock(after: str, before: str, within: str, day: date) -> tuple[tuple[int, int, int], timedelta]:
+    """The time of day and the zone; times stand after the date, seldom before it, or (asctime) within."""
+    for text in (after, before, within):
+        match = _TIME.search(text) or _DOTTED_TIME.search(text) or _HOUR.search(text)
+        if match is None:
+            continue
+        hour, minute, second = int(match[1]), int(match[2] or 0), min(int(match[3] or 0), 59)
+        if match[4]:
+            hour = hour % 12 + (12 if match[4] == "p" else 0)
+        return (hour, minute, second), _zone(text[match.end() :], day)
+    return (0, 0, 0), _zone(after, day)
+
+
+def _zone(text: str, day: date) -> timedelta:
+    """The zone that the text begins with; UTC if it begins with none."""
+    match = _ZONE.match(text)
+    if match is None:
+        return timedelta(0)
+    if match[1]:
+        return _offset(f"{match[1]}{match[2]:0>2}{match[3] or '00'}")
+    name = match[4]
+    if name in AMERICAN_ZONES:
+        return timedelta(hours=AMERICAN_ZONES[name] + _american_summer_time(day))
+    return timedelta(hours=ZONES.get(name, 0.0))
+
+
+def _offset(zone: str) -> timedelta:
+    """`+01:00`, `+0100`, `+01` or `z`."""
+    if zone in "zZ":
+        return timedelta(0)
+    digits = zone[1:].replace(":", "")
+    offset = timedelta(hours=int(digits[:2]), minutes=int(digits[2:] or 0))
+    return -offset if zone[0] == "-" else offset
+
+
+def _american_summer_time(day: date) -> int:
+    """1 from the second Sunday of March to the first Sunday of November (the law since 2007), else 0."""
+    return int(_sunday(day.year, 3, 8) <= day < _sunday(day.year, 11, 1))
+
+
+def _sunday(year: int, month: int, day: int) -> date:
+    """The first Sunday on or after this day."""
+    start = date(year, month, day)
+    return start + timedelta(days=6 - start.weekday())
+
+
+def _plain(text: str) -> str:
+    """Lower case, without accents, blanks made plain."""
+    if not text.isascii():
+        decomposed = unicodedata.normalize("NFD", text.casefold())
+        text = unicodedata.normalize(
+            "NFC", "".join(letter for letter in decomposed if not unicodedata.combining(letter))
+        )
+    return " ".join(text.lower().split())

@@ -1,0 +1,203 @@
+"""From a response to a page: puts the other files of this room together and survives anything.
+
+A `Page` is lazy: whoever wants the links does not pay for dates or text. Whatever the bytes, nothing here raises; what
+could not be read is empty, and `trouble` says why.
+"""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TypeVar
+
+from selectolax.lexbor import LexborHTMLParser
+
+from forager.pages import dates, feeds, kinds, links, prints, sitemaps, text
+from forager.pages.decode import to_utf8
+from forager.pages.forms import Form, form_of, unpacked
+from forager.pages.nesting import within_depth
+from forager.pages.robots_meta import RobotsMeta, read_robots_meta
+from forager.pages.settings import PagesSettings
+from forager.pages.urls import UrlMemo
+from forager.terms import Dated, Kind, Link, Response, Url
+
+T = TypeVar("T")
+
+_DEFAULTS = PagesSettings()
+_UNPACKED_LIMIT = 50_000_000  # bytes; the sitemap protocol allows no more
+
+
+def read(response: Response, *, memo: UrlMemo | None = None, settings: PagesSettings = _DEFAULTS) -> "Page":
+    """The page in a response; `memo` lets pages of one site share the work on their links."""
+    return Page(response, memo, settings)
+
+
+class Page:
+    """What can be read of one response; each answer is worked out when it is asked for the first time."""
+
+    def __init__(self, response: Response, memo: UrlMemo | None = None, settings: PagesSettings = _DEFAULTS) -> None:
+        self.url: Url = response.url
+        self.trouble = "" if response.body else "empty body"
+        """Why something could not be read, as far as it was tried; empty if all went well."""
+        self._response = response
+        self._memo = memo
+        self._settings = settings
+
+    @cached_property
+    def kind(self) -> Kind:
+        if self._tree is not None:
+            tree = self._tree
+            return self._attempt("kind", lambda: kinds.kind_of(tree, self.url, self.links), Kind.OTHER)
+        if self._feed is not None:
+            return Kind.FEED
+        return Kind.SITEMAP if self._sitemap is not None else Kind.OTHER
+
+    @cached_property
+    def links(self) -> tuple[Link, ...]:
+        """Links of the text and head of a page, entries of a feed, URLs and further sitemaps of a sitemap."""
+        if self._feed is not None:
+            return self._feed.links
+        if self._sitemap is not None:
+            return self._sitemap.sitemaps + self._sitemap.links
+        return self._from_tree("links", self._read_links, ())
+
+    @cached_property
+    def title(self) -> str:
+        if self._feed is not None:
+            return self._feed.title
+        return self._from_tree("title", _title, "")[: self._settings.max_anchor]
+
+    @cached_property
+    def canonical(self) -> Url | None:
+        """What the page calls its own URL."""
+        return self._from_tree("canonical", lambda tree: links.canonical_of(tree, self.url), None)
+
+    @cached_property
+    def lang(self) -> str:
+        """The language as the page states it, in lower case (`en-gb`); empty if it does not."""
+        stated = self._from_tree("lang", _lang, "")
+        return (stated or self._response.header("content-language").partition(",")[0]).strip().lower()[:35]
+
+    @cached_property
+    def published(self) -> Dated | None:
+        return self._from_tree(
+            "published",
+            lambda tree: dates.published(tree, self.url, last_modified=self._last_modified, now=self._response.asked),
+            None,
+        )
+
+    @cached_property
+    def modified(self) -> Dated | None:
+        return self._from_tree(
+            "modified",
+            lambda tree: dates.modified(tree, last_modified=self._last_modified, now=self._response.asked),
+            None,
+        )
+
+    @cached_property
+    def text(self) -> str:
+        """The main text of an HTML page; the entries of a feed or sitemap, one a line."""
+        if self._tree is not None:
+            return self._from_tree("text", text.main_text, "")
+        return "\n".join(link.title or link.anchor or link.url for link in self.links)
+
+    @cached_property
+    def byte_print(self) -> int:
+        return prints.byte_print(self._response.body)
+
+    @cached_property
+    def text_print(self) -> int:
+        """Of the text; of the bytes if the page is nothing that has a text."""
+        return self.byte_print if self.kind is Kind.OTHER else prints.text_print(self.text)
+
+    @cached_property
+    def simhash(self) -> int:
+        return prints.simhash(self.text)
+
+    @cached_property
+    def robots(self) -> RobotsMeta:
+        """What the page asks of robots; the links are read in any case."""
+        headers = [value for name, value in self._response.headers if name == "x-robots-tag"]
+        nothing: list[tuple[str, str]] = []
+        metas = self._from_tree("robots", _metas, nothing)
+        return read_robots_meta(metas, headers, self._settings.robots_agent)
+
+    def __repr__(self) -> str:
+        state = self.trouble or "readable"
+        return f"<Page {self.url} {self._form.name.lower()}, {len(self._body)} bytes, {state}>"
+
+    @cached_property
+    def _body(self) -> bytes:
+        return self._attempt("body", lambda: unpacked(self._response.body, _UNPACKED_LIMIT), b"")
+
+    @cached_property
+    def _form(self) -> Form:
+        return self._attempt("form", lambda: form_of(self._body, self._response.header("content-type")), Form.OTHER)
+
+    @cached_property
+    def _tree(self) -> LexborHTMLParser | None:
+        return self._attempt("markup", self._parse, None) if self._form is Form.HTML else None
+
+    @cached_property
+    def _feed(self) -> feeds.Feed | None:
+        if self._form is not Form.FEED:
+            return None
+        content_type = self._response.header("content-type")
+        return self._found("feed", lambda: feeds.read_feed(self._body, self.url, content_type))
+
+    @cached_property
+    def _sitemap(self) -> sitemaps.Sitemap | None:
+        if self._form is not Form.SITEMAP:
+            return None
+        return self._found("sitemap", lambda: sitemaps.read_sitemap(self._body, self.url))
+
+    @property
+    def _last_modified(self) -> str:
+        return self._response.header("last-modified")
+
+    def _parse(self) -> LexborHTMLParser:
+        markup = to_utf8(self._body, self._response.header("content-type"))
+        kept = within_depth(markup, self._settings.max_depth)
+        if kept is not markup:
+            self._note(f"markup: nested too deeply, read {len(kept)} of {len(markup)} bytes")
+        return LexborHTMLParser(kept)
+
+    def _read_links(self, tree: LexborHTMLParser) -> tuple[Link, ...]:
+        return links.read_links(tree, self.url, memo=self._memo, settings=self._settings)
+
+    def _from_tree(self, what: str, work: Callable[[LexborHTMLParser], T], otherwise: T) -> T:
+        tree = self._tree
+        return otherwise if tree is None else self._attempt(what, lambda: work(tree), otherwise)
+
+    def _found(self, what: str, work: Callable[[], T | None]) -> T | None:
+        found = self._attempt(what, work, None)
+        if found is None:
+            self._note(f"{what}: cannot be read")
+        return found
+
+    def _attempt(self, what: str, work: Callable[[], T], otherwise: T) -> T:
+        """The one place that catches everything: hostile bytes may hit a bug in any parser."""
+        try:
+            return work()
+        except Exception as error:
+            self._note(f"{what}: {type(error).__name__}: {str(error)[:200]}")
+            return otherwise
+
+    def _note(self, trouble: str) -> None:
+        self.trouble = self.trouble or trouble
+
+
+def _title(tree: LexborHTMLParser) -> str:
+    node = tree.css_first("title")
+    said = node.text() if node is not None else ""
+    if not said.strip():
+        meta = tree.css_first('meta[property="og:title"]')
+        said = (meta.attributes.get("content") if meta is not None else "") or ""
+    return " ".join(said.split())
+
+
+def _lang(tree: LexborHTMLParser) -> str:
+    return (tree.root.attributes.get("lang") if tree.root is not None else "") or ""
+
+
+def _metas(tree: LexborHTMLParser) -> list[tuple[str, str]]:
+    nodes = (node.attributes for node in tree.css("meta[name]"))
+    return [(node["name"] or "", node.get("content") or "") for node in nodes]

@@ -1,0 +1,132 @@
+"""Sitemaps: lists of pages, lists of sitemaps, news sitemaps and plain lists of URLs, gzipped or not (sitemaps.org).
+
+Read as a stream: what a broken or cut document gave before it broke is kept.
+"""
+
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from io import BytesIO
+
+from lxml import etree
+
+from forager.pages.moments import moment
+from forager.pages.urls import canonical
+from forager.pages.xml_safety import declares_entities, mended, without_bom
+from forager.terms import Channel, Link, Url
+
+URL_CAP = 50_000
+"""URLs of one sitemap that are read (stated by the protocol)."""
+
+BYTE_CAP = 52_428_800
+"""Bytes after decompression that are read (50 MiB, stated by the protocol)."""
+
+TITLE_CAP = 500
+"""Characters of a title (ours)."""
+
+_GZIP = b"\x1f\x8b"
+
+
+@dataclass(frozen=True, slots=True)
+class Sitemap:
+    """What a sitemap lists; an index lists only sitemaps."""
+
+    links: tuple[Link, ...] = ()
+    """Pages, with date and title if it is a news sitemap."""
+    sitemaps: tuple[Link, ...] = ()
+
+
+def read_sitemap(body: bytes, url: Url) -> Sitemap | None:
+    """The sitemap; `None` if this is none."""
+    if body.startswith(_GZIP):
+        body = _unzipped(body)
+    body = without_bom(body[:BYTE_CAP])
+    if not body.startswith(b"<"):
+        return _plain(body, url)
+    return None if declares_entities(body) else _xml(mended(body), url)
+
+
+def _unzipped(body: bytes) -> bytes:
+    """At most `BYTE_CAP` bytes of it; what could be read if it is cut or damaged."""
+    inflate = zlib.decompressobj(wbits=31)
+    parts: list[bytes] = []
+    room = BYTE_CAP
+    try:
+        while body and room > 0 and not inflate.eof:
+            parts.append(inflate.decompress(body, min(room, 1 << 20)))
+            room -= len(parts[-1])
+            body = inflate.unconsumed_tail
+    except zlib.error:
+        pass  # keep what came before the damage
+    return b"".join(parts)
+
+
+def _plain(body: bytes, url: Url) -> Sitemap | None:
+    """A text file with one URL a line."""
+    lines = [line.strip() for line in body.decode("utf-8", "replace").splitlines()[: 2 * URL_CAP] if line.strip()]
+    if not lines or not lines[0].startswith(("http://", "https://")):
+        return None
+    found = (canonical(line, url) for line in lines if line.startswith(("http://", "https://")))
+    return Sitemap(links=_links((target, None, "") for target in found if target))
+
+
+def _xml(body: bytes, url: Url) -> Sitemap | None:
+    """Reads on behind errors; namespaces do not matter."""
+    root = ""
+    pages: list[tuple[Url, float | None, str]] = []
+    sitemaps: list[tuple[Url, float | None, str]] = []
+    stream = etree.iterparse(
+        BytesIO(body), events=("start", "end"), resolve_entities=False, no_network=True, huge_tree=False, recover=True
+    )
+    try:
+        for event, element in stream:
+            name = _name(element)
+            if not root:
+                root = name
+                if root not in ("urlset", "sitemapindex"):
+                    return None
+            if event != "end" or name not in ("url", "sitemap"):
+                continue
+            if entry := _entry(element, url):
+                (pages if name == "url" else sitemaps).append(entry)
+                if len(pages) + len(sitemaps) >= URL_CAP:
+                    break
+            _forget(element)
+    except etree.XMLSyntaxError:
+        pass  # keep what came before the error
+    return Sitemap(links=_links(iter(pages)), sitemaps=_links(iter(sitemaps))) if root else None
+
+
+def _entry(element: etree._Element, url: Url) -> tuple[Url, float | None, str] | None:
+    """Address, publication date and title of a `url` or `sitemap` element; `None` without a usable address."""
+    address = next((child.text or "" for child in element if _name(child) == "loc"), "").strip()
+    target = canonical(address, url) if address else None
+    if target is None:
+        return None
+    news = next((child for child in element if _name(child) == "news"), ())
+    said = {_name(child): child.text or "" for child in news}
+    published = moment(said.get("publication_date", ""))
+    return target, published.time if published else None, " ".join(said.get("title", "").split())[:TITLE_CAP]
+
+
+def _name(element: etree._Element) -> str:
+    """`loc` for `loc`, `{namespace}loc` and, with the namespace undeclared, `sitemap:loc`; empty for a comment."""
+    tag = element.tag
+    return tag.rpartition("}")[2].rpartition(":")[2].lower() if isinstance(tag, str) else ""
+
+
+def _forget(element: etree._Element) -> None:
+    """Frees an element that was read, and all before it."""
+    element.clear()
+    parent = element.getparent()
+    while parent is not None and element.getprevious() is not None:
+        del parent[0]
+
+
+def _links(entries: Iterator[tuple[Url, float | None, str]]) -> tuple[Link, ...]:
+    """Each address once, in order."""
+    links: dict[Url, Link] = {}
+    for target, published, title in entries:
+        if target not in links and len(links) < URL_CAP:
+            links[target] = Link(target, channel=Channel.SITEMAP, published=published, title=title)
+    return tuple(links.values())

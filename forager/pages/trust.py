@@ -1,0 +1,57 @@
+"""Which date sources lie on which site: dates that never move, or that lie in the future, are learned and ignored.
+
+The rule is ours. A site's source is judged by its last dates: a date is *bad* if it lies in the future, or if it repeats
+the date of the document before although the two were published by different pages. When more than half of the last
+`WINDOW` dates were bad, and at least `FEWEST` were seen, the source is not believed on that site any more, until it mends.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+
+from forager.terms import Dated, DateSource
+
+WINDOW = 20
+FEWEST = 5
+FUTURE = 3600.0
+"""Seconds a date may lie ahead of us: clocks differ."""
+
+
+class Trust:
+    """Learns from each document's dates; asked which of several dates to believe."""
+
+    def __init__(self) -> None:
+        self._bad: dict[tuple[str, DateSource], deque[bool]] = {}
+        self._last: dict[tuple[str, DateSource], float] = {}
+
+    def __repr__(self) -> str:
+        liars = [f"{site} {source}" for site, source in self._bad if not self.believes(site, source)]
+        return f"<Trust in {len(self._bad)} sources, not in {liars}>"
+
+    def believes(self, site: str, source: DateSource) -> bool:
+        """Whether dates of this source count on this site; unknown sources do."""
+        bad = self._bad.get((site, source), ())
+        return len(bad) < FEWEST or sum(bad) * 2 <= len(bad)
+
+    def choose(self, site: str, dates: Iterable[Dated | None], now: float) -> Dated | None:
+        """The first date that is believed and does not lie in the future; give them best source first."""
+        for dated in dates:
+            if dated is not None and dated.time <= now + FUTURE and self.believes(site, dated.source):
+                return dated
+        return None
+
+    def learn(self, site: str, dated: Dated, now: float) -> None:
+        """Note a date stated by a document that was not seen before."""
+        key = (site, dated.source)
+        repeated = dated.exact and self._last.get(key) == dated.time
+        self._bad.setdefault(key, deque(maxlen=WINDOW)).append(repeated or dated.time > now + FUTURE)
+        self._last[key] = dated.time
+
+    def save(self) -> dict[str, list[bool]]:
+        """What was learned, by `site source`."""
+        return {f"{site} {source}": list(bad) for (site, source), bad in self._bad.items()}
+
+    def load(self, saved: Mapping[str, Iterable[bool]]) -> None:
+        """Go on from what was saved."""
+        for name, bad in saved.items():
+            site, _, source = name.rpartition(" ")
+            self._bad[site, DateSource(source)] = deque(bad, maxlen=WINDOW)

@@ -1,0 +1,173 @@
+"""Simulate the crawl on states, not pages: pages with the same history and the same last visit have the same score.
+
+A tree is evaluated once per distinct state; whole groups of pages are downloaded until k is filled; only downloaded
+pages move. A state holds the last visit and the running sums that the tree reads, nothing else. The result equals that
+of `recrawl.simulate` exactly.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from forager.measures.ranking import discounts
+from forager.recrawl.expression import compiled
+from forager.recrawl.gp import kernel
+from forager.recrawl.gp.tree import Tree, terminals_of
+from forager.recrawl.history import History
+from forager.recrawl.log import ChangeLog
+from forager.recrawl.simulate import downloads
+from forager.recrawl.states import States
+
+FloatArray = NDArray[np.float64]
+Fields = tuple[int, ...]
+
+_READS: dict[str, Fields] = {
+    "n": (kernel.N,),
+    "X": (kernel.X,),
+    "t": (),
+    "cg": (kernel.N, kernel.X),
+    "nad": (kernel.N, kernel.X),
+    "sad": (kernel.RECENT,),
+    "aad": (kernel.N, kernel.RANKED),
+    "gad": (kernel.N, kernel.HALVED),
+    "T": (),
+    "lam": (kernel.X,),
+    "azar": (kernel.X,),
+    "gain": (kernel.X,),
+    "since": (kernel.LAST_CHANGE,),
+    "hour": (),
+}
+"""Which running sums a terminal needs besides the last visit; terminals not named here need the page itself."""
+
+
+def reads_states_only(terminals: frozenset[str]) -> bool:
+    """Whether a tree with these terminals can be simulated on groups."""
+    return all(name in _READS for name in terminals)
+
+
+@dataclass(frozen=True, slots=True)
+class Fitness:
+    """Means over the cycles after the warm-up."""
+
+    change_rate: float
+    ndcg: float
+    freshness: float
+
+
+class GroupedSimulation:
+    """A change log made ready to try many trees on; one at a time, in one process."""
+
+    def __init__(self, log: ChangeLog, k: float, warmup: int) -> None:
+        self.pages, self.cycles = log.pages, log.cycles
+        self.warmup, self.k = min(warmup, log.cycles), downloads(log.pages, k)
+        self.following = log.next_change()
+        self.discount = discounts(self.k)
+        self.ideal = np.concatenate([[0.0], np.cumsum(self.discount)])
+        history = History(self.pages)
+        self.outdated_at = np.zeros(self.pages, dtype=np.uint16)
+        for cycle in range(self.warmup):
+            history.note_all(np.arange(self.pages), float(cycle), self.outdated_at <= cycle)
+            self.outdated_at = self.following[cycle].copy()
+        states = history.states(float(self.warmup))
+        self._start = (states.n, states.X, states.recent, states.ranked, states.halved, states.last_change)
+        self._groups: dict[Fields, tuple[FloatArray, NDArray[np.int64], NDArray[np.int32]]] = {}
+        room = self.pages + self.k
+        self._arena = np.empty(self.pages + self.k * max(0, self.cycles - self.warmup), dtype=np.int32)
+        self._sums, self._last = np.empty((6, room)), np.empty(room)
+        self._begin, self._end = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
+        self._picked, self._source, self._target = (np.empty(self.k, dtype=np.int32) for _ in range(3))
+        self._heirs, self._home = np.empty(2 * room, dtype=np.int32), np.empty(self.pages, dtype=np.int32)
+        slots = 1 << (4 * self.k).bit_length()
+        self._table, self._stamp = np.empty(slots, dtype=np.int64), np.empty(slots, dtype=np.int64)
+        self._marks = np.zeros((self.pages + 63) // 64, dtype=np.uint64)
+
+    def fitness(self, tree: Tree) -> Fitness:
+        """How the crawl goes with this score function."""
+        rates, gains, fresh = self.curves(tree)
+        if not len(rates):
+            return Fitness(0.0, 0.0, 0.0)
+        return Fitness(float(rates.mean()), float(gains.mean()), float(fresh.mean()))
+
+    def curves(self, tree: Tree) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """ChangeRate, NDCG and freshness of every cycle after the warm-up."""
+        expression = compiled(tree)
+        fields = tuple(sorted({field for name in terminals_of(tree) for field in _READS[name]}))
+        codes, sums = np.array(fields, dtype=np.int64), self._sums[: len(fields)]
+        groups = self._open(fields)
+        used = self.pages
+        outdated_at = self.outdated_at.copy()
+        expiring = np.bincount(outdated_at, minlength=self.cycles + 1)
+        outdated = int(expiring[: self.warmup].sum())
+        self._stamp[:] = -1
+        rows = np.empty((max(0, self.cycles - self.warmup), 3))
+        for cycle in range(self.warmup, self.cycles):
+            outdated += int(expiring[cycle])
+            ideal = self.ideal[min(self.k, outdated)]
+            score = expression.scores(self._states(float(cycle), fields, groups))
+            groups, used, filled, hits, gain, outdated = kernel.advance(
+                cycle,
+                self.k,
+                np.argsort(score),
+                score,
+                groups,
+                used,
+                outdated,
+                codes,
+                sums,
+                sums.view(np.int64),
+                self._last,
+                self._begin,
+                self._end,
+                self._arena,
+                self._picked,
+                self._source,
+                self._target,
+                outdated_at,
+                self.following[cycle],
+                expiring,
+                self.discount,
+                self._heirs,
+                self._table,
+                self._stamp,
+                self._marks,
+                self._home,
+            )
+            rows[cycle - self.warmup] = hits / filled, gain / ideal if ideal else 0.0, 1.0 - outdated / self.pages
+        return rows[:, 0], rows[:, 1], rows[:, 2]
+
+    def _open(self, fields: Fields) -> int:
+        """Put the pages into groups by their state after the warm-up; the number of groups."""
+        if fields not in self._groups:
+            columns = np.array([self._start[field] for field in fields]).reshape(len(fields), self.pages)
+            distinct, group = (
+                np.unique(columns, axis=1, return_inverse=True)
+                if fields
+                else (columns[:, :1], np.zeros(self.pages, int))
+            )
+            group = group.reshape(-1)
+            arena = np.argsort(group, kind="stable").astype(np.int32)
+            bounds = np.concatenate([[0], np.cumsum(np.bincount(group, minlength=1))])
+            self._groups[fields] = distinct, bounds, arena
+        distinct, bounds, arena = self._groups[fields]
+        count = len(bounds) - 1
+        self._arena[: self.pages] = arena
+        self._sums[: len(fields), :count] = distinct
+        self._last[:count] = self.warmup - 1.0
+        self._begin[:count], self._end[:count] = bounds[:-1], bounds[1:]
+        return count
+
+    def _states(self, now: float, fields: Fields, groups: int) -> States:
+        columns = {field: self._sums[row, :groups] for row, field in enumerate(fields)}
+        none = np.empty(0)
+        return States(
+            now=now,
+            last=self._last[:groups],
+            first=np.zeros(groups),
+            n=columns.get(kernel.N, none),
+            X=columns.get(kernel.X, none),
+            recent=columns.get(kernel.RECENT, none),
+            ranked=columns.get(kernel.RANKED, none),
+            halved=columns.get(kernel.HALVED, none),
+            last_change=columns.get(kernel.LAST_CHANGE, none),
+        )

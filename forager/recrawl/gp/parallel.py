@@ -1,0 +1,47 @@
+"""Measure trees in several processes; the results are those of one process, in the same order."""
+
+import multiprocessing
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from forager.recrawl.gp.evolve import Measurer
+from forager.recrawl.gp.fitness import Judge
+from forager.recrawl.gp.tree import Tree
+
+_judges: dict[str, Judge] = {}
+"""What a worker process was given when it started; empty in the main process."""
+
+
+def _begin(judges: dict[str, Judge]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the main process, which ends the workers
+    _judges.update(judges)
+
+
+def _measure(task: tuple[str, Tree]) -> float:
+    name, tree = task
+    return _judges[name](tree)
+
+
+@contextmanager
+def measurers(judges: dict[str, Judge], processes: int) -> Iterator[dict[str, Measurer]]:
+    """A measurer for each judge, by name; with one process, measured right here."""
+    if processes <= 1:
+        yield {name: _measurer_here(judge) for name, judge in judges.items()}
+        return
+    with multiprocessing.get_context("spawn").Pool(processes, _begin, (judges,)) as pool:
+
+        def measurer(name: str) -> Measurer:
+            def measure(trees: Sequence[Tree]) -> list[float]:
+                return pool.map(_measure, [(name, tree) for tree in trees], chunksize=4)
+
+            return measure
+
+        yield {name: measurer(name) for name in judges}
+
+
+def _measurer_here(judge: Judge) -> Measurer:
+    def measure(trees: Sequence[Tree]) -> list[float]:
+        return [judge(tree) for tree in trees]
+
+    return measure

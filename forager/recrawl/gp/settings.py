@@ -1,0 +1,56 @@
+"""The settings of GP4C."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from forager.units import Count, Share
+
+Terminals = Literal["basic", "all", "extended"]
+Measure = Literal["changerate", "ndcg", "freshness", "discovery"]
+Selection = Literal["best", "avg", "sum"]
+
+
+@dataclass(frozen=True, slots=True)
+class GPSettings:
+    """How a score function is evolved."""
+
+    terminals: Terminals = "basic"
+    """What trees may read: basic n X t; all adds the estimators (stated); extended adds the time observed (ours)."""
+    fitness: Measure = "ndcg"
+    """What is maximised on the training pages; the papers use changerate and ndcg, the others are ours."""
+    select: Selection = "best"
+    """How the final function is picked from the best of all runs; stated."""
+    population: Annotated[int, Field(ge=2)] = 300
+    """N_p; stated."""
+    generations: Count = 50
+    """N_g; stated."""
+    seeds: Count = 5
+    """N runs with different luck; stated."""
+    kept: Count = 50
+    """N_b best individuals kept through all generations for validation; stated."""
+    tournament: Count = 2
+    """Individuals drawn to pick a parent; stated."""
+    crossover: Share = 0.9
+    """Chance that a child has two parents; stated."""
+    reproduction: Share = 0.15
+    """Share of the next generation that are the best, copied; stated as a rate, the reading is reconstructed."""
+    replacement: Share = 0.05
+    """Chance that a subtree of a child is replaced by a random one; stated."""
+    swap: Share = 0.05
+    """Chance that two subtrees of a child change places; stated."""
+    max_depth: Count = 10
+    """d, deepest tree; stated."""
+    crossover_depth: Count = 9
+    """Deepest tree that takes part in crossover; stated."""
+    initial_depth: Count = 6
+    """Ramped half-and-half makes trees of depth 2 to this; ours (Koza's habit)."""
+    constants: Share = 0.25
+    """Share of constants among random leaves; ours."""
+    k: Share = 0.05
+    """Share of the pages downloaded per cycle; stated."""
+    warmup: Count = 2
+    """Cycles in which every page is visited; stated."""
+    young: Annotated[float, Field(gt=0)] = 24.0
+    """For discovery: cycles after which a document is worth nothing; 24 hours of hourly cycles, ours."""

@@ -1,0 +1,142 @@
+"""What the visits so far tell of every page, kept incrementally: O(1) per visit, no list of visits stored (GP4C).
+
+Visits may come in cycles or at any times; `cycle` is the unit in which `states` counts time. With a trail, the
+intervals between visits are kept as well, for the Poisson likelihood of HACS.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from forager.recrawl.settings import ADAPTIVE, AdaptiveSettings
+from forager.recrawl.states import EMPTY, States
+from forager.recrawl.trail import Trail
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+
+class History:
+    """Growable columns, one row per page number; a page never visited has n = 0."""
+
+    def __init__(
+        self,
+        pages: int = 0,
+        *,
+        cycle: float = 1.0,
+        adaptive: AdaptiveSettings = ADAPTIVE,
+        trail: Trail | None = None,
+    ) -> None:
+        self.cycle, self.adaptive, self.trail = cycle, adaptive, trail
+        self._size = 0
+        self._counts = np.zeros((3, 0))  # n, X, documents
+        self._times = np.zeros((5, 0))  # first, last, last change, start of the interval under way, last update (HACS)
+        self._sums = np.zeros((4, 0))  # I_n, sum i·I_i, G, adaptive interval
+        self._rate = np.zeros(0)
+        self._dirty = np.zeros(0, dtype=np.bool_)
+        self._rated_at = -np.inf
+        self.grow(pages)
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __repr__(self) -> str:
+        visits = self._counts[0, : self._size]
+        return f"<History {self._size} pages, {int(np.count_nonzero(visits))} visited, {int(visits.sum())} visits>"
+
+    def grow(self, pages: int) -> None:
+        """Make room for page numbers below `pages`."""
+        if pages > self._counts.shape[1]:
+            room = max(pages, 2 * self._counts.shape[1], 64)
+            self._counts, self._times, self._sums = (
+                _widened(table, room) for table in (self._counts, self._times, self._sums)
+            )
+            if self.trail is not None:
+                self._rate = np.concatenate([self._rate, np.zeros(room - len(self._rate))])
+                self._dirty = np.concatenate([self._dirty, np.zeros(room - len(self._dirty), dtype=np.bool_)])
+        self._size = max(self._size, pages)
+
+    def note(self, page: int, now: float, changed: bool, documents: int = 0) -> None:
+        """A visit of one page; its first visit can detect nothing, whatever `changed` says."""
+        self.note_all(np.array([page]), now, np.array([changed]), np.array([documents]))
+
+    def note_all(self, pages: IntArray, now: float, changed: BoolArray, documents: IntArray | None = None) -> None:
+        """Visits of distinct pages at one time."""
+        if not len(pages):
+            return
+        self.grow(int(pages.max()) + 1)
+        n, X, brought = self._counts
+        first, last, last_change, start, update = self._times
+        new = n[pages] == 0
+        changed = changed & ~new
+        for column in (first, last_change, start, update):
+            column[pages[new]] = now
+        if self.trail is not None:
+            self._note_trail(pages[~new], now, changed[~new])
+        n[pages] += 1
+        X[pages] += changed
+        if documents is not None:
+            brought[pages] += documents
+        last[pages] = now
+        last_change[pages[changed]] = now
+        recent, ranked, halved, interval = self._sums
+        recent[pages] = changed
+        ranked[pages] += n[pages] * changed
+        halved[pages] = (halved[pages] + changed) / 2.0
+        interval[pages] = self._next_interval(interval[pages], new, changed)
+
+    def states(self, now: float, part: slice = slice(None)) -> States:
+        """The columns of the pages in `part` as of now; times in cycles. They may be views: do not write."""
+        part = slice(*part.indices(self._size))
+        n, X, documents = self._counts[:, part]
+        recent, ranked, halved, interval = self._sums[:, part]
+        times = self._times[:, part]
+        first, last, last_change, _, update = times if self.cycle == 1.0 else times / self.cycle
+        return States(
+            now=now / self.cycle,
+            last=last,
+            first=first,
+            n=n,
+            X=X,
+            recent=recent,
+            ranked=ranked,
+            halved=halved,
+            last_change=last_change,
+            documents=documents,
+            interval=interval,
+            rate=EMPTY if self.trail is None else self._rates(now)[part] * self.cycle,
+            update=update,
+            day=86400.0 / self.cycle if self.cycle != 1.0 else 1.0,
+        )
+
+    def _note_trail(self, pages: IntArray, now: float, changed: BoolArray) -> None:
+        assert self.trail is not None
+        _, last, _, start, update = self._times
+        ended = self.trail.note(pages, start[pages], last[pages], now, changed)
+        start[pages] = ended
+        update[pages[changed]] = ended[changed]
+        self._dirty[pages] = True
+
+    def _rates(self, now: float) -> FloatArray:
+        """λ of all pages; only those visited since the last time are estimated anew, unless visits leave a window."""
+        assert self.trail is not None
+        if np.isfinite(self.trail.window):
+            if now != self._rated_at or self._dirty.any():
+                self._rate = self.trail.rates(len(self._rate), now)
+        elif self._dirty.any():
+            self._rate = np.where(self._dirty, self.trail.rates(len(self._rate), now, self._dirty), self._rate)
+        self._rated_at = now
+        self._dirty[:] = False
+        return self._rate
+
+    def _next_interval(self, interval: FloatArray, new: BoolArray, changed: BoolArray) -> FloatArray:
+        rule = self.adaptive
+        factor = np.where(changed, 1.0 - rule.decrease, 1.0 + rule.increase)
+        following = np.clip(interval * factor, rule.shortest, rule.longest)
+        return np.where(new, rule.initial, following)
+
+
+def _widened(table: FloatArray, room: int) -> FloatArray:
+    wide = np.zeros((len(table), room))
+    wide[:, : table.shape[1]] = table
+    return wide

@@ -1,0 +1,82 @@
+"""Learned score functions as text: JSON with version, formula, where it comes from and what it achieved."""
+
+import json
+from dataclasses import asdict, dataclass, field
+
+from forager.errors import InputError
+from forager.recrawl.formula import parse, text_of
+from forager.recrawl.gp.tree import Tree
+
+FORMAT = "forager score function"
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where a function comes from."""
+
+    log: str = ""
+    pages: int = 0
+    cycles: int = 0
+    changed_share: float = 0.0
+    k: float = 0.05
+    warmup: int = 2
+    select: str = "best"
+    seeds: int = 0
+    generations: int = 0
+    population: int = 0
+    evaluations: int = 0
+    unique_evaluations: int = 0
+    seconds: float = 0.0
+    program: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """A score function with its measured fitness."""
+
+    tree: Tree
+    terminals: str
+    fitness: str
+    train: float
+    validation: float
+    provenance: Provenance = field(default_factory=Provenance)
+
+
+def to_text(learned: Learned) -> str:
+    return json.dumps(
+        {
+            "format": FORMAT,
+            "version": VERSION,
+            "formula": text_of(learned.tree),
+            "tree": list(learned.tree),
+            "terminals": learned.terminals,
+            "fitness": learned.fitness,
+            "train": learned.train,
+            "validation": learned.validation,
+            "provenance": asdict(learned.provenance),
+        },
+        indent=2,
+        ensure_ascii=False,
+    )
+
+
+def from_text(text: str, name: str = "function file") -> Learned:
+    """Read a function back; its formula is what counts. What is not such a file is an `InputError`."""
+    try:
+        content = json.loads(text)
+        if content["format"] != FORMAT:
+            raise InputError(f"{name}: not a score function written by `forager learn`")
+        if content["version"] > VERSION:
+            raise InputError(f"{name}: written by a newer Forager (version {content['version']}); please update")
+        known = {key: value for key, value in content.get("provenance", {}).items() if key in Provenance.__slots__}
+        return Learned(
+            parse(str(content["formula"])),
+            str(content["terminals"]),
+            str(content["fitness"]),
+            float(content["train"]),
+            float(content["validation"]),
+            Provenance(**known),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError) as problem:
+        raise InputError(f"{name}: not a score function written by `forager learn` ({problem})") from problem

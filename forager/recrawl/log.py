@@ -1,0 +1,80 @@
+"""A change log: which page changed in which cycle. The world in which score functions are judged and learned."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """A discovery log: which page shows which document from when to when; one entry per page that shows it."""
+
+    document: IntArray
+    """Document numbers, dense from 0."""
+    page: IntArray
+    first: IntArray
+    """First cycle in which the page shows it."""
+    last: IntArray
+    """Last cycle in which the page shows it."""
+
+    def on(self, pages: IntArray) -> "Documents":
+        """Only what these pages show; pages and documents are numbered anew."""
+        new = np.full(int(max(self.page.max(initial=-1), pages.max(initial=-1))) + 1, -1, dtype=np.int64)
+        new[pages] = np.arange(len(pages))
+        kept = new[self.page] >= 0
+        _, document = np.unique(self.document[kept], return_inverse=True)
+        return Documents(document.astype(np.int64), new[self.page[kept]], self.first[kept], self.last[kept])
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeLog:
+    """`changed[page, cycle]` says whether the page changed in that cycle compared with the one before (cycle 0: never).
+
+    A visit detects a change against our last copy: any change since the visit before. The order of the rows is the
+    fixed random order that breaks ties, so shuffle a log once before use.
+    """
+
+    changed: NDArray[np.bool_]
+    urls: tuple[str, ...] = ()
+    documents: Documents | None = None
+
+    @property
+    def pages(self) -> int:
+        return int(self.changed.shape[0])
+
+    @property
+    def cycles(self) -> int:
+        return int(self.changed.shape[1])
+
+    def changed_share(self) -> float:
+        """Share of pages that change in a cycle, over all cycles but the first."""
+        return float(self.changed[:, 1:].mean()) if self.cycles > 1 and self.pages else 0.0
+
+    def next_change(self) -> NDArray[np.uint16]:
+        """`[cycle, page]`: the first cycle after this one in which the page changes; `cycles` if it does not."""
+        following = np.empty((self.cycles, self.pages), dtype=np.uint16)
+        coming = np.full(self.pages, self.cycles, dtype=np.uint16)
+        for cycle in range(self.cycles - 1, -1, -1):
+            following[cycle] = coming
+            coming[self.changed[:, cycle]] = cycle
+        return following
+
+    def part(self, pages: IntArray) -> "ChangeLog":
+        """The log of these pages, in this order."""
+        urls = tuple(self.urls[page] for page in pages) if self.urls else ()
+        documents = None if self.documents is None else self.documents.on(pages)
+        return ChangeLog(np.ascontiguousarray(self.changed[pages]), urls, documents)
+
+    def span(self, start: int, stop: int) -> "ChangeLog":
+        """The cycles from `start` to `stop`; documents are left out."""
+        return ChangeLog(np.ascontiguousarray(self.changed[:, start:stop]), self.urls)
+
+    def shuffled(self, rng: np.random.Generator) -> "ChangeLog":
+        return self.part(rng.permutation(self.pages))
+
+    def folds(self, count: int) -> list["ChangeLog"]:
+        """The pages dealt out to `count` logs of nearly equal size; the log should be shuffled."""
+        return [self.part(np.arange(fold, self.pages, count)) for fold in range(count)]

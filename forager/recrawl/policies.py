@@ -1,0 +1,157 @@
+"""Score functions: each ranks known pages by how much a visit now is worth. One method, many rules.
+
+Names: rand age cg nad sad aad gad hacs last-obs brute azar azar-rate breadth t2 adaptive; anything else is a formula.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from forager.recrawl import estimators
+from forager.recrawl.expression import Expression, compiled
+from forager.recrawl.formula import parse
+from forager.recrawl.gp.tree import Tree
+from forager.recrawl.history import History
+from forager.recrawl.poisson import chance_of_update
+from forager.recrawl.settings import DEFAULTS, HACS, HacsSettings, RecrawlSettings
+from forager.recrawl.states import PRIOR, TERMINALS, States
+from forager.recrawl.trail import Trail
+
+FloatArray = NDArray[np.float64]
+
+
+class ScoreFunction(Protocol):
+    def scores(self, states: States) -> FloatArray:
+        """The worth of a visit now, one per row; higher goes first, −inf means: do not visit."""
+
+
+class Rand:
+    """A random score."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.rng = rng
+
+    def scores(self, states: States) -> FloatArray:
+        return self.rng.random(len(states))
+
+
+class Age:
+    """The longest unvisited first; the Last-Obs of the HACS paper is the same rule."""
+
+    def scores(self, states: States) -> FloatArray:
+        return states.t
+
+
+class BruteForce:
+    """Every page is worth the same: all are visited, or as many as the budget allows, the longest unvisited first."""
+
+    def scores(self, states: States) -> FloatArray:
+        return np.ones(len(states))
+
+
+@dataclass(frozen=True, slots=True)
+class Estimator:
+    """A terminal as the score: CG, NAD, SAD, AAD, GAD."""
+
+    name: str
+
+    def scores(self, states: States) -> FloatArray:
+        return TERMINALS[self.name](states)
+
+
+@dataclass(frozen=True, slots=True)
+class Hacs:
+    """The chance of an update by the horizon; needs a history with a trail."""
+
+    settings: HacsSettings = HACS
+
+    def scores(self, states: States) -> FloatArray:
+        chance = chance_of_update(states.rate, states.update, states.now, self.settings.horizon)
+        return np.where(chance >= self.settings.threshold, chance, -np.inf)
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """The index of Azar et al. times rate^breadth: g/λ · λ^breadth. 0 keeps copies fresh, 1 finds most changes."""
+
+    breadth: float
+    prior: float = PRIOR
+
+    def scores(self, states: States) -> FloatArray:
+        rate = estimators.observed_rate(states.X, states.T, self.prior)
+        gain = estimators.index_gain(rate, states.t)
+        return gain if self.breadth == 1.0 else gain * rate ** (self.breadth - 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class LeastDelay:
+    """t²λ: least summed delay of the changes; the limit of the index for small λt, times the rate."""
+
+    prior: float = PRIOR
+
+    def scores(self, states: States) -> FloatArray:
+        return states.t**2 * estimators.observed_rate(states.X, states.T, self.prior)
+
+
+class Adaptive:
+    """Nutch's and StormCrawler's rule: the most overdue first; `history` keeps each page's interval."""
+
+    def scores(self, states: States) -> FloatArray:
+        return states.t - states.interval
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A tree typed by the user or learned."""
+
+    tree: Tree
+    expression: Expression
+
+    @classmethod
+    def of(cls, tree: Tree) -> "Formula":
+        return cls(tree, compiled(tree))
+
+    def scores(self, states: States) -> FloatArray:
+        return self.expression.scores(states)
+
+
+NAMES = (
+    *("rand", "age", "cg", "nad", "sad", "aad", "gad", "hacs", "last-obs", "brute"),
+    *("azar", "azar-rate", "breadth", "t2", "adaptive"),
+)
+
+
+def named(name: str, rng: np.random.Generator, settings: RecrawlSettings = DEFAULTS) -> ScoreFunction:
+    """The policy of this name, or the formula it spells; a formula that cannot be read is an `InputError`."""
+    match name:
+        case "rand":
+            return Rand(rng)
+        case "age" | "last-obs":
+            return Age()
+        case "brute":
+            return BruteForce()
+        case "cg" | "nad" | "sad" | "aad" | "gad":
+            return Estimator(name)
+        case "hacs":
+            return Hacs(settings.hacs)
+        case "azar" | "azar-rate" | "breadth":
+            breadth = {"azar": 0.0, "azar-rate": 1.0, "breadth": settings.breadth}[name]
+            return Index(breadth, settings.prior)
+        case "t2":
+            return LeastDelay(settings.prior)
+        case "adaptive":
+            return Adaptive()
+    return Formula.of(parse(name))
+
+
+def history_for(score: ScoreFunction, pages: int, settings: RecrawlSettings, cycle: float = 1.0) -> History:
+    """An empty history that keeps what this score function reads."""
+    hacs = settings.hacs
+    trail = (
+        Trail(interpolated=hacs.updates == "interpolated", window=hacs.window * cycle)
+        if isinstance(score, Hacs)
+        else None
+    )
+    return History(pages, cycle=cycle, adaptive=settings.adaptive, trail=trail)

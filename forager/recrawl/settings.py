@@ -1,0 +1,77 @@
+"""The settings of the recrawl room."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from forager.units import Count, Duration, Share
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+@dataclass(frozen=True, slots=True)
+class AdaptiveSettings:
+    """The adaptive interval rule of Nutch and StormCrawler; intervals in cycles."""
+
+    decrease: Share = 0.2
+    """A change found: the interval is multiplied by 1 − this; stated by the peers."""
+    increase: Annotated[float, Field(ge=0)] = 0.4
+    """No change found: the interval is multiplied by 1 + this; stated by the peers."""
+    initial: Positive = 10.0
+    """The interval after the first visit, in cycles; ours."""
+    shortest: Positive = 1.0
+    """Lower bound, in cycles; ours."""
+    longest: Positive = 365.0
+    """Upper bound, in cycles; the peers' year for daily cycles."""
+
+
+ADAPTIVE = AdaptiveSettings()
+
+
+ADAPTIVE = AdaptiveSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class HacsSettings:
+    """The history-aware scheduler."""
+
+    updates: Literal["observed", "interpolated"] = "interpolated"
+    """Where in its interval an update is placed; the paper schedules with interpolated."""
+    window: Annotated[float, Field(gt=0)] = float("inf")
+    """w: only visits of the last w cycles count; infinite means all. The paper does best with one week."""
+    horizon: Annotated[float, Field(ge=0)] = 0.0
+    """e: the chance of an update by e cycles from now; 0 means by now, as every other policy here (ours)."""
+    threshold: Share = 0.0
+    """θ: pages below this chance are never visited; 0 leaves the choice to the ranking (ours)."""
+
+
+HACS = HacsSettings()
+
+
+HACS = HacsSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class RecrawlSettings:
+    """When to look again at known pages."""
+
+    policy: str = "t2"
+    """The score function: a policy name, a formula such as "t * X", or a file of `forager learn`; ours."""
+    cycle: Duration = 900.0
+    """Length of a cycle in seconds; the design's 15 minutes."""
+    k: Share = 0.05
+    """Share of the known pages visited per cycle when nothing else limits it; stated (5%)."""
+    breadth: Annotated[float, Field(ge=0, le=1)] = 0.5
+    """The policy `breadth` ranks by index × rate^breadth: 0 keeps copies fresh, 1 hunts for volume; ours."""
+    prior: Positive = 0.5
+    """a of λ = (X + a)/(T + 1) in azar, azar-rate, t2 and breadth; ours."""
+    warmup: Count = 2
+    """Visits of every page before scores count, in simulations; stated."""
+    hacs: HacsSettings = HACS
+    """The policy `hacs`."""
+    adaptive: AdaptiveSettings = ADAPTIVE
+    """The policy `adaptive`."""
+
+
+DEFAULTS = RecrawlSettings()

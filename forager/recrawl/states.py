@@ -1,0 +1,115 @@
+"""What is known of many pages as columns, and the terminals a score function can read from them.
+
+A row may stand for one page or for all pages with the same history: pages with equal rows have equal scores.
+All times are counted in cycles, whole or not.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from forager.recrawl import estimators
+
+FloatArray = NDArray[np.float64]
+EMPTY: FloatArray = np.empty(0)
+PRIOR = 0.5
+"""Prior a of λ = (X + a)/(T + 1) in the terminals `lam`, `azar` and `gain`; ours."""
+
+
+def _empty() -> FloatArray:
+    return EMPTY
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class States:
+    """Columns of one length; those that nobody reads may be left empty."""
+
+    now: float
+    last: FloatArray
+    """The last visit."""
+    first: FloatArray = field(default_factory=_empty)
+    n: FloatArray = field(default_factory=_empty)
+    X: FloatArray = field(default_factory=_empty)
+    recent: FloatArray = field(default_factory=_empty)
+    """I_n, the change indicator of the last visit."""
+    ranked: FloatArray = field(default_factory=_empty)
+    """Sum of i · I_i, for AAD."""
+    halved: FloatArray = field(default_factory=_empty)
+    """G ← G/2 + I_n/2, for GAD."""
+    last_change: FloatArray = field(default_factory=_empty)
+    """The last visit that saw a change; the first visit if none did."""
+    documents: FloatArray = field(default_factory=_empty)
+    """New documents brought so far."""
+    interval: FloatArray = field(default_factory=_empty)
+    """The revisit interval of the adaptive rule."""
+    rate: FloatArray = field(default_factory=_empty)
+    """λ by maximum likelihood (HACS)."""
+    update: FloatArray = field(default_factory=_empty)
+    """τ, the last known update (HACS)."""
+    day: float = 1.0
+    """Cycles in a day, for the time of day."""
+
+    def __len__(self) -> int:
+        return len(self.last)
+
+    @property
+    def t(self) -> FloatArray:
+        return self.now - self.last
+
+    @property
+    def T(self) -> FloatArray:
+        """The time observed: from the first to the last visit."""
+        return self.last - self.first
+
+
+def _lam(s: States) -> FloatArray:
+    return estimators.observed_rate(s.X, s.T, PRIOR)
+
+
+def _hour(s: States) -> FloatArray:
+    return np.full(len(s), (s.now / s.day) % 1.0 * 24.0)
+
+
+TERMINALS: Mapping[str, Callable[[States], FloatArray]] = {
+    "n": lambda s: s.n,
+    "X": lambda s: s.X,
+    "t": lambda s: s.t,
+    "cg": lambda s: estimators.cg(s.n, s.X),
+    "nad": lambda s: estimators.changed_since(estimators.nad_rate(s.n, s.X), s.t),
+    "sad": lambda s: estimators.changed_since(s.recent, s.t),
+    "aad": lambda s: estimators.changed_since(estimators.aad_rate(s.n, s.ranked), s.t),
+    "gad": lambda s: estimators.changed_since(estimators.gad_rate(s.n, s.halved), s.t),
+    "T": lambda s: s.T,
+    "lam": _lam,
+    "azar": lambda s: estimators.index_gain(_lam(s), s.t) / _lam(s),
+    "gain": lambda s: estimators.index_gain(_lam(s), s.t),
+    "since": lambda s: s.now - s.last_change,
+    "docs": lambda s: s.documents / np.maximum(s.n, 1.0),
+    "hour": _hour,
+}
+"""Every terminal by its name in formulas; the estimators are the scores of the baselines of the same name."""
+
+BASIC = ("n", "X", "t")
+ALL = (*BASIC, "cg", "nad", "sad", "aad", "gad")
+EXTENDED = (*ALL, "T", "lam", "azar", "gain", "since", "hour")
+"""Ours; `docs` joins when the log tells which documents a visit brought."""
+
+MEANINGS = {
+    "n": "visits so far",
+    "X": "visits that found a change",
+    "t": "cycles since the last visit",
+    "cg": "expected changes per visit (Cho & Garcia-Molina)",
+    "nad": "chance of change, all visits weighing the same",
+    "sad": "chance of change by the last visit alone",
+    "aad": "chance of change, visits weighing 1, 2, 3 …",
+    "gad": "chance of change, visits weighing 1, 2, 4 …",
+    "T": "cycles from the first to the last visit",
+    "lam": "changes per cycle, (X + 0.5) / (T + 1)",
+    "azar": "freshness index of Azar et al.",
+    "gain": "azar times lam",
+    "since": "cycles since the last change seen",
+    "docs": "new documents per visit",
+    "hour": "hour of the day",
+}

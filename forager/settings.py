@@ -1,0 +1,233 @@
+"""config.yaml, the environment and `-s` become frozen settings; every mistake is one line that says what to do.
+
+Each room owns a small dataclass with its defaults; this module only gathers them. Later layers win:
+defaults, preset, config file, `FORAGER_SECTION__KEY`, `-s section.key=value`.
+"""
+
+import dataclasses
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import yaml
+from pydantic import TypeAdapter, ValidationError
+
+from forager.engine.settings import CrawlSettings, DemoSettings
+from forager.errors import SettingsError
+from forager.foragers.settings import ForagerSettings
+from forager.frontier.scope import ScopeSettings
+from forager.frontier.timetable import TimetableSettings
+from forager.pages.settings import PagesSettings
+from forager.reinforcing.agent import ReinforcingSettings
+from forager.store.settings import StoreSettings
+from forager.world.following import FollowingSettings
+from forager.world.live import LiveSettings
+from forager.world.newsroom.settings import NewsroomSettings
+from forager.world.polite import PoliteSettings
+from forager.world.retrying import RetryingSettings
+from forager.world.robots import RobotsSettings
+from forager.world.visits import VisitSettings
+
+PRESETS: dict[str, dict[str, Any]] = {"": {}}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All settings, one section per room."""
+
+    preset: str = ""
+    """A named set of values that is applied before the config file; empty for none."""
+    seed: int = 1
+    """Where all chance comes from: same seed, same recording, same settings, same result."""
+    crawl: CrawlSettings = field(default_factory=CrawlSettings)
+    forager: ForagerSettings = field(default_factory=ForagerSettings)
+    reinforcing: ReinforcingSettings = field(default_factory=ReinforcingSettings)
+    scope: ScopeSettings = field(default_factory=ScopeSettings)
+    visits: VisitSettings = field(default_factory=VisitSettings)
+    live: LiveSettings = field(default_factory=LiveSettings)
+    following: FollowingSettings = field(default_factory=FollowingSettings)
+    retrying: RetryingSettings = field(default_factory=RetryingSettings)
+    robots: RobotsSettings = field(default_factory=RobotsSettings)
+    timetable: TimetableSettings = field(default_factory=TimetableSettings)
+    polite: PoliteSettings = field(default_factory=PoliteSettings)
+    pages: PagesSettings = field(default_factory=PagesSettings)
+    store: StoreSettings = field(default_factory=StoreSettings)
+    newsroom: NewsroomSettings = field(default_factory=NewsroomSettings)
+    demo: DemoSettings = field(default_factory=DemoSettings)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A value as the operator wrote it, and where."""
+
+    value: object
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Settings with the origin of every value."""
+
+    settings: Settings
+    origins: Mapping[str, str]
+
+
+def load(
+    config: Path | None = None, overrides: Sequence[str] = (), environment: Mapping[str, str] | None = None
+) -> Loaded:
+    """Gather the layers; without `config`, a `config.yaml` in the current folder is used if there is one."""
+    if config is None and Path("config.yaml").is_file():
+        config = Path("config.yaml")
+    given = {
+        **(_from_file(config) if config else {}),
+        **_from_environment(environment or {}),
+        **_from_overrides(overrides),
+    }
+    preset = given.get("preset", Given("", "default"))
+    if preset.value not in PRESETS:
+        known = ", ".join(name for name in PRESETS if name) or "none yet"
+        raise SettingsError(f"{preset.origin}: no preset {preset.value!r}; known: {known}")
+    layers = {key: Given(value, f"preset {preset.value}") for key, value in PRESETS[str(preset.value)].items()} | given
+    values = {key: _checked(key, item) for key, item in layers.items()}
+    origins = {key: layers[key].origin if key in layers else "default" for key in leaves()}
+    return Loaded(_built(Settings, "", values, origins), origins)
+
+
+@cache
+def leaves() -> Mapping[str, TypeAdapter[Any]]:
+    """Every setting by its dotted name, with the validator of its type."""
+    return {name: TypeAdapter(hint) for name, hint in _walk(Settings, "")}
+
+
+def _walk(section: type, prefix: str) -> Iterator[tuple[str, Any]]:
+    for name, hint in get_type_hints(section, include_extras=True).items():
+        if dataclasses.is_dataclass(hint):
+            assert isinstance(hint, type)
+            yield from _walk(hint, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", hint
+
+
+def value_of(settings: Settings, key: str) -> Any:
+    """The value of a dotted name."""
+    value: Any = settings
+    for part in key.split("."):
+        value = getattr(value, part)
+    return value
+
+
+def _from_file(path: Path) -> dict[str, Given]:
+    try:
+        node = yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f":{mark.line + 1}" if mark else ""
+        raise SettingsError(f"{path}{line}: not valid YAML: {getattr(error, 'problem', error)}") from None
+    given: dict[str, Given] = {}
+    if node is not None:
+        _collect(node, "", path, given)
+    return given
+
+
+def _collect(node: yaml.Node, prefix: str, path: Path, given: dict[str, Given]) -> None:
+    """Flatten a YAML mapping to dotted names; unknown and repeated names are errors."""
+    here = f"{path}:{node.start_mark.line + 1}"
+    if not isinstance(node, yaml.MappingNode):
+        raise SettingsError(
+            f"{here}: expected settings of the form `name: value` under {prefix.rstrip('.') or 'the top'}"
+        )
+    for key_node, value_node in node.value:
+        origin = f"{path}:{key_node.start_mark.line + 1}"
+        key = f"{prefix}{key_node.value}"
+        if key in leaves():
+            if key in given:
+                raise SettingsError(f"{origin}: {key} is given twice")
+            given[key] = Given(yaml.CSafeLoader("").construct_document(value_node), origin)
+        elif any(name.startswith(f"{key}.") for name in leaves()):
+            empty = isinstance(value_node, yaml.ScalarNode) and value_node.value == ""
+            if not empty:
+                _collect(value_node, f"{key}.", path, given)
+        else:
+            raise _unknown(key, origin)
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, Given]:
+    given = {}
+    for name, text in sorted(environment.items()):
+        if name.startswith("FORAGER_") and name not in ("FORAGER_DATA", "FORAGER_CORPORA"):
+            key = name.removeprefix("FORAGER_").lower().replace("__", ".")
+            if key not in leaves():
+                raise _unknown(key, name)
+            given[key] = Given(_scalar(text, name), name)
+    return given
+
+
+def _from_overrides(overrides: Sequence[str]) -> dict[str, Given]:
+    given = {}
+    for override in overrides:
+        key, equals, text = override.partition("=")
+        if not equals:
+            raise SettingsError(f"-s {override}: expected key=value")
+        if key.strip() not in leaves():
+            raise _unknown(key.strip(), f"-s {override}")
+        given[key.strip()] = Given(_scalar(text, f"-s {override}"), f"-s {override}")
+    return given
+
+
+def _scalar(text: str, origin: str) -> object:
+    try:
+        return yaml.load(text, Loader=yaml.CSafeLoader)
+    except yaml.YAMLError:
+        raise SettingsError(f"{origin}: {text!r} is not a valid value") from None
+
+
+def _unknown(key: str, origin: str) -> SettingsError:
+    close = difflib.get_close_matches(key, leaves(), n=1, cutoff=0.5) or [
+        name for name in leaves() if name.rpartition(".")[2] == key.rpartition(".")[2]
+    ]
+    hint = f"; did you mean {close[0]}?" if close else "; `forager settings` lists all"
+    return SettingsError(f"{origin}: no setting {key}{hint}")
+
+
+def _checked(key: str, given: Given) -> object:
+    """The value in its own type, or a one-line error."""
+    adapter = leaves()[key]
+    try:
+        if isinstance(given.value, bool) and adapter.json_schema().get("type") in ("number", "integer"):
+            raise ValueError("expected a number")
+        return adapter.validate_python(given.value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise SettingsError(f"{given.origin}: {key}: {_plain(first['msg'])}, not {given.value!r}") from None
+    except ValueError as error:
+        raise SettingsError(f"{given.origin}: {key}: {error}, not {given.value!r}") from None
+
+
+def _plain(message: str) -> str:
+    """Pydantic's words in ours."""
+    message = message.removeprefix("Value error, ").removeprefix("Input should be ")
+    return message if message.startswith("expected") else f"expected {message}"
+
+
+def _built(section: type, prefix: str, values: Mapping[str, object], origins: Mapping[str, str]) -> Any:
+    """The dataclass of a section, from the values given below `prefix`."""
+    chosen: dict[str, object] = {}
+    for name, hint in get_type_hints(section).items():
+        key = f"{prefix}{name}"
+        if dataclasses.is_dataclass(hint):
+            assert isinstance(hint, type)
+            chosen[name] = _built(hint, f"{key}.", values, origins)
+        elif key in values:
+            chosen[name] = values[key]
+    try:
+        return section(**chosen)
+    except ValueError as error:
+        where = next(
+            (origins[f"{prefix}{name}"] for name in chosen if origins.get(f"{prefix}{name}") != "default"), "settings"
+        )
+        raise SettingsError(f"{where}: {prefix.rstrip('.')}: {error}") from None

@@ -1,0 +1,160 @@
+"""The book in which every store keeps its URLs: who is known, pending, leased, done, and what visits have taught.
+
+It is synchronous and never touches the disk: all decisions of a store are made here, at once, before anything waits.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from heapq import heapify, heappop, heappush
+from itertools import islice
+
+from forager.store.columns import Columns, moment, unpack
+from forager.store.protocol import Counts, Found, Known, Lease, Story, VersionId, Visit
+from forager.store.turns import Turns
+from forager.terms import Url, UrlId
+
+
+class Ledger:
+    """The state of all URLs. A URL is leased if it is in `leases`, else pending if it has a due time, else done."""
+
+    def __init__(self) -> None:
+        self.urls: list[Url] = []
+        self.ids: dict[Url, UrlId] = {}
+        self.columns = Columns()
+        self.turns = Turns()
+        self.leases: dict[UrlId, float] = {}
+        self.unsettled: dict[VersionId, None] = {}
+        self.visits = self.versions = self.stories = 0
+        self.outcomes: Counter[str] = Counter()
+        self.troubles: Counter[str] = Counter()
+        self._ends: list[tuple[float, UrlId]] = []  # a heap of when leases end; some have ended before
+
+    def __repr__(self) -> str:
+        return f"<Ledger {len(self.urls)} known, {self.turns.pending} pending, {len(self.leases)} leased>"
+
+    def find(self, url: Url) -> UrlId | None:
+        return self.ids.get(url)
+
+    def url(self, id: UrlId) -> Url:
+        return self.urls[self._checked(id)]
+
+    def known(self, id: UrlId) -> Known:
+        return self.columns.known(id, self.url(id))
+
+    def counts(self) -> Counts:
+        known, pending, leased = len(self.urls), self.turns.pending, len(self.leases)
+        return Counts(
+            known=known,
+            pending=pending,
+            leased=leased,
+            done=known - pending - leased,
+            visits=self.visits,
+            versions=self.versions,
+            stories=self.stories,
+            outcomes=dict(self.outcomes),
+            troubles=dict(self.troubles),
+        )
+
+    def next_due(self, now: float) -> float | None:
+        self._expire(now)
+        return self.turns.next(now)
+
+    def put(self, found: Sequence[Found]) -> tuple[list[UrlId], list[tuple[UrlId, Found]]]:
+        """The numbers of all, and those that are new."""
+        new = [(self._enter(one), one) for one in found if one.url not in self.ids]
+        return [self.ids[one.url] for one in found], new
+
+    def lease(self, count: int, now: float, seconds: float, only: Sequence[UrlId] | None) -> list[Lease]:
+        self._expire(now)
+        chosen = self._in_turn(now) if only is None else self._asked_for(only, now)
+        return [self._lend(id, now + seconds) for id in islice(chosen, max(0, count))]
+
+    def ack(self, visit: Visit) -> VersionId | None:
+        id = self._checked(visit.id)
+        if self.leases.pop(id, None) is not None:
+            self.turns.give_back(id)
+        version = None
+        if visit.version is not None:
+            version = VersionId(self.versions)
+            self.versions += 1
+            self.unsettled[version] = None
+        self.visits += 1
+        self.outcomes[visit.outcome.value] += 1
+        if visit.trouble:
+            self.troubles[visit.trouble.value] += 1
+        self.columns.visited(visit, self.visits, version)
+        self.turns.visited(id, self.visits)
+        self._plan(id)
+        return version
+
+    def release(self, leases: Sequence[Lease]) -> None:
+        """A lease that is over, or was given to somebody else since, is passed over."""
+        for lease in leases:
+            if self.leases.get(lease.id) == lease.until:
+                self._return(lease.id)
+
+    def settle(self, version: VersionId, story: Story | None) -> bool:
+        """Whether this is the first decision on the version; only the first counts."""
+        if not 0 <= version < self.versions:
+            raise IndexError(f"no version has the number {version}")
+        if version not in self.unsettled:
+            return False
+        del self.unsettled[version]
+        self.stories += story is not None
+        return True
+
+    def _checked(self, id: UrlId) -> UrlId:
+        if not 0 <= id < len(self.urls):
+            raise IndexError(f"no URL has the number {id}")
+        return id
+
+    def _enter(self, found: Found) -> UrlId:
+        id = UrlId(len(self.urls))
+        self.urls.append(found.url)
+        self.ids[found.url] = id
+        self.columns.append(found)
+        self.turns.enter(host_of(found.url))
+        self._plan(id)
+        return id
+
+    def _plan(self, id: UrlId) -> None:
+        due = moment(self.columns.due[id])
+        if due is None:
+            self.turns.withdraw(id)
+        else:
+            self.turns.plan(id, due)
+
+    def _in_turn(self, now: float) -> Iterator[UrlId]:
+        while (id := self.turns.choose(now)) is not None:
+            yield id
+
+    def _asked_for(self, only: Sequence[UrlId], now: float) -> Iterator[UrlId]:
+        for id in only:
+            if self._checked(id) not in self.leases and not self.turns.is_blocked(id, now):
+                yield id
+
+    def _lend(self, id: UrlId, until: float) -> Lease:
+        self.turns.lend(id)
+        self.leases[id] = until
+        heappush(self._ends, (until, id))
+        if len(self._ends) > 2 * len(self.leases) + 32:
+            self._ends = [(end, leased) for leased, end in self.leases.items()]
+            heapify(self._ends)
+        columns = self.columns
+        return Lease(id, self.urls[id], unpack(columns.validators[id]), columns.depth[id], until)
+
+    def _return(self, id: UrlId) -> None:
+        del self.leases[id]
+        self.turns.give_back(id)
+        self._plan(id)
+
+    def _expire(self, now: float) -> None:
+        while self._ends and self._ends[0][0] <= now:
+            until, id = heappop(self._ends)
+            if self.leases.get(id) == until:
+                self._return(id)
+
+
+def host_of(url: str) -> str:
+    """The host of a canonical URL, with port if any."""
+    return url.split("/", 3)[2] if url.count("/", 0, 10) >= 2 else url

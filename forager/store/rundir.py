@@ -1,0 +1,150 @@
+"""The run directory: who may write it, whether crawl.db is sound, and its schema.
+
+Nothing is changed before everything has been checked: a file that is refused keeps its bytes.
+"""
+
+import fcntl
+import os
+import sqlite3
+from contextlib import closing, suppress
+from pathlib import Path
+
+from forager.errors import StoreError
+from forager.store.settings import StoreSettings
+
+DATABASE = "crawl.db"
+LOCK = "crawl.lock"
+MIGRATIONS = Path(__file__).parent / "migrations"
+APPLICATION = 0x466F7267  # "Forg", in the header of the file
+_WAL_PAGES = 4000  # 16 MB of log between two checkpoints
+
+
+class Lock:
+    """The right to write a run directory; the system takes it back when the process ends, however that happens."""
+
+    def __init__(self, directory: Path) -> None:
+        path = directory / LOCK
+        try:
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise StoreError(f"{directory}: cannot write here ({error.strerror}); choose another directory") from None
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            owner = os.read(self._file, 20).decode("ascii", "replace").strip()
+            self.release()
+            by = f"process {owner}" if owner else "another process"
+            raise StoreError(f"{directory}: in use by {by}; stop it or choose another directory") from None
+        with suppress(OSError):  # on a full disk the lock holds without the number
+            os.ftruncate(self._file, 0)
+            os.pwrite(self._file, str(os.getpid()).encode(), 0)
+        os.register_at_fork(after_in_child=self.release)  # a child must not hold the lock longer than we live
+
+    def release(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+
+def prepare(directory: Path) -> Lock:
+    """Create the directory if need be, and take its lock."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"{directory}: cannot create this directory ({error.strerror}); choose another") from None
+    return Lock(directory)
+
+
+def connect_writer(directory: Path, settings: StoreSettings, migrations: Path = MIGRATIONS) -> sqlite3.Connection:
+    """The one connection that writes, after every check; crawl.db is created if there is none."""
+    path = directory / DATABASE
+    try:
+        if not path.exists():
+            _create(path, migrations)
+        check(path, settings, migrations)
+        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    except (sqlite3.Error, OSError) as error:
+        raise damaged(path, error) from None
+    try:
+        connection.execute(f"PRAGMA synchronous = {'FULL' if settings.power_safe else 'NORMAL'}")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_PAGES}")
+        migrate(connection, migrations)
+    except sqlite3.Error as error:
+        connection.close()
+        raise damaged(path, error) from None
+    return connection
+
+
+def connect_reader(directory: Path) -> sqlite3.Connection:
+    """A connection that cannot write, beside a running crawl or without one."""
+    path = directory / DATABASE
+    if not path.is_file():
+        raise StoreError(f"{directory}: no {DATABASE} here; name the directory of a crawl")
+    try:
+        return sqlite3.connect(reader_address(path), uri=True, isolation_level=None, check_same_thread=False)
+    except sqlite3.Error as error:
+        raise damaged(path, error) from None
+
+
+def reader_address(path: Path) -> str:
+    """Without a log nobody writes: then the file can be read even where no helper file may be created beside it."""
+    alone = not path.with_name(path.name + "-wal").exists() and not os.access(path.parent, os.W_OK)
+    return f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if alone else ''}"
+
+
+def check(path: Path, settings: StoreSettings, migrations: Path = MIGRATIONS) -> None:
+    """Raise if this is no store of ours, from a newer Forager, or damaged."""
+    if path.stat().st_size == 0:
+        raise damaged(path, "the file is empty")
+    with closing(connect_reader(path.parent)) as connection:
+        try:
+            application, version = (_pragma(connection, name) for name in ("application_id", "user_version"))
+            if application != APPLICATION:
+                raise StoreError(f"{path}: not a store of Forager; choose another directory")
+            if version > len(_steps(migrations)):
+                raise StoreError(f"{path}: written by a newer Forager (schema {version}); update Forager")
+            if path.stat().st_size <= settings.check_up_to:
+                verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+                if verdict != "ok":
+                    raise damaged(path, verdict)
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            raise damaged(path, error) from None
+
+
+def migrate(connection: sqlite3.Connection, migrations: Path) -> None:
+    """Apply the numbered steps that this file has not seen, each in one transaction."""
+    for number, step in enumerate(_steps(migrations), start=1):
+        if number > _pragma(connection, "user_version"):
+            try:
+                connection.executescript(f"BEGIN; {step.read_text()}; PRAGMA user_version = {number}; COMMIT;")
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+
+
+def damaged(path: Path, reason: object) -> StoreError:
+    line = " ".join(str(reason).split())
+    return StoreError(f"{path}: cannot be used ({line}); restore it from a copy or start in another directory")
+
+
+def _create(path: Path, migrations: Path) -> None:
+    """Made under another name, so that a crawl.db without its tables is never ours."""
+    log = path.with_name(path.name + "-wal")
+    if log.exists():
+        raise StoreError(f"{path}: missing, though its log {log.name} is here; put it back or choose another directory")
+    fresh = path.with_name(path.name + ".new")
+    fresh.unlink(missing_ok=True)
+    with closing(sqlite3.connect(fresh, isolation_level=None)) as connection:
+        connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        migrate(connection, migrations)
+        connection.execute("PRAGMA journal_mode = WAL")
+    fresh.replace(path)
+
+
+def _steps(migrations: Path) -> list[Path]:
+    return sorted(migrations.glob("[0-9]*.sql"))
+
+
+def _pragma(connection: sqlite3.Connection, name: str) -> int:
+    value: int = connection.execute(f"PRAGMA {name}").fetchone()[0]
+    return value

@@ -1,0 +1,155 @@
+"""Whose turn it is: which pending URL is leased next.
+
+Within a host the earliest due URL goes first. Among the hosts that have a due URL and are not blocked, the one with the
+fewest leases goes first, then the one whose last visit is longest ago, then the one with the earliest due URL. All of
+this follows from what is stored and from the leases alone, so a crawl that is opened again decides as it would have.
+
+Every host has a heap of its pending URLs. Hosts stand in one of two heaps: `waiting`, by the time at which they become
+ready (head due and not blocked), and `ready`, by turn. Entries are never removed from inside a heap: a host's entry
+counts only if it bears the host's current stamp, a URL's only if the URL is pending with that due time. Heaps with more
+dead than living entries are built anew, so each operation costs O(log n) on average, however many hosts are blocked.
+"""
+
+import math
+from array import array
+from heapq import heappop, heappush
+
+from forager.terms import UrlId
+
+_SLACK = 32  # dead entries that are not worth building a heap anew
+
+
+class Turns:
+    """The pending URLs by host, and the order of the hosts."""
+
+    def __init__(self) -> None:
+        self.pending = 0
+        self._numbers: dict[str, int] = {}
+        self._host = array("i")  # of each URL
+        self._due = array("d")  # of each URL; NaN if it is not pending
+        self._heaps: list[list[tuple[float, UrlId]]] = []  # of each host, as all below
+        self._living: list[int] = []
+        self._blocked: list[float] = []
+        self._leased: list[int] = []
+        self._visited: list[int] = []
+        self._stamps: list[int] = []
+        self._touched: set[int] = set()  # hosts to be placed anew; their order does not matter
+        self._waiting: list[tuple[float, int, int]] = []
+        self._ready: list[tuple[int, int, float, UrlId, int, int]] = []
+
+    def enter(self, host: str) -> None:
+        """The next URL number belongs to this host."""
+        self._host.append(self._number(host))
+        self._due.append(math.nan)
+
+    def plan(self, id: UrlId, due: float) -> None:
+        """This URL is pending from now on."""
+        host = self._host[id]
+        if math.isnan(self._due[id]):
+            self._living[host] += 1
+            self.pending += 1
+        self._due[id] = due
+        heap = self._heaps[host]
+        heappush(heap, (due, id))
+        self._touched.add(host)
+        if len(heap) > 2 * self._living[host] + _SLACK:
+            self._heaps[host] = sorted({entry for entry in heap if self._due[entry[1]] == entry[0]})
+
+    def withdraw(self, id: UrlId) -> None:
+        """This URL is not pending any more."""
+        if not math.isnan(self._due[id]):
+            host = self._host[id]
+            self._due[id] = math.nan
+            self._living[host] -= 1
+            self.pending -= 1
+            self._touched.add(host)
+
+    def lend(self, id: UrlId) -> None:
+        """This URL is leased, which puts its host behind those with fewer leases."""
+        self.withdraw(id)
+        self._leased[self._host[id]] += 1
+        self._touched.add(self._host[id])
+
+    def give_back(self, id: UrlId) -> None:
+        self._leased[self._host[id]] -= 1
+        self._touched.add(self._host[id])
+
+    def visited(self, id: UrlId, number: int) -> None:
+        """The host of this URL had its turn; visits are numbered upwards."""
+        host = self._host[id]
+        self._visited[host] = max(number, self._visited[host])
+        self._touched.add(host)
+
+    def block(self, host: str, until: float) -> float:
+        """No turn for this host before `until`; an earlier, longer block stays. When the block ends."""
+        number = self._number(host)
+        self._blocked[number] = max(until, self._blocked[number])
+        self._touched.add(number)
+        return self._blocked[number]
+
+    def is_blocked(self, id: UrlId, now: float) -> bool:
+        return self._blocked[self._host[id]] > now
+
+    def choose(self, now: float) -> UrlId | None:
+        """The URL to lease next, if any is due; the caller lends it."""
+        self._advance(now)
+        return self._ready[0][3] if self._ready else None
+
+    def next(self, now: float) -> float | None:
+        """When a URL can be chosen, `now` at the earliest; None if none is pending."""
+        self._advance(now)
+        if self._ready:
+            return now
+        while self._waiting and self._is_stale(*self._waiting[0][1:]):
+            heappop(self._waiting)
+        return self._waiting[0][0] if self._waiting else None
+
+    def _number(self, host: str) -> int:
+        number = self._numbers.setdefault(host, len(self._heaps))
+        if number == len(self._heaps):
+            self._heaps.append([])
+            self._living.append(0)
+            self._blocked.append(-math.inf)
+            self._leased.append(0)
+            self._visited.append(0)
+            self._stamps.append(0)
+        return number
+
+    def _advance(self, now: float) -> None:
+        """Bring both heaps of hosts to `now`; afterwards the first in `ready` has its turn."""
+        if len(self._waiting) + len(self._ready) > 2 * len(self._heaps) + _SLACK:
+            self._rebuild()
+        while self._touched:
+            self._place(self._touched.pop())
+        while self._waiting and self._waiting[0][0] <= now:
+            _, host, stamp = heappop(self._waiting)
+            if not self._is_stale(host, stamp):
+                due, id = self._heaps[host][0]
+                heappush(self._ready, (self._leased[host], self._visited[host], due, id, host, stamp))
+        while self._ready:
+            host, stamp = self._ready[0][4:]
+            if not self._is_stale(host, stamp):
+                if self._ready_at(host) <= now:
+                    return
+                self._place(host)  # the clock was put back
+            heappop(self._ready)
+
+    def _is_stale(self, host: int, stamp: int) -> bool:
+        return self._stamps[host] != stamp
+
+    def _ready_at(self, host: int) -> float:
+        return max(self._heaps[host][0][0], self._blocked[host])
+
+    def _place(self, host: int) -> None:
+        """Let the host wait for its time, if it has anything pending; its older entries become stale."""
+        self._stamps[host] += 1
+        heap = self._heaps[host]
+        while heap and self._due[heap[0][1]] != heap[0][0]:
+            heappop(heap)
+        if heap:
+            heappush(self._waiting, (self._ready_at(host), host, self._stamps[host]))
+
+    def _rebuild(self) -> None:
+        self._ready.clear()
+        self._waiting.clear()
+        self._touched.update(host for host, heap in enumerate(self._heaps) if heap)

@@ -1,0 +1,102 @@
+"""Group commit: calls that arrive while a batch is being written share the next one.
+
+A batch is written in the writer's own thread by one function call. There is no task that could be cancelled: the end of
+a batch begins the next. A caller that is cancelled while it waits only stops waiting; its rows are committed anyway.
+"""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+from forager.errors import StoreError
+from forager.store.settings import StoreSettings
+
+
+class Writer:
+    """Commits what `take` hands over, one batch after the other; after an error it refuses everything."""
+
+    def __init__(self, take: Callable[[], Callable[[], None]], settings: StoreSettings, where: str) -> None:
+        """`take` ends the batch that is being collected and returns what writes it."""
+        self._take, self._settings, self._where = take, settings, where
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="store-writer")
+        self._waiters: list[asyncio.Future[None]] = []
+        self._rows = 0
+        self._writing = False
+        self._start: asyncio.TimerHandle | None = None
+        self._error: BaseException | None = None
+
+    def __repr__(self) -> str:
+        state = f"failed: {self._error}" if self._error else "writing" if self._writing else "idle"
+        return f"<Writer {state}, {self._rows} rows waiting>"
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether anything is being written or waits to be."""
+        return self._writing or self._start is not None
+
+    def check(self) -> None:
+        """Raise if nothing can be committed any more."""
+        if self._error is not None:
+            raise self._failure()
+
+    async def commit(self, rows: int) -> None:
+        """Wait until everything collected so far is on disk; `rows` of it are new."""
+        self.check()
+        waiter = asyncio.get_running_loop().create_future()
+        self._waiters.append(waiter)
+        self._rows += rows
+        self._arrange()
+        await waiter
+
+    async def finish(self) -> None:
+        """Commit what can be committed; refuse everything afterwards."""
+        if self._error is None:
+            try:
+                await self.commit(0)
+            finally:
+                self._error = self._error or StoreError(f"{self._where}: the store is closed")
+        self._thread.shutdown()
+
+    def _arrange(self) -> None:
+        """See that a batch begins soon; while one is being written its end takes care of that."""
+        if self._writing:
+            return
+        is_full = self._rows >= self._settings.batch_rows
+        if self._start is not None and is_full:
+            self._start.cancel()
+        if self._start is None or is_full:
+            wait = 0.0 if is_full else self._settings.batch_wait
+            self._start = asyncio.get_running_loop().call_later(wait, self._begin)
+
+    def _begin(self) -> None:
+        self._start, self._writing, self._rows = None, True, 0
+        waiters, self._waiters = self._waiters, []
+        writing = asyncio.get_running_loop().run_in_executor(self._thread, self._take())
+        writing.add_done_callback(partial(self._end, waiters))
+
+    def _end(self, waiters: list[asyncio.Future[None]], writing: asyncio.Future[None]) -> None:
+        self._writing = False
+        self._error = writing.exception()
+        if self._error is not None:
+            waiters, self._waiters = waiters + self._waiters, []
+        for waiter in waiters:
+            if waiter.done():
+                continue
+            if self._error is None:
+                waiter.set_result(None)
+            else:
+                waiter.set_exception(self._failure())
+        if self._waiters:
+            self._arrange()
+
+    def _failure(self) -> BaseException:
+        """The error, afresh for each caller."""
+        if isinstance(self._error, sqlite3.Error):
+            return StoreError(
+                f"{self._where}: cannot write ({self._error}); mend that and start again, nothing committed is lost"
+            )
+        if isinstance(self._error, StoreError):
+            return StoreError(str(self._error))
+        return RuntimeError(f"{self._where}: writing failed with {self._error!r}")

@@ -1,0 +1,188 @@
+"""Undo Content-Encoding while the body arrives, and never produce more than a limit.
+
+Every step asks its decompressor for a bounded amount, so a bomb of a few kilobytes costs no more memory than the limit.
+gzip goes through ISA-L, which is about twice as fast as zlib on pages.
+"""
+
+import zlib
+from collections.abc import Sequence
+from typing import Protocol
+
+import brotli
+import zstandard
+from isal import isal_zlib
+
+MOST_CODINGS = 3
+"""Real servers stack two at most (ours)."""
+
+_ZSTD_WINDOW = 8 * 2**20  # RFC 8878, 3.1.1.1.2: decoders should support 8 MB; RFC 9659 forbids more on the web
+_ZSTD_SLICE = 256  # a 4-byte zstd block can grow to 128 KiB, so a slice yields at most 8 MiB
+_PIECE = 2**16
+_UNSUPPORTED = frozenset({"compress", "x-compress", "dcb", "dcz"})
+
+
+class InflateError(Exception):
+    """The body is not what its Content-Encoding says."""
+
+
+class Coding(Protocol):
+    def inflate(self, piece: bytes, room: int) -> bytes:
+        """What the next piece becomes: at most about `room` bytes, the rest is dropped with the stream."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether the stream has come to its proper end."""
+
+
+class Gzip:
+    """RFC 1952; members may follow each other, and rubbish after the last one is ignored as browsers do."""
+
+    def __init__(self) -> None:
+        self._stream = isal_zlib.decompressobj(wbits=31)
+
+    def inflate(self, piece: bytes, room: int) -> bytes:
+        out = []
+        while piece and room > 0:
+            if self._stream.eof:
+                if not piece.startswith(b"\x1f"):
+                    break
+                self._stream = isal_zlib.decompressobj(wbits=31)
+            out.append(self._stream.decompress(piece, room))
+            room -= len(out[-1])
+            piece = self._stream.unused_data
+        return out[0] if len(out) == 1 else b"".join(out)
+
+    @property
+    def complete(self) -> bool:
+        return bool(self._stream.eof)
+
+
+class Deflate:
+    """RFC 1950 (zlib), or the bare RFC 1951 stream that some servers send under the same name."""
+
+    def __init__(self) -> None:
+        self._start = b""
+        self._stream: zlib._Decompress | None = None
+
+    def inflate(self, piece: bytes, room: int) -> bytes:
+        if self._stream is None:
+            piece = self._start = self._start + piece
+            if len(piece) < 2:
+                return b""
+            wrapped = piece[0] & 0x0F == 8 and int.from_bytes(piece[:2]) % 31 == 0
+            self._stream = zlib.decompressobj(zlib.MAX_WBITS if wrapped else -zlib.MAX_WBITS)
+        return self._stream.decompress(piece, room)
+
+    @property
+    def complete(self) -> bool:
+        return self._stream is not None and self._stream.eof
+
+
+class Brotli:
+    """RFC 7932."""
+
+    def __init__(self) -> None:
+        self._stream = brotli.Decompressor()
+
+    def inflate(self, piece: bytes, room: int) -> bytes:
+        if self._stream.is_finished():
+            return b""
+        out = bytearray(self._stream.process(piece, output_buffer_limit=room))
+        while len(out) < room and not self._stream.can_accept_more_data():
+            out += self._stream.process(b"", output_buffer_limit=room - len(out))
+        return bytes(out)
+
+    @property
+    def complete(self) -> bool:
+        return bool(self._stream.is_finished())
+
+
+class Zstd:
+    """RFC 8878; frames may follow each other."""
+
+    def __init__(self) -> None:
+        self._stream = _zstd_frame()
+
+    def inflate(self, piece: bytes, room: int) -> bytes:
+        out = bytearray()
+        while piece and len(out) < room:
+            if self._stream.eof:
+                self._stream = _zstd_frame()
+            out += self._stream.decompress(piece[:_ZSTD_SLICE])
+            piece = self._stream.unused_data + piece[_ZSTD_SLICE:]
+        return bytes(out)
+
+    @property
+    def complete(self) -> bool:
+        return self._stream.eof
+
+
+def _zstd_frame() -> "zstandard.ZstdDecompressionObj":
+    return zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW).decompressobj()
+
+
+_CODINGS: dict[str, type[Gzip] | type[Deflate] | type[Brotli] | type[Zstd]] = {
+    "gzip": Gzip,
+    "x-gzip": Gzip,
+    "deflate": Deflate,
+    "br": Brotli,
+    "zstd": Zstd,
+}
+# isal's stub calls its class an instance
+_ERRORS: tuple[type[Exception], ...] = (isal_zlib.IsalError, zlib.error, brotli.error, zstandard.ZstdError)  # type: ignore[assignment]
+
+
+class Inflater:
+    """A body in the making: `feed` it what arrives until it is `full`, then take the `body`."""
+
+    def __init__(self, content_encoding: str, limit: int) -> None:
+        self.limit = limit
+        self.wire_bytes = 0
+        self.full = False
+        """More than the limit came, or would have come out; feeding must stop."""
+        self._codings: Sequence[Coding] = [coding() for coding in reversed(codings(content_encoding))]
+        self._made = [0] * len(self._codings)
+        self._body = bytearray()
+
+    @property
+    def room(self) -> int:
+        """Bytes worth reading next: a sensible piece, and at most one byte beyond the limit."""
+        return max(1, min(_PIECE, self.limit + 1 - self.wire_bytes))
+
+    def feed(self, piece: bytes) -> None:
+        """Take the next piece of the wire; raises InflateError if it cannot be decompressed."""
+        self.wire_bytes += len(piece)
+        for place, coding in enumerate(self._codings):
+            piece = self._inflated(coding, piece, self.limit + 1 - self._made[place])
+            self._made[place] += len(piece)  # counted at every stage: a bomb may hide inside another coding
+            self.full = self.full or self._made[place] > self.limit
+        self._body += piece
+        self.full = self.full or max(len(self._body), self.wire_bytes) > self.limit
+
+    def _inflated(self, coding: Coding, piece: bytes, room: int) -> bytes:
+        try:
+            return coding.inflate(piece, room) if piece and room > 0 else b""
+        except _ERRORS as error:
+            raise InflateError(f"broken {type(coding).__name__.lower()} body: {error}") from error
+
+    def finish(self) -> None:
+        """The wire has ended; raises InflateError if a compressed stream has not."""
+        for coding in self._codings:
+            if self.wire_bytes and not coding.complete:
+                raise InflateError(f"the {type(coding).__name__.lower()} body is cut off")
+
+    @property
+    def body(self) -> bytes:
+        """What has come so far, never more than the limit."""
+        return bytes(self._body[: self.limit])
+
+
+def codings(content_encoding: str) -> list[type[Gzip] | type[Deflate] | type[Brotli] | type[Zstd]]:
+    """The codings in the order they were applied; names that are none (`utf-8`, `none`) mean nothing was applied."""
+    names = [name.strip().lower() for name in content_encoding.split(",")]
+    if unsupported := _UNSUPPORTED.intersection(names):
+        raise InflateError(f"cannot undo content encoding {min(unsupported)}")
+    known = [_CODINGS[name] for name in names if name in _CODINGS]
+    if len(known) > MOST_CODINGS:
+        raise InflateError(f"{len(known)} content encodings on top of each other")
+    return known

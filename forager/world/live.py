@@ -1,0 +1,188 @@
+"""The live web: one GET over aiohttp, within caps, to public addresses only.
+
+Whatever a server does ends in a `Response` in bounded time, memory and bytes. Redirects, retries, robots.txt and
+politeness are the business of the webs wrapped round this one.
+"""
+
+import asyncio
+import re
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Annotated, Self
+
+import aiohttp
+from aiohttp.client_middlewares import ClientHandlerType
+from aiohttp.connector import Connection
+from pydantic import Field
+from yarl import URL
+
+from forager.clock import Clock
+from forager.terms import Outcome, Request, Response, Trouble
+from forager.units import Count, Duration, Size
+from forager.world.diagnosis import LostError, TooManyHeadersError, diagnosis
+from forager.world.guard import AddressRefusedError, Guard
+from forager.world.http import Answer, decoded_headers, failed, judged, request_headers
+from forager.world.inflate import InflateError, Inflater
+
+
+@dataclass(frozen=True, slots=True)
+class LiveSettings:
+    user_agent: Annotated[str, Field(min_length=1, max_length=500, pattern=r"^[ -~]+$")] = "Forager/0.1"
+    """Who we say we are: a product name, then a contact, as in `Forager/0.1 (+https://example.org/bot)` (ours)."""
+    body_limit: Size = 10_000_000
+    """Bytes of a body at most, on the wire and after decompression (ours)."""
+    total_time: Duration = 30.0
+    """Seconds from asking to the last byte; a drip feed ends here (ours)."""
+    connect_time: Duration = 10.0
+    """Seconds for name, connection and TLS handshake (ours)."""
+    header_limit: Size = 16_384
+    """Bytes of the status line and of each header (ours)."""
+    headers_limit: Size = 131_072
+    """Bytes of all headers together (ours)."""
+    header_count: Count = 200
+    """Headers at most (ours)."""
+    keep_alive: Duration = 15.0
+    """Seconds that an idle connection is kept for the next request (aiohttp's default)."""
+    allow_addresses: tuple[str, ...] = ()
+    """Addresses and networks to talk to although they are not public, such as `127.0.0.0/8` or `::1` (ours)."""
+
+
+@dataclass(slots=True)
+class _Asking:
+    """What is known of the request under way, should it end badly."""
+
+    guard: Guard
+    address: str = ""
+    body: Inflater | None = None
+
+    @property
+    def wire_bytes(self) -> int:
+        return self.body.wire_bytes if self.body else 0
+
+
+_ASKABLE = re.compile(r"https?://[!-~]+")
+_asking: ContextVar[_Asking] = ContextVar("asking")
+
+
+class GuardedRequest(aiohttp.ClientRequest):
+    """Looks at the peer before a byte is written to it; aiohttp shows the connection for certain only here."""
+
+    async def send(self, conn: Connection) -> aiohttp.ClientResponse:
+        peer = conn.transport.get_extra_info("peername") if conn.transport else None
+        asking = _asking.get()
+        asking.address = str(peer[0]) if peer else ""
+        asking.guard.check(asking.address)
+        return await super().send(conn)
+
+
+async def ask_once(request: aiohttp.ClientRequest, handler: ClientHandlerType) -> aiohttp.ClientResponse:
+    """One visit is one request: aiohttp alone would ask again at once if a kept connection broke."""
+    try:
+        return await handler(request)
+    except aiohttp.ClientConnectorError:
+        raise
+    except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError, AddressRefusedError) as error:
+        raise LostError(f"lost before an answer came ({error})") from error
+
+
+class Live:
+    """A web on sockets; close it, or use it as `async with Live(clock) as web`."""
+
+    def __init__(self, clock: Clock, settings: LiveSettings | None = None) -> None:
+        self.clock = clock
+        self.settings = settings or LiveSettings()
+        self.guard = Guard(self.settings.allow_addresses)
+        self._session: aiohttp.ClientSession | None = None
+        self._asked = 0
+
+    def __repr__(self) -> str:
+        return f"<Live {self._asked} asked, {'closed' if self._session is None else 'open'}>"
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Let go of all connections; a later fetch opens new ones."""
+        if self._session is not None:
+            session, self._session = self._session, None
+            await session.close()
+
+    async def fetch(self, request: Request) -> Response:
+        self._asked += 1
+        asked, loop = self.clock.now(), asyncio.get_running_loop()
+        started = loop.time()
+        asking = _Asking(self.guard)
+        _asking.set(asking)
+        try:
+            async with asyncio.timeout(self.settings.total_time):
+                return await self._ask(request, asking, asked, started)
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            trouble, words = diagnosis(error)
+        response = failed(request, trouble, words, asked=asked, seconds=loop.time() - started)
+        return replace(response, wire_bytes=asking.wire_bytes, address=asking.address)
+
+    async def _ask(self, request: Request, asking: _Asking, asked: float, started: float) -> Response:
+        if not _ASKABLE.fullmatch(request.url):
+            raise aiohttp.InvalidURL(request.url)
+        url = URL(request.url, encoded=True)  # sent as it stands
+        headers = request_headers(request, self.settings.user_agent)
+        async with self._open().get(url, headers=headers, allow_redirects=False) as wire:
+            received = decoded_headers(wire.raw_headers)
+            if sum(len(name) + len(value) for name, value in received) > self.settings.headers_limit:
+                raise TooManyHeadersError
+            trouble, words = await self._read(wire, request, asking)
+            inflated = asking.body.body if asking.body else b""
+            answer = Answer(wire.status, received, inflated, asking.wire_bytes, asking.address)
+        seconds = asyncio.get_running_loop().time() - started
+        response = judged(request, answer, asked=asked, seconds=seconds)
+        if trouble is Trouble.NONE or response.outcome is not Outcome.FETCHED:
+            return response  # whatever ails the body of an error page, its status has said what matters
+        return replace(response, outcome=Outcome.FAILED, body=b"", trouble=trouble, error=words)
+
+    async def _read(self, wire: aiohttp.ClientResponse, request: Request, asking: _Asking) -> tuple[Trouble, str]:
+        """Fill `asking.body`; what is wrong with it, if anything. A connection with unread bytes is not used again."""
+        cap = self.settings.body_limit
+        keep = request.body_limit is not None
+        limit = request.body_limit if request.body_limit is not None else cap
+        try:
+            asking.body = Inflater(", ".join(wire.headers.getall("Content-Encoding", [])), limit)
+            if not keep and (wire.content_length or 0) > cap:
+                wire.close()
+                return Trouble.SIZE, f"Content-Length {wire.content_length} passes the cap of {cap} bytes"
+            while piece := await wire.content.read(asking.body.room):
+                asking.body.feed(piece)
+                if asking.body.full:
+                    wire.close()
+                    return (Trouble.NONE, "") if keep else (Trouble.SIZE, f"the body passes the cap of {cap} bytes")
+            asking.body.finish()
+        except InflateError as error:
+            wire.close()
+            return Trouble.PROTOCOL, str(error)
+        except (aiohttp.ClientError, ConnectionError) as error:
+            return Trouble.PROTOCOL, f"the body broke off: {diagnosis(error)[1]}"
+        return Trouble.NONE, ""
+
+    def _open(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            caps = self.settings
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(
+                    socket_factory=self.guard.make_socket, limit=0, keepalive_timeout=caps.keep_alive
+                ),
+                request_class=GuardedRequest,
+                middlewares=(ask_once,),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                timeout=aiohttp.ClientTimeout(total=None, connect=caps.connect_time, sock_connect=caps.connect_time),
+                auto_decompress=False,
+                trust_env=False,
+                max_line_size=caps.header_limit,
+                max_field_size=caps.header_limit,
+                max_headers=caps.header_count,
+            )
+        return self._session

@@ -1,0 +1,158 @@
+"""The columns of a tape, and how they are stored: a folder of memory-mapped arrays with a checked table of contents.
+
+Versions are sorted by URL, then by time; `version_start[u] : version_start[u + 1]` are the versions of URL `u`. A URL shows the
+newest version at or before now. Link sets are shared: version `v` has the links of set `link_set[v]`.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from forager.errors import InputError, OutputError
+from forager.terms import Kind, Url, UrlId
+
+FORMAT = 1
+CONTENTS = "tape.json"
+KINDS = list(Kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Tape:
+    """All arrays are read-only; times are UTC seconds since the epoch."""
+
+    url_text: NDArray[np.uint8]
+    """All URLs, one after the other, in UTF-8."""
+    url_start: NDArray[np.int64]
+    url_kind: NDArray[np.uint8]
+    """Index into `KINDS`."""
+    version_start: NDArray[np.int64]
+    time: NDArray[np.float64]
+    """When the version appeared, or was first seen."""
+    published: NDArray[np.float64]
+    """Its publication date; nan if it has none."""
+    digest: NDArray[np.uint64]
+    text_print: NDArray[np.uint64]
+    gone: NDArray[np.bool_]
+    """From this time on the page was not there."""
+    seconds: NDArray[np.float32]
+    """How long its download took."""
+    state: NDArray[np.int32]
+    """Row in `states`; -1 if it has none."""
+    link_set: NDArray[np.int32]
+    link_start: NDArray[np.int64]
+    links: NDArray[np.int32]
+    states: NDArray[np.float32]
+    start: float
+    end: float
+    origin: str
+    """What it was made from, for people."""
+    identity: str
+    """What makes a document new: `url`, `text` or `version`."""
+
+    def __repr__(self) -> str:
+        days = (self.end - self.start) / 86_400
+        return f"<Tape {self.origin}: {self.pages:,} pages, {self.versions:,} versions, {self.links.size:,} links, {days:.1f} days>"
+
+    @property
+    def pages(self) -> int:
+        return len(self.url_start) - 1
+
+    @property
+    def versions(self) -> int:
+        return len(self.time)
+
+    def url(self, id: UrlId) -> Url:
+        return Url(self.url_text[self.url_start[id] : self.url_start[id + 1]].tobytes().decode())
+
+    def urls(self) -> Iterator[Url]:
+        text = self.url_text.tobytes()
+        for begin, end in zip(self.url_start[:-1].tolist(), self.url_start[1:].tolist(), strict=True):
+            yield Url(text[begin:end].decode())
+
+    def links_of(self, version: int) -> NDArray[np.int32]:
+        chosen = self.link_set[version]
+        return self.links[self.link_start[chosen] : self.link_start[chosen + 1]]
+
+
+_FACTS = ("start", "end", "origin", "identity")
+_COLUMNS = [one.name for one in fields(Tape) if one.name not in _FACTS]
+
+
+def save(tape: Tape, folder: Path) -> None:
+    """Write the tape; the table of contents comes last, so a half-written tape is never taken for a whole one."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / CONTENTS).unlink(missing_ok=True)
+        columns = {}
+        for name in _COLUMNS:
+            values = np.ascontiguousarray(getattr(tape, name))
+            np.save(folder / f"{name}.npy", values, allow_pickle=False)
+            columns[name] = {"dtype": str(values.dtype), "shape": list(values.shape), "xxh3": _print(values)}
+        facts = {name: getattr(tape, name) for name in _FACTS}
+        contents = json.dumps({"format": FORMAT, **facts, "columns": columns}, indent=1)
+        (folder / CONTENTS).write_text(contents, encoding="utf-8")
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot write the tape: {error.strerror}") from None
+
+
+def load(folder: Path, *, check: bool = True) -> Tape:
+    """Map a tape into memory; `check` also reads every column once and compares its fingerprint."""
+    try:
+        contents = json.loads((folder / CONTENTS).read_text(encoding="utf-8"))
+        if contents["format"] != FORMAT:
+            raise InputError(f"{folder}: tape format {contents['format']}, this program reads format {FORMAT}")
+        columns = {name: _column(folder, name, contents["columns"][name], check) for name in _COLUMNS}
+        tape = Tape(**columns, **{name: contents[name] for name in _FACTS})
+    except FileNotFoundError:
+        raise InputError(f"{folder}: not a tape, or not completely written (no {CONTENTS})") from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{folder}: damaged tape: {error}") from None
+    _check_shape(tape, folder)
+    return tape
+
+
+def _column(folder: Path, name: str, described: dict[str, object], check: bool) -> NDArray[np.generic]:
+    values: NDArray[np.generic] = np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+    if str(values.dtype) != described["dtype"] or list(values.shape) != described["shape"]:
+        raise ValueError(f"{name} is not what the table of contents says")
+    if check and _print(values) != described["xxh3"]:
+        raise ValueError(f"{name} was altered")
+    return values
+
+
+def _print(values: NDArray[np.generic]) -> str:
+    return xxhash.xxh3_64_hexdigest(np.ascontiguousarray(values).data if values.size else b"")
+
+
+def _check_shape(tape: Tape, folder: Path) -> None:
+    """Refuse a tape whose indices would lead outside its arrays."""
+    versions = tape.versions
+    sound = (
+        all(
+            len(getattr(tape, name)) == versions
+            for name in ("published", "digest", "text_print", "gone", "seconds", "state", "link_set")
+        )
+        and len(tape.url_kind) == tape.pages == len(tape.version_start) - 1
+        and _is_index(tape.url_start, len(tape.url_text))
+        and _is_index(tape.version_start, versions)
+        and _is_index(tape.link_start, len(tape.links))
+        and _within(tape.link_set, 0, len(tape.link_start) - 1)
+        and _within(tape.links, 0, tape.pages)
+        and _within(tape.state, -1, len(tape.states))
+        and _within(tape.url_kind, 0, len(KINDS))
+    )
+    if not sound:
+        raise InputError(f"{folder}: damaged tape: its columns do not fit together")
+
+
+def _is_index(starts: NDArray[np.int64], total: int) -> bool:
+    return bool(len(starts) and starts[0] == 0 and starts[-1] == total and (np.diff(starts) >= 0).all())
+
+
+def _within(values: NDArray[np.generic], low: int, high: int) -> bool:
+    return not values.size or bool(values.min() >= low and values.max() < high)  # type: ignore[operator]

@@ -1,0 +1,56 @@
+"""What was there to be found on a tape: its documents, when each could first be seen, and how long it stayed."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from forager.terms import Kind
+from forager.world.tape.columns import KINDS, Tape
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """One row per document, in the order of first appearance."""
+
+    key: NDArray[np.uint64]
+    """Its identity: URL number, main-text print or version number, by the tape's rule."""
+    born: NDArray[np.float64]
+    """First possible sighting."""
+    gone: NDArray[np.float64]
+    """When its last copy went; the end of the tape if it stayed."""
+    of_version: NDArray[np.int64]
+    """For each version of the tape the row of its document; -1 if it is none."""
+
+    def __len__(self) -> int:
+        return len(self.born)
+
+
+def documents(tape: Tape, max_age: float = 86_400.0) -> Documents:
+    """The dated versions that were young when they appeared; those there at the very start count as old."""
+    owner = np.repeat(np.arange(tape.pages), np.diff(tape.version_start))
+    is_list = np.isin(tape.url_kind, [KINDS.index(kind) for kind in (Kind.HUB, Kind.FEED, Kind.SITEMAP)])[owner]
+    young = (tape.time - tape.published <= max_age) & ~tape.gone & ~is_list  # false where there is no date
+    key = _keys(tape, owner)
+    ends = np.append(tape.time[1:], tape.end)
+    ends[tape.version_start[1:][np.diff(tape.version_start) > 0] - 1] = tape.end
+    chosen = np.flatnonzero(young)
+    names, row = np.unique(key[chosen], return_inverse=True)
+    born = np.full(len(names), np.inf)
+    np.minimum.at(born, row, tape.time[chosen])
+    gone = np.zeros(len(names))
+    np.maximum.at(gone, row, ends[chosen])
+    order = np.argsort(born, kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    of_version = np.full(tape.versions, -1, dtype=np.int64)
+    of_version[chosen] = place[row]
+    return Documents(names[order], born[order], gone[order], of_version)
+
+
+def _keys(tape: Tape, owner: NDArray[np.int64]) -> NDArray[np.uint64]:
+    if tape.identity == "url":
+        return owner.astype(np.uint64)
+    if tape.identity == "text":
+        return np.asarray(tape.text_print)
+    return np.arange(tape.versions, dtype=np.uint64)

@@ -1,0 +1,178 @@
+"""How fast GP4C learns: our grouped simulation beside a straightforward DEAP + numpy program that does the same.
+
+The peer compiles each tree with DEAP and, in every cycle, scores all pages with numpy, takes the top k with the same tie
+rule, and updates arrays of n, X and the running sums. Both are given the same random trees and must agree on ChangeRate.
+
+    python tests/bench/gp_speed.py            a minute or two: 41,000 pages for the comparison, growth to 100,000 pages
+    python tests/bench/gp_speed.py --full     the papers' fold of 166,819 pages, growth to a million pages, whole trainings
+"""
+
+import argparse
+import operator
+import os
+import time
+
+import numpy as np
+from brdc_like import brdc_like
+from deap import gp
+
+from forager.recrawl.gp import breed
+from forager.recrawl.gp.evolve import Memory, evolve
+from forager.recrawl.gp.fitness import Judge
+from forager.recrawl.gp.grouped import GroupedSimulation
+from forager.recrawl.gp.parallel import measurers
+from forager.recrawl.gp.primitives import BINARY, UNARY
+from forager.recrawl.gp.settings import GPSettings
+from forager.recrawl.gp.simplify import canonical
+from forager.recrawl.gp.tree import Tree, arity, terminals_of
+from forager.recrawl.log import ChangeLog
+from forager.recrawl.states import ALL, BASIC
+
+WARMUP, K = 2, 0.05
+SETS = {"basic": BASIC, "all": ALL}
+
+
+def primitive_set(terminals: tuple[str, ...]) -> gp.PrimitiveSet:
+    """Our functions as DEAP primitives; names that are no Python names get one."""
+    pset = gp.PrimitiveSet("score", len(terminals))
+    pset.renameArguments(**{f"ARG{i}": name for i, name in enumerate(terminals)})
+    names = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
+    for symbol, function in (BINARY | UNARY).items():
+        pset.addPrimitive(function, arity(symbol), names.get(symbol, symbol))
+    return pset
+
+
+def as_deap(tree: Tree, pset: gp.PrimitiveSet) -> gp.PrimitiveTree:
+    names = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
+    nodes = []
+    for symbol in tree:
+        if isinstance(symbol, float):
+            nodes.append(gp.Terminal(symbol, False, object))
+        else:
+            nodes.append(pset.mapping[names.get(symbol, symbol)])
+    return gp.PrimitiveTree(nodes)
+
+
+class StraightforwardProgram:
+    """The simulation as one would write it with DEAP and numpy: everything for every page in every cycle."""
+
+    def __init__(self, log: ChangeLog, terminals: tuple[str, ...]) -> None:
+        self.log, self.terminals, self.pset = log, terminals, primitive_set(terminals)
+        self.k = max(1, round(K * log.pages))
+
+    def change_rate(self, tree: Tree) -> float:
+        score = gp.compile(as_deap(tree, self.pset), self.pset)
+        pages, cycles = self.log.changed.shape
+        n, X, S, G, I = (np.zeros(pages) for _ in range(5))
+        last = np.zeros(pages)
+        stale = np.zeros(pages, dtype=bool)
+        rates = []
+        for cycle in range(cycles):
+            stale |= self.log.changed[:, cycle]
+            if cycle < WARMUP:
+                chosen = np.arange(pages)
+            else:
+                t = cycle - last
+                values = self.columns(n, X, S, G, I, t)
+                scores = np.broadcast_to(score(*values), (pages,))
+                chosen = np.lexsort((last, -scores))[: self.k]
+                rates.append(stale[chosen].mean())
+            found = stale[chosen] & (cycle > 0)
+            n[chosen] += 1
+            X[chosen] += found
+            S[chosen] += n[chosen] * found
+            G[chosen] = (G[chosen] + found) / 2
+            I[chosen] = found
+            last[chosen] = cycle
+            stale[chosen] = False
+        return float(np.mean(rates))
+
+    def columns(self, n, X, S, G, I, t):  # type: ignore[no-untyped-def]
+        if self.terminals == BASIC:
+            return n, X, t
+        return (
+            *(n, X, t, -np.log((n - X + 0.5) / (n + 0.5)), 1 - np.exp(-X / n * t), 1 - np.exp(-I * t)),
+            *(1 - np.exp(-2 * S / (n * (n + 1)) * t), 1 - np.exp(-G / (1 - np.exp2(-n)) * t)),
+        )
+
+
+def sample(log: ChangeLog, terminals: tuple[str, ...], count: int) -> list[Tree]:
+    """Trees as a training meets them: drawn from the first ten generations on a small part of the log."""
+    settings = GPSettings(population=60, generations=10)
+    judge = Judge(log.part(np.arange(min(log.pages, 4000))), settings)
+    memory = Memory(lambda trees: [judge(tree) for tree in trees])
+    forms: dict[Tree, None] = {}
+    for generation in evolve(memory, terminals, settings, seed=1):
+        forms |= dict.fromkeys(canonical(tree) for tree in generation.population)
+    found = [tree for tree in forms if terminals_of(tree)]
+    picked = np.random.default_rng(0).permutation(len(found))[:count]
+    return [found[i] for i in picked]
+
+
+def side_by_side(log: ChangeLog, count: int) -> None:
+    print(f"\none individual, {log.pages:,} pages x {log.cycles} cycles, mean of {count} trees, one process")
+    print(f"{'terminals':<10}{'DEAP + numpy':>14}{'grouped':>12}{'ratio':>8}   same ChangeRate")
+    for name, terminals in SETS.items():
+        trees = sample(log, terminals, count)
+        grouped, peer = GroupedSimulation(log, K, WARMUP), StraightforwardProgram(log, terminals)
+        grouped.fitness(trees[0])  # compile
+        ours = theirs = 0.0
+        same = 0
+        for tree in trees:  # taking turns: both meet the same load of the machine
+            begun = time.perf_counter()
+            expected = peer.change_rate(tree)
+            between = time.perf_counter()
+            found = grouped.fitness(tree).change_rate
+            theirs, ours = theirs + between - begun, ours + time.perf_counter() - between
+            same += abs(found - expected) < 1e-9
+        ratio = theirs / ours
+        print(f"{name:<10}{theirs / count:>12.3f} s{ours / count * 1e3:>9.1f} ms{ratio:>8.0f}   {same}/{count}")
+
+
+def growth(sizes: list[int], count: int) -> None:
+    print(f"\nmean milliseconds per individual as the log grows, {count} trees")
+    print(f"{'pages':>10}" + "".join(f"{name:>10}" for name in SETS))
+    for pages in sizes:
+        log = brdc_like(pages)
+        row = f"{pages:>10,}"
+        for terminals in SETS.values():
+            trees = sample(log, terminals, count)
+            grouped = GroupedSimulation(log, K, WARMUP)
+            grouped.fitness(trees[0])
+            begun = time.perf_counter()
+            for tree in trees:
+                grouped.fitness(tree)
+            row += f"{(time.perf_counter() - begun) / count * 1e3:>10.1f}"
+        print(row)
+
+
+def training(log: ChangeLog, population: int, generations: int) -> None:
+    processes = os.cpu_count() or 1
+    print(f"\none training, {population} x {generations}, {log.pages:,} pages, {processes} processes")
+    for name, terminals in SETS.items():
+        settings = GPSettings(population=population, generations=generations)
+        with measurers({"train": Judge(log, settings)}, processes) as measure:
+            memory = Memory(measure["train"])
+            measure["train"]([("t",)] * 4 * processes)  # workers are up
+            begun = time.perf_counter()
+            *_, final = evolve(memory, terminals, settings, seed=1)
+            spent = time.perf_counter() - begun
+        print(f"{name:<10}{spent:>8.1f} s, {len(memory):,} trees measured, NDCG {final.best[0][1]:.4f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--full", action="store_true", help="the papers' scale")
+    parser.add_argument("--trees", type=int, default=0, help="trees to measure with; default 12, 20 with --full")
+    arguments = parser.parse_args()
+    count = arguments.trees or (20 if arguments.full else 12)
+    side_by_side(brdc_like(166_819 if arguments.full else 41_000), count)
+    growth([10_000, 100_000, 1_000_000] if arguments.full else [10_000, 30_000, 100_000], count)
+    if arguments.full:
+        training(brdc_like(166_819), 300, 50)
+    else:
+        training(brdc_like(20_000), 60, 10)
+
+
+if __name__ == "__main__":
+    main()

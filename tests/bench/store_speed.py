@@ -1,0 +1,155 @@
+"""How fast and how small the store is: acknowledgements, puts, memory per known URL, opening.
+
+The peer of the store on disk is the store in memory, in the same run. One core: the process binds itself to the first.
+An acknowledged page is what a crawl writes for one: a put of 79 links of which 2 are new, then a visit with a new
+version of 3 kB of text and those 79 links.
+
+    python tests/bench/store_speed.py                  # a minute
+    python tests/bench/store_speed.py --urls 1000000   # with a million URLs for memory and opening
+"""
+
+import argparse
+import asyncio
+import gc
+import os
+import resource
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+
+from forager.store.memory import MemoryStore
+from forager.store.protocol import Found, Store, Version, Visit
+from forager.store.settings import StoreSettings
+from forager.store.sqlite import SqliteStore
+from forager.terms import Channel, Kind, Outcome, Url, UrlId, Validators
+
+LINKS, NEW = 79, 2
+STEMS, ENDINGS = ("vote", "rain", "bank", "club", "law", "sea"), ("", "s", "ing", "er", "ed")
+WORDS = [f"{stem}{ending}" for stem in STEMS for ending in ENDINGS]
+
+
+def url(number: int) -> Url:
+    """About 80 characters long, as news URLs are; 1000 hosts."""
+    return Url(
+        f"https://www.paper{number % 1000}.example/news/2024/05/17/a-headline-of-usual-length-{number:010d}.html"
+    )
+
+
+def found(number: int) -> Found:
+    return Found(url(number), Channel.LINK, at=1.7e9, anchor="A headline of usual length", due=1.7e9 + number)
+
+
+def pages(count: int, rng: np.random.Generator) -> Iterator[tuple[list[Found], str]]:
+    """The links and the text of each page; made before the clock starts."""
+    for page in range(count):
+        old = [found(number) for number in rng.integers(0, 1000 + page * NEW, LINKS - NEW)]
+        new = [found(1000 + page * NEW + extra) for extra in range(NEW)]
+        yield old + new, " ".join(rng.choice(WORDS, 550))
+
+
+async def acks(store: Store, todo: list[tuple[list[Found], str]], callers: int) -> float:
+    """Pages per second."""
+    await store.put([found(number) for number in range(1000)])
+    queue = iter(enumerate(todo))
+
+    async def call() -> None:
+        for page, (links, text) in queue:
+            ids = await store.put(links)
+            version = Version(Kind.ARTICLE, page, page, page, title=text[:60], text=text, lang="en", links=tuple(ids))
+            validators = Validators(f'"{page:016x}"', "Fri, 17 May 2024 09:00:00 GMT")
+            visit = Visit(
+                UrlId(page % 1000), 1.7e9 + page, Outcome.FETCHED, 200, validators=validators, version=version
+            )
+            await store.ack(replace(visit, changed=True, due=1.8e9 + page))
+
+    started = time.perf_counter()
+    async with asyncio.TaskGroup() as group:
+        for _ in range(callers):
+            group.create_task(call())
+    return len(todo) / (time.perf_counter() - started)
+
+
+async def puts(store: Store, count: int, size: int = 100) -> float:
+    """New URLs per second, `size` at a time."""
+    blocks = [[found(number) for number in range(start, start + size)] for start in range(10**8, 10**8 + count, size)]
+    started = time.perf_counter()
+    for block in blocks:
+        await store.put(block)
+    return count / (time.perf_counter() - started)
+
+
+def resident() -> int:
+    gc.collect()
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+
+async def opening(directory: Path, count: int, *, visited: bool) -> tuple[float, float, float]:
+    """Bytes of memory per known URL, seconds to open, and megabytes on disk; all URLs pending."""
+    store = await SqliteStore.open(directory)
+    numbers = iter(range(count))
+    while block := list(islice(numbers, 10_000)):
+        ids = await store.put([found(number) for number in block])
+        if visited:
+            async with asyncio.TaskGroup() as group:
+                for id in ids:
+                    validators = Validators(f'"{id:016x}"', "Fri, 17 May 2024 09:00:00 GMT")
+                    visit = Visit(id, 1.7e9, Outcome.FETCHED, 200, validators=validators, due=1.8e9 + id)
+                    group.create_task(store.ack(visit))
+    await store.close()
+    del store
+    with get_context("spawn").Pool(1) as fresh:  # a new process, so that nothing that was freed hides in the figure
+        seconds, size = fresh.apply(measured_opening, (directory, count))
+    return size, seconds, (directory / "crawl.db").stat().st_size / 1e6
+
+
+def measured_opening(directory: Path, count: int) -> tuple[float, float]:
+    return asyncio.run(_open(directory, count))
+
+
+async def _open(directory: Path, count: int) -> tuple[float, float]:
+    before, started = resident(), time.perf_counter()
+    store = await SqliteStore.open(directory)
+    seconds = time.perf_counter() - started
+    size = (resident() - before) / count
+    await store.close()
+    return seconds, size
+
+
+async def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pages", type=int, default=10_000)
+    parser.add_argument("--callers", type=int, default=24)
+    parser.add_argument("--urls", type=int, default=100_000, help="known URLs for memory and opening")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--directory", type=Path, help="where to put the run directories (default: a temporary one)")
+    options = parser.parse_args()
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    with tempfile.TemporaryDirectory(dir=options.directory) as place:
+        for visited in (False, True):
+            size, seconds, disk = await opening(Path(place, f"open{visited}"), options.urls, visited=visited)
+            print(
+                f"{options.urls:>9,} URLs {'visited once' if visited else 'never visited':13}  "
+                f"{size:6.0f} bytes of memory each   opened in {seconds:5.2f} s   {disk:6.0f} MB on disk"
+            )
+        todo = list(pages(options.pages, np.random.default_rng(options.seed)))
+        print(f"{'':34}  pages/s acknowledged  new URLs/s put")
+        for name, settings in {
+            "memory": None,
+            "disk": StoreSettings(),
+            "disk, batches wait 20 ms": StoreSettings(batch_wait=0.02),
+            "disk, power safe": StoreSettings(power_safe=True),
+        }.items():
+            store: Store = MemoryStore() if settings is None else await SqliteStore.open(Path(place, name), settings)
+            speed = await acks(store, todo, options.callers)
+            print(f"{name:34}  {speed:20,.0f}  {await puts(store, 50_000):14,.0f}")
+            await store.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,161 @@
+from math import exp, log
+
+import numpy as np
+import pytest
+
+from forager.foragers.expectation import ExpectationSettings
+from forager.foragers.sighting import Finding
+from forager.foragers.visits import VisitStatistics
+
+HOUR = 3600.0
+NOTHING = np.empty(0)
+
+
+def urls(*numbers: int) -> np.ndarray:
+    return np.array(numbers, dtype=np.int64)
+
+
+def finding(url: int, revealed_by: int) -> Finding:
+    return Finding(by=0, url=url, version=0, text_print=0, published=0.0, sent_in=0, step=0, revealed_by=revealed_by)
+
+
+def worth(visits: VisitStatistics, url: int, now: float) -> float:
+    return float(visits.worth(urls(url), now)[0][0])
+
+
+@pytest.fixture
+def visits() -> VisitStatistics:
+    return VisitStatistics(ExpectationSettings())
+
+
+def test_a_list_is_worth_its_rate_times_the_hours_since_the_last_visit(visits: VisitStatistics) -> None:
+    visits.visit(0, 0.0, hub=True, links=urls(1))
+    visits.visit(0, 12 * HOUR, hub=True, links=urls(1, 2, 3, 4))
+    for article in (2, 3, 4):
+        visits.credit(finding(article, revealed_by=0))
+    # mean of all lists: first guess .5 in 240 h, then 3 in 12 h: 123/252; this one: (3 + 24·123/252)/(12 + 24)
+    rate = (3 + 24 * 123 / 252) / 36
+    assert visits.rate(urls(0)) == pytest.approx([rate])
+    assert worth(visits, 0, 14 * HOUR) == pytest.approx(2 * rate)
+    assert worth(visits, 0, 100 * HOUR) == pytest.approx(24 * rate)  # what is older than a day is lost
+    assert visits.chance(urls(0), 14 * HOUR) == pytest.approx([1 - exp(-2 * rate)])
+
+
+def test_a_single_text_is_worth_the_chance_that_it_changed(visits: VisitStatistics) -> None:
+    for hour in range(5):
+        visits.visit(7, hour * HOUR)
+    visits.credit(finding(7, revealed_by=7))
+    visits.credit(finding(7, revealed_by=7))
+    # all texts: 2.4 in 240 h as first guess, then 2 in 4 h: 4.4/244. This one: (2 + 24·4.4/244)/(4 + 24) = .08689 per
+    # hour if one change at most happened between visits; corrected for more: −ln(1 − .08689)
+    linear = (2 + 24 * 4.4 / 244) / 28
+    assert visits.rate(urls(7)) == pytest.approx([-log(1 - linear)])
+    assert worth(visits, 7, 6 * HOUR) == pytest.approx(1 - (1 - linear) ** 2)
+
+
+def test_fresh_links_are_worth_what_their_page_revealed_before(visits: VisitStatistics) -> None:
+    visits.visit(0, 0.0, hub=True, links=urls(1))
+    visits.visit(0, HOUR, hub=True, links=urls(1, 2, 3))
+    assert worth(visits, 2, HOUR) == pytest.approx(0.9)
+    visits.visit(2, HOUR)  # and it was no new document
+    # all fresh links: 45 of 50 as first guess, then 0 of 1: 45/51; of this page (0 + 5·45/51)/(1 + 5)
+    assert worth(visits, 3, HOUR) == pytest.approx(5 * 45 / 51 / 6)
+    visits.credit(finding(2, revealed_by=0))  # late: it was one after all: 46/51, and (1 + 5·46/51)/6
+    assert worth(visits, 3, HOUR) == pytest.approx((1 + 5 * 46 / 51) / 6)
+
+
+def test_fresh_links_go_first_but_backlog_does_not(visits: VisitStatistics) -> None:
+    visits.visit(0, 0.0, hub=True, links=urls(1))
+    visits.visit(0, HOUR, hub=True, links=urls(1, 2))
+    # four hours later the list is worth more than two documents, the fresh link at most one
+    index, its_worth, fresh, most = visits.pick(urls(0, 1, 2), 5 * HOUR, NOTHING, 0.0)
+    assert (index, fresh) == (2, True)
+    assert its_worth == pytest.approx(0.9)
+    assert most > 1.5
+    index, _, fresh, _ = visits.pick(urls(0, 1), 5 * HOUR, NOTHING, 0.0)
+    assert (index, fresh) == (0, False)
+
+
+def test_a_fresh_link_too_old_to_be_news_counts_as_backlog(visits: VisitStatistics) -> None:
+    visits.visit(0, 0.0, hub=True, links=urls(1))
+    visits.visit(0, HOUR, hub=True, links=urls(2))
+    assert visits.worth(urls(2), 25 * HOUR)[1].tolist() == [True]
+    assert visits.worth(urls(2), 25 * HOUR + 1)[1].tolist() == [False]
+
+
+def test_dates_given_by_a_feed_tell_fresh_links_from_backlog(visits: VisitStatistics) -> None:
+    visits.visit(0, 100 * HOUR, hub=True, links=urls(1, 2))
+    visits.promise(urls(1, 2), np.array([99 * HOUR, 10 * HOUR]), 100 * HOUR)
+    assert visits.worth(urls(1, 2), 100 * HOUR)[1].tolist() == [True, False]
+
+
+def test_backlog_is_worth_what_such_links_brought() -> None:
+    visits = VisitStatistics(ExpectationSettings(backlog_memory=10**9))
+    visits.visit(0, 0.0, hub=True, links=urls(1, 2, 3))
+    assert worth(visits, 3, 0.0) == pytest.approx(0.5)
+    visits.visit(1, 0.0)
+    # first guess 5 of 10, then 0 of 1
+    assert worth(visits, 3, 0.0) == pytest.approx(5 / 11)
+    visits.visit(2, 0.0)
+    visits.credit(finding(2, revealed_by=0))
+    assert worth(visits, 3, 0.0) == pytest.approx(6 / 12)
+    assert visits.rate(urls(0)) == pytest.approx([0.5])  # backlog does not say how often the list has news
+
+
+def test_a_page_to_which_everything_links_is_told_from_old_articles() -> None:
+    visits = VisitStatistics(ExpectationSettings(backlog_memory=10**9))
+    visits.visit(0, 0.0, hub=True, links=urls(1, 2, *range(10, 40)))
+    for article in range(10, 20):
+        visits.visit(article, 0.0, links=urls(1, 2))  # every article links to the sections 1 and 2
+    assert worth(visits, 20, 0.0) == pytest.approx(5 / 20)  # ten old articles brought nothing
+    visits.visit(1, 0.0, hub=True, links=urls(*range(100, 160)))
+    # section 1 revealed 60 links worth 5/20 each: 15, counted as 10: (5 + 10)/(10 + 1) for pages with 8–15 links in
+    assert worth(visits, 2, 0.0) == pytest.approx(15 / 11)
+
+
+def test_news_on_a_linking_page_lifts_the_expectation_by_what_was_learned() -> None:
+    visits = VisitStatistics(ExpectationSettings(lift_memory=10**9))
+    visits.visit(0, 0.0, hub=True)
+    plain = worth(visits, 0, 4 * HOUR)
+    assert plain == pytest.approx(2.0)  # .5 per hour
+    visits.signal(urls(0), 2 * HOUR)
+    assert worth(visits, 0, 4 * HOUR) == pytest.approx(plain)  # nothing learned yet: ratio 10/10
+    visits.visit(0, 4 * HOUR, hub=True, links=urls(*range(1, 31)))
+    for article in range(1, 31):
+        visits.credit(finding(article, revealed_by=0))
+    # predicted 10 + 2, came 10 + 30: 40/12 is clipped to 3
+    before = worth(visits, 0, 5 * HOUR)
+    visits.signal(urls(0), 4.5 * HOUR)
+    assert worth(visits, 0, 5 * HOUR) == pytest.approx(3 * before)
+
+
+def test_while_somebody_is_on_the_way_a_page_is_worth_nothing_to_others(visits: VisitStatistics) -> None:
+    visits.visit(0, 0.0, hub=True, links=urls(1))
+    visits.going(0, 10 * HOUR)
+    visits.going(1, 10 * HOUR)
+    assert visits.worth(urls(0, 1), 10 * HOUR)[0].tolist() == [0.0, 0.0]
+    assert worth(visits, 1, 11 * HOUR) > 0  # whoever went never came back
+    visits.arrived(0)
+    assert worth(visits, 0, 10 * HOUR) == pytest.approx(5.0)  # it was a shared copy: as before
+
+
+def test_a_page_never_seen_that_fails_is_tried_again_twice(visits: VisitStatistics) -> None:
+    visits.visit(0, 0.0, hub=True, links=urls(1))
+    for hour in (1, 3):
+        visits.visit(1, hour * HOUR, ok=False)
+        assert worth(visits, 1, hour * HOUR) == 0.0
+        assert not visits.visited(urls(1)).any()
+        assert worth(visits, 1, (hour + 1) * HOUR) > 0.4
+    visits.visit(1, 5 * HOUR, ok=False)
+    assert visits.visited(urls(1)).all()
+
+
+def test_pages_that_can_bring_news_again_are_lists_and_texts_that_did(visits: VisitStatistics) -> None:
+    visits.visit(0, 0.0, hub=True, links=urls(1, 2))
+    visits.visit(1, 0.0)
+    visits.visit(2, 0.0)
+    visits.credit(finding(1, revealed_by=0))  # an article is found
+    visits.credit(finding(2, revealed_by=2))  # a known page has a new text
+    assert visits.returns(urls(0, 1, 2, 3)).tolist() == [True, False, True, False]
+    assert visits.hubs.tolist() == [0]
+    assert visits.revealer(1) == 0

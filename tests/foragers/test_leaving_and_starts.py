@@ -1,0 +1,82 @@
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from forager.foragers.expectation import ExpectationSettings
+from forager.foragers.leaving import LeavingSettings, Pace, leaves
+from forager.foragers.starts import StartSettings, start_page
+from forager.foragers.visits import VisitStatistics
+from forager.foragers.weblog import Weblog, WeblogSettings
+
+HOUR = 3600.0
+SEEDS = np.array([1, 2])
+
+
+def test_the_pace_is_hits_per_download_with_the_older_ones_fading() -> None:
+    pace = Pace(memory=2)
+    assert pace.mean == 0.0
+    pace.downloaded(1)
+    pace.hit()
+    assert pace.mean == 1.0
+    pace.downloaded(1)  # the first download and its hit count half: .5/(.5 + 1)
+    assert pace.mean == pytest.approx(1 / 3)
+    pace.downloaded(2)  # 1/8 of the first hit, 1.5/4 + 2 downloads
+    assert pace.mean == pytest.approx(0.125 / 2.375)
+
+
+def test_a_path_is_left_when_its_best_link_pays_less_than_the_mean() -> None:
+    pace = Pace(500, hits=30.0, downloads=100.0)
+    assert leaves(0.29, pace, LeavingSettings())
+    assert not leaves(0.3, pace, LeavingSettings())
+    assert leaves(0.59, pace, LeavingSettings(below=2.0))
+    assert not leaves(0.0, pace, LeavingSettings(below=0.0))
+
+
+def start(settings: StartSettings, weblog: Weblog, visits: VisitStatistics, times: int = 1) -> Counter[int]:
+    rng = np.random.default_rng(1)
+    return Counter(start_page(weblog, visits, SEEDS, settings, 10 * HOUR, rng) for _ in range(times))
+
+
+@pytest.fixture
+def visits() -> VisitStatistics:
+    visits = VisitStatistics(ExpectationSettings())
+    visits.visit(5, 9.9 * HOUR, hub=True)  # visited six minutes ago
+    visits.visit(6, 0.0, hub=True)  # ten hours ago
+    visits.visit(7, 0.0, hub=True)
+    return visits
+
+
+def test_in_the_paper_each_page_of_the_start_list_is_as_likely(visits: VisitStatistics) -> None:
+    weblog = Weblog(WeblogSettings(start_size=2), [(5, 300.0), (6, 100.0), (7, 1.0)])
+    drawn = start(StartSettings(by="list", explore=0.0), weblog, visits, 1000)
+    assert set(drawn) == {5, 6}
+    assert 420 < drawn[5] < 580  # 500 ± 5 standard deviations of 16
+
+
+def test_the_best_start_is_the_largest_value_times_chance_of_news(visits: VisitStatistics) -> None:
+    # λ = .5: chances 1 − e^−.05 = .049 for page 5, 1 − e^−5 = .993 for 6 and 7: 301·.049 = 14.7, 101·.993 = 100, 2
+    weblog = Weblog(WeblogSettings(), [(5, 300.0), (6, 100.0), (7, 1.0)])
+    assert start(StartSettings(explore=0.0), weblog, visits) == {6: 1}
+
+
+def test_a_start_may_be_drawn_with_these_weights(visits: VisitStatistics) -> None:
+    weblog = Weblog(WeblogSettings(), [(6, 2.0), (7, 0.0)])  # weights 3 : 1
+    drawn = start(StartSettings(by="draw", explore=0.0), weblog, visits, 1000)
+    assert 680 < drawn[6] < 820  # 750 ± 5 standard deviations of 14
+
+
+def test_entries_with_penalties_can_still_be_chosen(visits: VisitStatistics) -> None:
+    weblog = Weblog(WeblogSettings(), [(6, -7.0)])
+    assert start(StartSettings(by="draw", explore=0.0), weblog, visits) == {6: 1}
+
+
+def test_a_share_of_the_starts_goes_to_any_known_list(visits: VisitStatistics) -> None:
+    weblog = Weblog(WeblogSettings(), [(6, 100.0)])
+    drawn = start(StartSettings(explore=0.3), weblog, visits, 1000)
+    assert set(drawn) == {5, 6, 7}
+    assert 50 < drawn[5] < 150  # a tenth, ± 5 standard deviations of 9.5
+
+
+def test_with_an_empty_weblog_a_path_starts_at_a_seed(visits: VisitStatistics) -> None:
+    assert set(start(StartSettings(explore=0.0), Weblog(WeblogSettings()), visits, 50)) == {1, 2}

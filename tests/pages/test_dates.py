@@ -1,0 +1,160 @@
+"""When a page was published and modified."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from selectolax.lexbor import LexborHTMLParser
+
+from forager.pages.dates import modified, published
+from forager.terms import Dated, DateSource, Url
+
+PLAIN = Url("https://gazette.example/story")
+MORNING = datetime(2022, 3, 14, 9, 30, tzinfo=UTC).timestamp()
+NOON = datetime(2022, 3, 14, 12, 0, tzinfo=UTC).timestamp()
+DAY = datetime(2022, 3, 14, tzinfo=UTC).timestamp()
+NOW = datetime(2022, 3, 15, tzinfo=UTC).timestamp()
+
+LD = '<script type="application/ld+json">{}</script>'
+META = '<meta property="article:published_time" content="2022-03-14T12:00:00Z">'
+
+
+def page(*parts: str) -> LexborHTMLParser:
+    return LexborHTMLParser("<html><body>" + "".join(parts) + "</body></html>")
+
+
+@pytest.mark.parametrize(
+    "json_ld",
+    [
+        '{"@type": "NewsArticle", "datePublished": "2022-03-14T09:30:00Z"}',
+        '[{"@type": "Organization"}, {"@type": ["Article"], "datePublished": "2022-03-14T09:30:00Z"}]',
+        '{"@graph": [{"@type": "WebPage", "datePublished": "2022-03-13"},'
+        ' {"@type": "LiveBlogPosting", "datePublished": "2022-03-14T09:30:00Z"}]}',
+        '{"@type": "WebPage", "mainEntity": {"@type": "BlogPosting", "datePublished": ["2022-03-14T09:30:00Z"]}}',
+        '<!-- {"@type": "NewsArticle", "datePublished": "2022-03-14T09:30:00Z",} -->',
+        '//<![CDATA[\n{"@type": "NewsArticle", "headline": "a\tb\nc", "datePublished": "2022-03-14T09:30:00Z"};\n//]]>',
+        '{"@type": "NewsArticle", "headline": "a "quoted" word", "datePublished": "2022-03-14T09:30:00Z"',
+    ],
+)
+def test_json_ld_is_read_whole_nested_or_broken(json_ld: str) -> None:
+    assert published(page(LD.format(json_ld)), PLAIN, now=NOW) == Dated(MORNING, DateSource.JSON_LD)
+
+
+def test_dates_of_listed_stories_and_comments_are_not_the_page_s() -> None:
+    listed = '{"@type": "ItemList", "itemListElement": [{"@type": "NewsArticle", "datePublished": "2022-03-01"}]}'
+    comment = '{"@type": "WebPage", "comment": {"@type": "Comment", "datePublished": "2022-03-02T10:00:00Z"}}'
+    assert published(page(LD.format(listed), LD.format(comment), META), PLAIN) == Dated(NOON, DateSource.META)
+
+
+def test_of_several_stories_the_one_at_this_address_counts() -> None:
+    other = '{"@type": "NewsArticle", "url": "https://gazette.example/other", "datePublished": "2022-03-01T01:00:00Z"}'
+    own = '{"@type": "NewsArticle", "url": "https://gazette.example/story", "datePublished": "2022-03-14T09:30:00Z"}'
+    assert published(page(LD.format(f"[{other},{own}]")), PLAIN) == Dated(MORNING, DateSource.JSON_LD)
+
+
+@pytest.mark.parametrize(
+    "meta",
+    [
+        '<meta property="og:article:published_time" content="2022-03-14T09:30:00Z">',
+        '<meta name="DC.date.issued" content="2022-03-14T09:30:00Z">',
+        '<meta name="parsely-pub-date" content="2022-03-14T09:30:00Z">',
+        '<meta name="sailthru.date" content="Mon, 14 Mar 2022 04:30:00 EST">',
+        '<meta name="pubdate" content="14.03.2022 09:30">',
+        '<meta itemprop="datePublished" content="2022-03-14T09:30:00Z">',
+    ],
+)
+def test_meta_elements_are_known_by_many_names(meta: str) -> None:
+    assert published(page(meta), PLAIN) == Dated(MORNING, DateSource.META)
+
+
+def test_a_marked_time_element_beats_an_earlier_one() -> None:
+    tree = page("<time>14 March 2022 07:00</time><h1>News</h1>", '<time pubdate datetime="2022-03-14T09:30Z">x</time>')
+    assert published(tree, PLAIN) == Dated(MORNING, DateSource.TIME)
+
+
+def test_the_time_behind_the_headline_beats_the_one_before_it() -> None:
+    tree = page('<time datetime="2022-03-13T08:00Z"></time><h1>News</h1>', "<p><time>14 March 2022 09:30</time></p>")
+    assert published(tree, PLAIN) == Dated(MORNING, DateSource.TIME)
+
+
+def test_times_of_side_columns_comments_and_updates_are_not_the_publication() -> None:
+    tree = page(
+        "<h1>News</h1>",
+        '<aside><time datetime="2022-03-01T01:00Z"></time></aside>',
+        '<div class="comments"><div><time datetime="2022-03-02T01:00Z"></time></div></div>',
+        '<blockquote><time datetime="2022-03-03T01:00Z"></time></blockquote>',
+        '<p class="updated"><time datetime="2022-03-14T12:00Z"></time></p>',
+        '<p><time datetime="2022-03-14T09:30Z"></time></p>',
+    )
+    assert published(tree, PLAIN) == Dated(MORNING, DateSource.TIME)
+    assert modified(tree) == Dated(NOON, DateSource.TIME)
+
+
+@pytest.mark.parametrize(
+    "path", ["/2022/03/14/story", "/2022/mar/14/story", "/politics/2022-03-14-story", "/a/20220314/b", "/2022/3/14/x"]
+)
+def test_the_day_in_the_address_is_read(path: str) -> None:
+    assert published(page("<p>x"), Url(f"https://gazette.example{path}")) == Dated(DAY, DateSource.URL, exact=False)
+
+
+def test_a_day_is_sharpened_by_a_source_that_knows_the_hour() -> None:
+    day_only = LD.format('{"@type": "NewsArticle", "datePublished": "2022-03-14"}')
+    assert published(page(day_only, META), PLAIN) == Dated(NOON, DateSource.META)
+
+
+def test_a_day_is_not_replaced_by_an_hour_of_another_day() -> None:
+    day_only = LD.format('{"@type": "NewsArticle", "datePublished": "2022-03-10"}')
+    assert published(page(day_only, META), PLAIN) == Dated(DAY - 4 * 86_400, DateSource.JSON_LD, exact=False)
+
+
+def test_the_text_is_searched_only_if_nothing_is_stated() -> None:
+    tree = page("<h1>News</h1><p>Published: March 14, 2022</p><p>Some more text of the story.</p>")
+    assert published(tree, PLAIN, now=NOW) == Dated(DAY, DateSource.TEXT, exact=False)
+
+
+def test_last_modified_is_the_last_resort() -> None:
+    stamp = "Mon, 14 Mar 2022 12:00:00 GMT"
+    assert published(page("<p>x"), PLAIN, last_modified=stamp) == Dated(NOON, DateSource.LAST_MODIFIED)
+    assert modified(page(META), last_modified=stamp) == Dated(NOON, DateSource.LAST_MODIFIED)
+
+
+def test_dates_in_the_future_or_before_the_web_are_ignored() -> None:
+    metas = '<meta name="pubdate" content="2031-01-01T10:00Z"><meta name="date" content="1970-01-01T00:00:01Z">'
+    assert published(page(metas), PLAIN, now=NOW) is None
+    tomorrow = '<meta name="pubdate" content="2022-03-15T20:00Z">'  # within a day: a zone may be wrong
+    assert published(page(tomorrow), PLAIN, now=NOW) is not None
+
+
+def test_a_modification_is_read_from_json_ld_and_meta() -> None:
+    ld = LD.format('{"@type": "NewsArticle", "datePublished": "2022-03-13", "dateModified": "2022-03-14T09:30:00Z"}')
+    assert modified(page(ld)) == Dated(MORNING, DateSource.JSON_LD)
+    assert modified(page('<meta property="og:updated_time" content="1647250200">')) == Dated(MORNING, DateSource.META)
+
+
+def test_an_empty_page_has_no_dates() -> None:
+    tree = LexborHTMLParser("")
+    assert published(tree, PLAIN) is None
+    assert modified(tree) is None
+
+
+def test_numbers_as_dates_are_seconds_or_nothing() -> None:
+    ld = '{{"@type": "NewsArticle", "datePublished": {}}}'
+    assert published(page(LD.format(ld.format("1647250200"))), PLAIN) == Dated(MORNING, DateSource.JSON_LD)
+    for odd in ("1e400", "true", "null", "{}", "9" * 5000, "-1", "[[]]"):
+        assert published(page(LD.format(ld.format(odd))), PLAIN) is None
+
+
+_PIECES = """
+<time <meta <h1> itemprop=datePublished name=date property=article:published_time datetime= content= 2022-03-14T09:30 > " '
+<script type=application/ld+json> </script> { } [ ] , : "datePublished" "@type" "NewsArticle" "@graph" 99999999999 +99:00
+"""
+SOUP = st.lists(st.sampled_from([piece.replace("\xa0", " ") for piece in _PIECES.split(" ")]), max_size=30)
+
+
+@given(SOUP)
+@settings(deadline=None)
+def test_no_markup_raises_while_dates_are_read(pieces: list[str]) -> None:
+    tree = LexborHTMLParser(" ".join(pieces))
+    published(tree, PLAIN, now=NOW)
+    modified(tree, now=NOW)

@@ -1,0 +1,66 @@
+"""Hub or article."""
+
+import pytest
+from selectolax.lexbor import LexborHTMLParser
+
+from forager.pages.kinds import kind_of
+from forager.pages.links import read_links
+from forager.terms import Kind, Url
+
+SITE = "https://gazette.example"
+PROSE = (
+    "<p>" + "The council said on Monday that a new bridge over the river would open next year after long talks. " * 3
+)
+TEASERS = "".join(
+    f"<h3><a href=/news/2024/05/0{n}/s{n}>Council votes for bridge number {n} at last</a></h3><p>Short."
+    for n in range(1, 10)
+)
+ARTICLE = f"<main><article><h1>Bridge</h1>{PROSE * 6}</article></main>"
+SECTION = f"<main>{TEASERS}</main>"
+NEWS_ARTICLE = '<script type="application/ld+json">{"@type": "NewsArticle"}</script>'
+COLLECTION = (
+    '<script type="application/ld+json">{"@type":"CollectionPage","hasPart":[{"@type":"NewsArticle"}]}</script>'
+)
+OG_ARTICLE = '<meta property="og:type" content="article">'
+OG_WEBSITE = '<meta property="og:type" content="website">'
+
+
+def kind(path: str, markup: str) -> Kind:
+    tree, url = LexborHTMLParser(markup), Url(SITE + path)
+    return kind_of(tree, url, read_links(tree, url))
+
+
+@pytest.mark.parametrize(
+    ("path", "markup"),
+    [
+        ("/news/2024/05/01/bridge-opens", NEWS_ARTICLE + ARTICLE),
+        ("/news/2024/05/01/bridge-opens", ARTICLE),
+        ("/a/12345678.html", ARTICLE),
+        ("/bridge", OG_ARTICLE + ARTICLE),
+        ("/story.php?id=5", ARTICLE),
+        ("/news/bridge-opens-after-long-talks", OG_WEBSITE + ARTICLE + f"<aside>{TEASERS}</aside>"),
+        ("/news/2024/05/01/video-of-the-bridge", NEWS_ARTICLE + "<main><video></video></main>"),
+        ("/news/%D8%A8%D8%B9-%D8%A8%D8%B9-%D8%A8%D8%B9-%D8%A8%D8%B9", ARTICLE),
+    ],
+)
+def test_one_long_text_is_an_article(path: str, markup: str) -> None:
+    assert kind(path, markup) is Kind.ARTICLE
+
+
+@pytest.mark.parametrize(
+    ("path", "markup"),
+    [
+        ("/", SECTION),
+        ("/", OG_ARTICLE + ARTICLE),
+        ("/index.html", SECTION),
+        ("/sport/", OG_WEBSITE + SECTION),
+        ("/news/world", SECTION),
+        ("/news/world", COLLECTION + SECTION),
+        ("/2024/05/01/", SECTION),
+        ("/news/world", OG_ARTICLE + SECTION),
+        ("/search?q=bridge", "<form></form>"),
+        ("/empty", ""),
+    ],
+)
+def test_a_list_of_headlines_is_a_hub(path: str, markup: str) -> None:
+    assert kind(path, markup) is Kind.HUB

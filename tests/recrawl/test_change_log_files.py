@@ -1,0 +1,95 @@
+"""Change logs read from files of every kind."""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from forager.cli.change_logs import read_change_log
+from forager.errors import InputError
+
+EXPECTED = [[False, True, False], [False, False, True]]
+
+
+def test_a_csv_with_cycles_and_changes(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("url,cycle,changed\nhttps://a/,5,0\nhttps://a/,6,1\nhttps://b/,5,1\nhttps://b/,7,1\n")
+    log = read_change_log(path)
+    assert log.changed.tolist() == EXPECTED  # cycles count from the first; a page cannot have changed in that one
+    assert log.urls == ("https://a/", "https://b/")
+
+
+def test_digests_and_iso_times(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(
+        "url,time,digest\na,2024-01-02T08:00:00,q\nb,2024-01-01T00:00:00,r\na,2024-01-01T01:00:00,p\n"
+        "b,2024-01-02T01:00:00,r\nb,2024-01-03T00:00:00,s\na,2024-01-03T05:00:00,q\n"
+    )
+    assert read_change_log(path, cycle=86400.0).changed.tolist() == EXPECTED
+
+
+def test_json_lines_with_seconds(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text(
+        '{"url": "a", "time": 1000, "changed": false}\n{"url": "a", "time": 1900, "changed": true}\n'
+        '{"url": "b", "time": 2800.5, "changed": true}\n'
+    )
+    assert read_change_log(path, cycle=900.0).changed.tolist() == EXPECTED
+
+
+def test_parquet(tmp_path: Path) -> None:
+    path = tmp_path / "log.parquet"
+    pq.write_table(pa.table({"url": ["a", "b"], "cycle": [1, 2], "changed": [True, True]}), path)
+    assert read_change_log(path).changed.tolist() == [[False, False], [False, True]]
+
+
+def test_a_dense_matrix(tmp_path: Path) -> None:
+    path = tmp_path / "log.npz"
+    np.savez(path, changed=np.array([[1, 1, 0], [0, 0, 1]], dtype=np.uint8))
+    assert read_change_log(path).changed.tolist() == EXPECTED
+
+
+def test_documents_join_by_url(tmp_path: Path) -> None:
+    log, documents = tmp_path / "log.csv", tmp_path / "docs.csv"
+    log.write_text("url,cycle,changed\na,0,0\na,1,1\nb,2,1\n")
+    documents.write_text("document,url,first,last\nx,b,1,2\nx,a,1,1\ny,elsewhere,1,2\n")
+    read = read_change_log(log, documents=documents).documents
+    assert read is not None
+    assert read.document.tolist() == [0, 0]
+    assert read.page.tolist() == [1, 0]
+    assert read.last.tolist() == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "complaint"),
+    [
+        ("log.csv", "url,changed\na,1\n", "no column cycle"),
+        ("log.csv", "url,cycle\na,1\n", "no column changed"),
+        ("log.csv", "url,cycle,changed\na,one,1\n", "whole numbers"),
+        ("log.csv", "url,time,changed\na,yesterday,1\n", "ISO 8601"),
+        ("log.csv", "", "cannot be read"),
+        ("log.npz", "not a zip", "cannot be read"),
+        ("log.parquet", "not parquet", "cannot be read"),
+        ("log.jsonl", "{", "cannot be read"),
+    ],
+)
+def test_what_cannot_be_used_is_told_in_one_line(tmp_path: Path, name: str, content: str, complaint: str) -> None:
+    path = tmp_path / name
+    path.write_text(content)
+    with pytest.raises(InputError) as error:
+        read_change_log(path)
+    assert complaint in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_missing_file_and_a_wrong_matrix_are_told(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        read_change_log(tmp_path / "none.csv")
+    np.savez(tmp_path / "a.npz", other=np.zeros(3))
+    with pytest.raises(InputError, match="no array `changed`"):
+        read_change_log(tmp_path / "a.npz")
+    np.savez(tmp_path / "b.npz", changed=np.zeros(3))
+    with pytest.raises(InputError, match="must be a matrix"):
+        read_change_log(tmp_path / "b.npz")

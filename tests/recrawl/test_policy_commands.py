@@ -1,0 +1,121 @@
+"""`learn` and `compare policies` from file to file."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from forager.cli.compare_policies import compare_policies
+from forager.cli.learn import learn
+from forager.errors import InputError
+from forager.recrawl.gp import learning
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(1)
+    path = tmp_path / "log.npz"
+    np.savez(path, changed=rng.random((200, 15)) < rng.random((200, 1)) ** 4)
+    return path
+
+
+def learn_small(log: Path, output: Path, **options: object) -> None:
+    learn(log, output, **{"seeds": 1, "generations": 3, "population": 16, "processes": 1, "json": True} | options)  # type: ignore[arg-type]
+
+
+def test_a_function_is_learned_written_and_compared(
+    log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    function = tmp_path / "function.json"
+    learn_small(log, function)
+    result = json.loads(capsys.readouterr().out)
+    assert list(result) == [
+        *("formula", "terminals", "fitness", "train", "validation", "evaluations", "unique_evaluations", "seconds")
+    ]
+    assert result["evaluations"] == 3 * 16
+    assert result["unique_evaluations"] < result["evaluations"]
+    assert json.loads(function.read_text())["formula"] == result["formula"]
+    assert not function.with_name("function.json.checkpoint").exists()
+    compare_policies(log, ["nad", "t * X", str(function)], folds=2, json=True)
+    table = json.loads(capsys.readouterr().out)
+    assert list(table) == ["log", "policies", "oracle"]
+    assert table["log"]["pages"] == 200
+    assert [entry["name"] for entry in table["policies"]] == ["nad", "t * X", str(function)]
+    figures = ["changerate", "changerate_ci", "ndcg", "ndcg_ci", "freshness", "freshness_ci", "age_cycles"]
+    assert list(table["policies"][0]) == ["name", *figures]
+    assert list(table["oracle"]) == figures
+    assert table["oracle"]["freshness"] >= max(entry["freshness"] for entry in table["policies"])
+
+
+def test_a_learning_that_stopped_goes_on_and_ends_the_same(
+    log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learn_small(log, tmp_path / "whole.json")
+    whole = json.loads(capsys.readouterr().out)
+    stopped = tmp_path / "stopped.json"
+    real = learning.learning
+
+    def interrupted(*arguments: object) -> Iterator[learning.Progress]:
+        yield next(real(*arguments))  # type: ignore[arg-type]
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(learning, "learning", interrupted)
+        learn_small(log, stopped)
+    assert json.loads(capsys.readouterr().out)["evaluations"] == 16  # the best so far is kept
+    assert stopped.with_name("stopped.json.checkpoint").exists()
+    learn_small(log, stopped, resume=True)
+    resumed = json.loads(capsys.readouterr().out)
+    same = ("formula", "train", "validation", "evaluations")
+    assert [resumed[key] for key in same] == [whole[key] for key in same]
+    assert not stopped.with_name("stopped.json.checkpoint").exists()
+
+
+def test_the_report_is_one_page_that_loads_nothing(
+    log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = tmp_path / "report.html"
+    compare_policies(log, ["age", "t + n", "hacs"], folds=2, output=report)
+    text = report.read_text(encoding="utf-8")
+    assert "<script src" not in text
+    assert "ChangeRate" in text and "oracle" in text
+    assert "hacs" in capsys.readouterr().out
+
+
+def test_discovery_logs_add_coverage_and_delay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log, documents = tmp_path / "log.csv", tmp_path / "documents.csv"
+    log.write_text("url,cycle,changed\n" + "".join(f"h{page},{cycle},1\n" for page in range(8) for cycle in range(10)))
+    documents.write_text("document,url,first,last\n" + "".join(f"d{i},h{i % 8},{2 + i % 7},9\n" for i in range(40)))
+    compare_policies(log, ["age", "rand"], folds=1, k="25%", documents=documents, json=True)
+    table = json.loads(capsys.readouterr().out)
+    assert {"coverage", "delay_mean", "delay_median"} <= set(table["policies"][0])
+    assert 0 < table["policies"][0]["coverage"] <= 1
+    learn_small(log, tmp_path / "f.json", fitness="discovery", documents=documents, k="25%", terminals="extended")
+    assert json.loads(capsys.readouterr().out)["fitness"] == "discovery"
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"terminals": "some"}, "--terminals some"),
+        ({"fitness": "fame"}, "--fitness fame"),
+        ({"select": "worst"}, "--select worst"),
+        ({"k": "none"}, "--k none"),
+        ({"cycle": "soon"}, "--cycle soon"),
+        ({"fitness": "discovery"}, "--documents"),
+        ({"warmup": 15}, "too few"),
+    ],
+)
+def test_wrong_options_are_told_in_one_line(
+    log: Path, tmp_path: Path, options: dict[str, object], complaint: str
+) -> None:
+    with pytest.raises(InputError, match=complaint):
+        learn_small(log, tmp_path / "f.json", **options)
+
+
+@pytest.mark.parametrize("policy", ["missing.json", "t *", "naad"])
+def test_a_policy_that_is_neither_name_formula_nor_file_is_told(log: Path, policy: str) -> None:
+    with pytest.raises(InputError):
+        compare_policies(log, [policy])

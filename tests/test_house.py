@@ -1,0 +1,71 @@
+"""The house rules: imports point downwards, the code is tidy and typed, and every setting is documented."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from forager.cli.settings import config_text
+from forager.settings import Settings, leaves, load
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["ruff", "check", "."],
+        ["ruff", "format", "--check", "."],
+        ["mypy"],
+        ["importlinter.cli", "lint"],
+    ],
+    ids=lambda command: " ".join(command),
+)
+def test_the_house_rules_hold(command: list[str]) -> None:
+    if command[0] == "importlinter.cli":
+        arguments = [sys.executable, "-c", "from importlinter.cli import lint_imports_command as run; run()"]
+    else:
+        arguments = [sys.executable, "-m", *command]
+    run = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_config_yaml_explains_every_setting_with_its_default() -> None:
+    """Mend a failure with: forager settings --template > config.yaml"""
+    assert (ROOT / "config.yaml").read_text(encoding="utf-8") == config_text()
+
+
+def test_config_yaml_reads_back_as_the_defaults() -> None:
+    assert load(ROOT / "config.yaml").settings == Settings()
+
+
+def test_every_setting_has_an_explanation() -> None:
+    lines = (ROOT / "config.yaml").read_text(encoding="utf-8").splitlines()
+    bare = [line for before, line in zip(lines, lines[1:], strict=False) if ":" in line and "#" not in line + before]
+    assert bare == []
+
+
+def test_readme_names_every_section_of_the_settings() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    sections = {key.partition(".")[0] for key in leaves() if "." in key}
+    assert sections <= set(re.findall(r"`([a-z_]+)`", readme))
+
+
+def test_nothing_but_the_charter_stands_at_the_top() -> None:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True).stdout.split()
+    if not listed:
+        pytest.skip("not a git checkout")
+    allowed = {
+        "pyproject.toml",
+        "forager",
+        "tests",
+        "seeds",
+        "config.yaml",
+        "README.md",
+        ".ci",
+        ".gitignore",
+        "LICENSE",
+    }
+    assert {name.partition("/")[0] for name in listed} <= allowed
