@@ -80,7 +80,7 @@ class VirtualLoop(asyncio.base_events.BaseEventLoop):
     def _write_to_self(self) -> None:
         pass
 
-    def run_in_executor(self, executor: Any, func: Any, *args: Any) -> NoReturn:
+    def run_in_executor(self, executor: Any, func: Any, *args: Any) -> NoReturn:  # type: ignore[override]
         raise RuntimeError("no threads or processes in simulated time: they would take no time at all")
 
 

@@ -4,9 +4,8 @@ import importlib
 import sys
 from typing import Annotated, Any
 
-import click
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from forager.errors import Exit, ForagerError
 
@@ -24,19 +23,19 @@ PLAIN: dict[str, Any] = {"add_completion": False, "pretty_exceptions_enable": Fa
 class Verbs(TyperGroup):
     """A command group that imports a verb when it is called, so that `--help` is quick."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: Any) -> list[str]:
         return list(VERBS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in VERBS:
             return None
         place, summary = VERBS[cmd_name]
-        if ctx.command is self and "--help" in sys.argv[1:2]:
-            return click.Command(cmd_name, short_help=summary, help=summary)
+        if "--help" in sys.argv[1:2]:
+            return TyperCommand(cmd_name, short_help=summary, rich_markup_mode=None)
         return command(place, cmd_name)
 
 
-def command(place: str, name: str) -> click.Command:
+def command(place: str, name: str) -> Any:
     """The function at `module:function` as a command."""
     module, _, function = place.partition(":")
     alone = typer.Typer(**PLAIN)

@@ -3,6 +3,7 @@
 Whatever is wrong with a file ends in one `InputError` that names it.
 """
 
+import csv
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -51,11 +52,11 @@ class Table:
         if self._skip == len(lines):
             raise InputError(f"{self.path}: is empty")
         first = lines[self._skip]
-        self._delimiter = next((mark for mark in "\t, " if mark in first), ",")
+        self._delimiter = next((mark for mark in "\t, " if mark in first), "\t")
         self.first, self.second = self._cells(first), self._cells(next(iter(lines[self._skip + 1 :]), ""))
 
     def _cells(self, line: str) -> list[str]:
-        return [cell.strip().strip('"') for cell in line.split(self._delimiter)]
+        return [cell.strip() for cell in next(csv.reader([line], delimiter=self._delimiter), [])]
 
     def column(self, *names: str) -> str | None:
         """The first column called by one of these names, in any case; None if there is none."""

@@ -41,6 +41,8 @@ class DemoSettings:
     """How long the demo runs, in your time."""
     download_delay: Duration = 60.0
     """Time between two requests to one host, in news time."""
+    morning: Duration = 6 * 3600.0
+    """The time of day at which the demo begins, in news time."""
     warm_up: Duration = 6 * 3600.0
     """News of this first part of the demo is not counted in coverage and delay: the crawl has to find the pages first."""
     folder: Path | None = None

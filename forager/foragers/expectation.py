@@ -63,11 +63,11 @@ class ExpectationSettings:
 
 
 @compiled
-def rate_of(page: Page, means: NDArray[np.float64], priors: Priors) -> float:
+def rate_of(page: Page, means: NDArray[np.float64], prior: Priors) -> float:
     """λ in news per hour. For single texts, where several changes look like one, corrected as −ln(1 − share) / gap."""
     kind = HUB if page.hub else TEXT
     mean: float = means[kind, 0] / means[kind, 1]
-    linear = (page.hits + priors.prior_hours * mean) / (page.hours + priors.prior_hours)
+    linear = (page.hits + prior.prior_hours * mean) / (page.hours + prior.prior_hours)
     if page.hub or page.visits < 2 or page.hours <= 0:
         return linear
     gap = page.hours / (page.visits - 1)
@@ -75,18 +75,18 @@ def rate_of(page: Page, means: NDArray[np.float64], priors: Priors) -> float:
 
 
 @compiled
-def _lift(means: NDArray[np.float64], priors: Priors) -> float:
+def _lift(means: NDArray[np.float64], prior: Priors) -> float:
     ratio: float = means[LIFT, 0] / means[LIFT, 1]
-    return min(max(ratio, 1 / priors.lift_most), priors.lift_most)
+    return min(max(ratio, 1 / prior.lift_most), prior.lift_most)
 
 
 @compiled
-def _mean_news(page: Page, means: NDArray[np.float64], priors: Priors, now: float) -> float:
+def _mean_news(page: Page, means: NDArray[np.float64], prior: Priors, now: float) -> float:
     """λt, the documents that should have appeared on a visited page since it was last asked for, with the lift."""
     since = page.asked if page.awaited else page.last
-    hours = max(0.0, min(now - since, priors.max_age)) / 3600
-    news = rate_of(page, means, priors) * hours
-    return news * _lift(means, priors) if page.signal > page.last else news
+    hours = max(0.0, min(now - since, prior.max_age)) / 3600
+    news = rate_of(page, means, prior) * hours
+    return news * _lift(means, prior) if page.signal > page.last else news
 
 
 @compiled
@@ -102,23 +102,23 @@ def sort_of(table: NDArray[np.void], page: Page) -> int:
 
 @compiled
 def _worth(
-    table: NDArray[np.void], url: int, means: NDArray[np.float64], priors: Priors, now: float
+    table: NDArray[np.void], url: int, means: NDArray[np.float64], prior: Priors, now: float
 ) -> tuple[float, bool]:
     """New documents expected of this download, and whether it is a fresh link."""
     page: Page = table[url]
     if page.visits > 0:
-        news = _mean_news(page, means, priors, now)
+        news = _mean_news(page, means, prior, now)
         return (news if page.hub else 1 - math.exp(-news)), False
-    if page.awaited and now - page.asked < priors.retry_after:
+    if page.awaited and now - page.asked < prior.retry_after:
         return 0.0, False
-    if not page.fresh or now - page.met > priors.max_age:
+    if not page.fresh or now - page.met > prior.max_age:
         sort = sort_of(table, page)
         return means[sort, 0] / means[sort, 1], False
     mean = means[FRESH, 0] / means[FRESH, 1]
     if page.revealer < 0:
         return mean, True
     source: Page = table[page.revealer]
-    return (source.paid + priors.prior_links * mean) / (source.followed + priors.prior_links), True
+    return (source.paid + prior.prior_links * mean) / (source.followed + prior.prior_links), True
 
 
 @compiled
@@ -126,7 +126,7 @@ def pick(
     table: NDArray[np.void],
     urls: NDArray[np.int64],
     means: NDArray[np.float64],
-    priors: Priors,
+    priors: NDArray[np.void],
     now: float,
     leaning: NDArray[np.float64],
     luck: float,
@@ -137,48 +137,59 @@ def pick(
     """
     ranks, most = np.empty(len(urls)), 0.0
     for i in range(len(urls)):
-        worth, fresh = _worth(table, urls[i], means, priors, now)
+        worth, fresh = _worth(table, urls[i], means, priors[0], now)
         most = max(most, worth)
-        ranks[i] = worth * priors.fresh_first if fresh else worth
+        ranks[i] = worth * priors[0].fresh_first if fresh else worth
     if len(leaning):
         ranks *= leaning
     index = best(ranks, luck)
-    worth, fresh = _worth(table, urls[index], means, priors, now)
+    worth, fresh = _worth(table, urls[index], means, priors[0], now)
     return index, worth, fresh, most
 
 
 @compiled
 def worths(
-    table: NDArray[np.void], urls: NDArray[np.int64], means: NDArray[np.float64], priors: Priors, now: float
+    table: NDArray[np.void], urls: NDArray[np.int64], means: NDArray[np.float64], priors: NDArray[np.void], now: float
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """For each page the new documents expected of a download, and whether it is a fresh link."""
     out, fresh = np.empty(len(urls)), np.empty(len(urls), dtype=np.bool_)
     for i in range(len(urls)):
-        out[i], fresh[i] = _worth(table, urls[i], means, priors, now)
+        out[i], fresh[i] = _worth(table, urls[i], means, priors[0], now)
     return out, fresh
 
 
 @compiled
 def chances(
-    table: NDArray[np.void], urls: NDArray[np.int64], means: NDArray[np.float64], priors: Priors, now: float
+    table: NDArray[np.void], urls: NDArray[np.int64], means: NDArray[np.float64], priors: NDArray[np.void], now: float
 ) -> NDArray[np.float64]:
     """For each page the chance of any news, 1 − e^(−λt); 1 if it was never visited."""
     out = np.ones(len(urls))
+    prior: Priors = priors[0]
     for i in range(len(urls)):
         page: Page = table[urls[i]]
         if page.visits > 0:
-            out[i] = 1 - math.exp(-_mean_news(page, means, priors, now))
-        elif page.awaited and now - page.asked < priors.retry_after:
+            out[i] = 1 - math.exp(-_mean_news(page, means, prior, now))
+        elif page.awaited and now - page.asked < prior.retry_after:
             out[i] = 0.0
     return out
 
 
 @compiled
 def rates(
-    table: NDArray[np.void], urls: NDArray[np.int64], means: NDArray[np.float64], priors: Priors
+    table: NDArray[np.void], urls: NDArray[np.int64], means: NDArray[np.float64], priors: NDArray[np.void]
 ) -> NDArray[np.float64]:
     """For each page λ in news per hour."""
     out = np.empty(len(urls))
     for i in range(len(urls)):
-        out[i] = rate_of(table[urls[i]], means, priors)
+        out[i] = rate_of(table[urls[i]], means, priors[0])
+    return out
+
+
+@compiled
+def returning(table: NDArray[np.void], urls: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which pages can bring news again: lists, and texts that did so before."""
+    out = np.empty(len(urls), dtype=np.bool_)
+    for i in range(len(urls)):
+        page: Page = table[urls[i]]
+        out[i] = page.hub or page.hits > 0
     return out

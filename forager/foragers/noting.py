@@ -18,10 +18,11 @@ def note_visit(
     ok: bool,
     hub: bool,
     means: NDArray[np.float64],
-    priors: Priors,
+    priors: NDArray[np.void],
 ) -> bool:
     """Enter one visit; whether it was the first. A page never seen that cannot be had is tried again some time."""
     page: Page = table[url]
+    prior: Priors = priors[0]
     first = page.visits == 0
     if first and not ok and page.failures + 1 < ATTEMPTS:
         page.failures += 1
@@ -31,7 +32,7 @@ def note_visit(
     if first:
         if not page.fresh:
             sort = sort_of(table, page)
-            means[sort] *= priors.backlog_keep
+            means[sort] *= prior.backlog_keep
             means[sort, 1] += 1
         else:
             means[FRESH, 1] += 1
@@ -39,11 +40,11 @@ def note_visit(
                 table[page.revealer].followed += 1
         page.lifted = False
     else:
-        hours = max(0.0, min(when - page.last, priors.max_age)) / 3600
+        hours = max(0.0, min(when - page.last, prior.max_age)) / 3600
         page.lifted = page.signal > page.last
         if page.lifted:
-            news = rate_of(page, means, priors) * hours
-            means[LIFT] *= priors.lift_keep
+            news = rate_of(page, means, prior) * hours
+            means[LIFT] *= prior.lift_keep
             means[LIFT, 1] += news if page.hub else 1 - math.exp(-news)
         page.hours += hours
         means[HUB if page.hub else TEXT, 1] += hours
@@ -52,6 +53,14 @@ def note_visit(
     page.last = when
     page.awaited = False
     return first
+
+
+@compiled
+def note_going(table: NDArray[np.void], url: int, now: float) -> None:
+    """Somebody is on the way."""
+    page: Page = table[url]
+    page.awaited = True
+    page.asked = now
 
 
 @compiled

@@ -1,6 +1,6 @@
 """The table of pages: one row of figures for every URL, as the kernels of `expectation` and `noting` see it."""
 
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -63,8 +63,8 @@ class Page(Protocol):
     links_in: int
 
 
-class Priors(NamedTuple):
-    """What the kernels need of the settings, in hours and seconds."""
+class Priors(Protocol):
+    """What the kernels need of the settings, in hours and seconds, as they see it."""
 
     prior_hours: float
     prior_links: float
@@ -74,3 +74,7 @@ class Priors(NamedTuple):
     retry_after: float
     lift_keep: float
     backlog_keep: float
+
+
+PRIORS = np.dtype([(name, np.float64) for name in Priors.__annotations__])
+"""A table of one row, because kernels take arrays faster than anything else."""

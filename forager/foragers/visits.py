@@ -3,12 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.foragers.expectation import ExpectationSettings, chances, pick, rates, worths
+from forager.foragers.expectation import ExpectationSettings, chances, pick, rates, returning, worths
 from forager.foragers.kernels import highest
-from forager.foragers.noting import note_credit, note_links, note_signal, note_visit
+from forager.foragers.noting import note_credit, note_going, note_links, note_signal, note_visit
 from forager.foragers.saving import pack, unpack
 from forager.foragers.sighting import NO_LINKS, Finding
-from forager.foragers.table import BACKLOG, FRESH, HUB, MEANS, PAGE, TEXT, Priors
+from forager.foragers.table import BACKLOG, FRESH, HUB, MEANS, PAGE, PRIORS, TEXT
 from forager.terms import UrlId
 
 
@@ -17,15 +17,20 @@ class VisitStatistics:
 
     def __init__(self, settings: ExpectationSettings) -> None:
         self.settings = settings
-        self._priors = Priors(
-            settings.prior_hours,
-            settings.prior_links,
-            settings.fresh_first,
-            settings.lift_most,
-            settings.max_age,
-            settings.retry_after,
-            1 - 1 / settings.lift_memory,
-            1 - 1 / settings.backlog_memory,
+        self._priors = np.array(
+            [
+                (
+                    settings.prior_hours,
+                    settings.prior_links,
+                    settings.fresh_first,
+                    settings.lift_most,
+                    settings.max_age,
+                    settings.retry_after,
+                    1 - 1 / settings.lift_memory,
+                    1 - 1 / settings.backlog_memory,
+                )
+            ],
+            dtype=PRIORS,
         )
         pages, links = settings.prior_weight * settings.prior_hours, settings.prior_weight * settings.prior_links
         self._means = np.full((MEANS, 2), settings.prior_weight)
@@ -78,7 +83,7 @@ class VisitStatistics:
     def returns(self, urls: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which pages can bring news again: lists, and texts that did so before."""
         self.reserve(highest(urls) + 1)
-        return np.asarray(self._table["hub"][urls] | (self._table["hits"][urls] > 0))
+        return returning(self._table, urls)
 
     def revealer(self, url: UrlId) -> UrlId:
         """The page on which a link here was met first; -1 if it never was."""
@@ -87,8 +92,7 @@ class VisitStatistics:
     def going(self, url: UrlId, now: float) -> None:
         """Somebody is on the way: the page is worth nothing to others for the moment."""
         self.reserve(url + 1)
-        page = self._table[url]
-        page["awaited"], page["asked"] = True, now
+        note_going(self._table, url, now)
 
     def arrived(self, url: UrlId) -> bool:
         """The way ended at a shared copy: as if nobody had gone. Whether that copy is of the page's first visit."""

@@ -14,8 +14,10 @@ A visit is reserved, started when its turn has come, and given back when it has 
 """
 
 from dataclasses import dataclass, field, replace
+from typing import Annotated
 
 import msgspec
+from pydantic import Field
 
 from forager.errors import SettingsError, StoreError
 from forager.frontier.window import Window
@@ -36,7 +38,7 @@ class TimetableSettings:
     """Seconds between the starts of two visits to a host, at least (ours; the paper's crawls name none)."""
     concurrent_requests_per_host: Count = 1
     """Visits under way to one host at most (ours)."""
-    latency_factor: float = 1.0
+    latency_factor: Annotated[float, Field(ge=0, le=100)] = 1.0
     """The delay is at least this many times the smoothed latency; 0 ignores latency (ours)."""
     longest_delay: Duration = 60.0
     """Seconds to which latency and back-off may stretch the delay; Crawl-delay has its own cap (ours)."""

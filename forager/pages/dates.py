@@ -12,7 +12,7 @@ from itertools import chain
 from urllib.parse import urlsplit
 
 import htmldate
-import lxml.html
+from lxml.etree import LxmlError
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from forager.pages.linked_data import stated_dates
@@ -24,6 +24,9 @@ EARLIEST = datetime(1990, 1, 1, tzinfo=UTC).timestamp()
 
 FUTURE = 86_400.0
 """Seconds a date may lie ahead of now: zones are often missing or wrong (ours)."""
+
+LATEST = datetime(2100, 1, 1, tzinfo=UTC).timestamp()
+"""The end of the time that is searched for dates in the text (ours); htmldate would ask the clock of the machine."""
 
 SAME_DAY = 36 * 3600.0
 """Seconds between a day and a moment of that day in any zone (ours)."""
@@ -123,7 +126,7 @@ def _meta(tree: LexborHTMLParser, names: tuple[str, ...]) -> Iterator[str]:
         for key in ("property", "name", "itemprop", "http-equiv"):
             if name := attributes.get(key):
                 said.setdefault(name.strip().lower(), content)
-    return (said[name] for name in names if name in said)
+    yield from (said[name] for name in names if name in said)
 
 
 def _stamps(
@@ -194,22 +197,20 @@ def _url_days(url: Url) -> Iterator[str]:
 
 
 def _searched(tree: LexborHTMLParser, now: float | None) -> Iterator[Dated]:
-    """What htmldate makes of the text; it wants a tree of its own, so this is the dear way."""
-    html = tree.html
-    if not html or len(html) > SEARCHED_CHARACTERS:
+    """What htmldate makes of the text; it parses the page anew, so this is the dear way."""
+    html = tree.html or ""
+    if not html.startswith("<") or len(html) > SEARCHED_CHARACTERS:  # what is no markup it might take for an address
         return
-    latest = (
-        datetime.fromtimestamp(min(now + FUTURE, 4e9), UTC) if now is not None else datetime(2100, 1, 1, tzinfo=UTC)
-    )
+    latest = datetime.fromtimestamp(LATEST if now is None else min(now + FUTURE, LATEST), UTC)
     try:
         day = htmldate.find_date(
-            lxml.html.fromstring(html),
+            html,
             original_date=True,
             deferred_url_extractor=True,
             outputformat="%Y-%m-%dT%H:%M:%S",
             min_date="1990-01-01",
             max_date=latest.strftime("%Y-%m-%d"),
         )
-    except (ValueError, TypeError, AttributeError, lxml.etree.LxmlError):  # an empty page, or a date it stumbles over
+    except (ValueError, TypeError, AttributeError, LxmlError):  # an empty page, or a date it stumbles over
         return
     yield from _dated([day or ""], DateSource.TEXT)

@@ -39,7 +39,7 @@ _LEAVES = frozenset(_LEAF_TAGS.split())  # empty, or closed by the next of their
 
 
 def within_depth(body: bytes, max_depth: int) -> bytes:
-    """The body, or its beginning up to the tag that goes too far; the same object if there is nothing to cut."""
+    """The body, or its beginning up to the tag that goes too far."""
     return body if _is_ordinary(body, max_depth) else body[: _end(body, max_depth)]
 
 

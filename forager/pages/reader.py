@@ -156,7 +156,7 @@ class Page:
     def _parse(self) -> LexborHTMLParser:
         markup = to_utf8(self._body, self._response.header("content-type"))
         kept = within_depth(markup, self._settings.max_depth)
-        if kept is not markup:
+        if len(kept) < len(markup):
             self._note(f"markup: nested too deeply, read {len(kept)} of {len(markup)} bytes")
         return LexborHTMLParser(kept)
 

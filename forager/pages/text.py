@@ -29,6 +29,9 @@ REACH = 30
 UNIT_CAP = 5_000
 """Elements that are looked at (ours), for the same reason."""
 
+NAME_CAP = 200
+"""Characters of a class or id that are looked at (ours)."""
+
 DEPTH = 150
 """Elements nested deeper than this are not written out (ours): nobody writes such pages by hand."""
 
@@ -96,10 +99,10 @@ class _Furniture:
         attributes = node.attributes
         if "hidden" in attributes or attributes.get("aria-hidden") == "true":
             return True
-        return _names_furniture(attributes.get("class") or "", attributes.get("id") or "")
+        return _names_furniture((attributes.get("class") or "")[:NAME_CAP], (attributes.get("id") or "")[:NAME_CAP])
 
     def holds(self, node: LexborNode) -> bool:
-        """Whether the element stands in furniture."""
+        """Whether the element stands in furniture, or in a link as teasers do."""
         path: list[int] = []
         above: LexborNode | None = node
         found = False
@@ -109,7 +112,7 @@ class _Furniture:
                 found = known
                 break
             path.append(above.mem_id)
-            if self.is_named(above):
+            if above.tag == "a" or self.is_named(above):
                 found = True
                 break
             above = above.parent

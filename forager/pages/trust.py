@@ -1,8 +1,9 @@
 """Which date sources lie on which site: dates that never move, or that lie in the future, are learned and ignored.
 
 The rule is ours. A site's source is judged by its last dates: a date is *bad* if it lies in the future, or if it repeats
-the date of the document before although the two were published by different pages. When more than half of the last
-`WINDOW` dates were bad, and at least `FEWEST` were seen, the source is not believed on that site any more, until it mends.
+the date of the document before; of dates that name only the day, many documents share the present one, so there only an
+old date is bad. When more than half of the last `WINDOW` dates were bad, and at least `FEWEST` were seen, the source is not
+believed on that site any more, until it mends.
 """
 
 from collections import deque
@@ -12,6 +13,8 @@ from forager.terms import Dated, DateSource
 
 WINDOW = 20
 FEWEST = 5
+OLD = 2 * 86_400.0
+"""Seconds after which a day is not the present one in any zone."""
 FUTURE = 3600.0
 """Seconds a date may lie ahead of us: clocks differ."""
 
@@ -32,6 +35,10 @@ class Trust:
         bad = self._bad.get((site, source), ())
         return len(bad) < FEWEST or sum(bad) * 2 <= len(bad)
 
+    def liars(self, site: str) -> frozenset[DateSource]:
+        """The sources that are not believed on this site."""
+        return frozenset(source for source in DateSource if not self.believes(site, source))
+
     def choose(self, site: str, dates: Iterable[Dated | None], now: float) -> Dated | None:
         """The first date that is believed and does not lie in the future; give them best source first."""
         for dated in dates:
@@ -42,7 +49,7 @@ class Trust:
     def learn(self, site: str, dated: Dated, now: float) -> None:
         """Note a date stated by a document that was not seen before."""
         key = (site, dated.source)
-        repeated = dated.exact and self._last.get(key) == dated.time
+        repeated = self._last.get(key) == dated.time and (dated.exact or now - dated.time > OLD)
         self._bad.setdefault(key, deque(maxlen=WINDOW)).append(repeated or dated.time > now + FUTURE)
         self._last[key] = dated.time
 

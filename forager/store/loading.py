@@ -17,7 +17,7 @@ from forager.store.rows import as_read
 from forager.store.rundir import DATABASE, damaged
 from forager.terms import Url, UrlId
 
-_BLOCK = 20_000
+_BLOCK = 5_000
 _URLS = "SELECT id, url, found, channel, ifnull(source, -1), depth, published, due FROM urls ORDER BY id"
 _STATES = """SELECT url, kind, visits, changes, last_visit, last_change, due, seen, version, byte_print, text_print,
     validators FROM states ORDER BY url"""

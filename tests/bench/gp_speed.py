@@ -1,14 +1,13 @@
 """How fast GP4C learns: our grouped simulation beside a straightforward DEAP + numpy program that does the same.
 
-The peer compiles each tree with DEAP and, in every cycle, scores all pages with numpy, takes the top k with the same tie
-rule, and updates arrays of n, X and the running sums. Both are given the same random trees and must agree on ChangeRate.
+The peer compiles each tree with DEAP and, in every cycle, scores all pages with numpy, takes the top k with the same
+tie rule, and updates arrays of n, X and the running sums. Both get the same trees and must agree on ChangeRate.
 
-    python tests/bench/gp_speed.py            a minute or two: 41,000 pages for the comparison, growth to 100,000 pages
-    python tests/bench/gp_speed.py --full     the papers' fold of 166,819 pages, growth to a million pages, whole trainings
+    python tests/bench/gp_speed.py            a minute or two: 41,000 pages compared, growth to 100,000 pages
+    python tests/bench/gp_speed.py --full     the papers' fold of 166,819 pages, growth to 1,000,000, whole trainings
 """
 
 import argparse
-import operator
 import os
 import time
 
@@ -16,7 +15,6 @@ import numpy as np
 from brdc_like import brdc_like
 from deap import gp
 
-from forager.recrawl.gp import breed
 from forager.recrawl.gp.evolve import Memory, evolve
 from forager.recrawl.gp.fitness import Judge
 from forager.recrawl.gp.grouped import GroupedSimulation
@@ -63,7 +61,7 @@ class StraightforwardProgram:
     def change_rate(self, tree: Tree) -> float:
         score = gp.compile(as_deap(tree, self.pset), self.pset)
         pages, cycles = self.log.changed.shape
-        n, X, S, G, I = (np.zeros(pages) for _ in range(5))
+        n, X, S, G, recent = (np.zeros(pages) for _ in range(5))
         last = np.zeros(pages)
         stale = np.zeros(pages, dtype=bool)
         rates = []
@@ -73,7 +71,7 @@ class StraightforwardProgram:
                 chosen = np.arange(pages)
             else:
                 t = cycle - last
-                values = self.columns(n, X, S, G, I, t)
+                values = self.columns(n, X, S, G, recent, t)
                 scores = np.broadcast_to(score(*values), (pages,))
                 chosen = np.lexsort((last, -scores))[: self.k]
                 rates.append(stale[chosen].mean())
@@ -82,16 +80,16 @@ class StraightforwardProgram:
             X[chosen] += found
             S[chosen] += n[chosen] * found
             G[chosen] = (G[chosen] + found) / 2
-            I[chosen] = found
+            recent[chosen] = found
             last[chosen] = cycle
             stale[chosen] = False
         return float(np.mean(rates))
 
-    def columns(self, n, X, S, G, I, t):  # type: ignore[no-untyped-def]
+    def columns(self, n, X, S, G, recent, t):  # type: ignore[no-untyped-def]
         if self.terminals == BASIC:
             return n, X, t
         return (
-            *(n, X, t, -np.log((n - X + 0.5) / (n + 0.5)), 1 - np.exp(-X / n * t), 1 - np.exp(-I * t)),
+            *(n, X, t, -np.log((n - X + 0.5) / (n + 0.5)), 1 - np.exp(-X / n * t), 1 - np.exp(-recent * t)),
             *(1 - np.exp(-2 * S / (n * (n + 1)) * t), 1 - np.exp(-G / (1 - np.exp2(-n)) * t)),
         )
 

@@ -134,6 +134,14 @@ def test_overlap_is_read_from_anchors_and_counted_queries(tmp_path):
     assert read_overlap(anchors, queries, edges, 3).ranking(3).scores.tolist() == [0.0, 4.0, 1.0]
 
 
+def test_commas_quotes_byte_order_marks_and_windows_line_ends_are_understood(tmp_path):
+    rows = '\ufeff"source","target"\r\n"https://a.example/?q=1,2","https://a.example/b"\r\n'
+    edges = read_edges(write(tmp_path, "e.csv", rows))
+    assert [edges.name(page) for page in range(2)] == ["https://a.example/?q=1,2", "https://a.example/b"]
+    listed = write(tmp_path, "f.csv", "url\nhttps://a.example/?q=1,2\n")
+    assert read_pages(listed, edges, 2).tolist() == [0]
+
+
 def test_listed_pages_are_found_once_each(tmp_path):
     edges = read_edges(write(tmp_path, "e.csv", text(LINKS)))
     assert read_pages(write(tmp_path, "f.csv", "id\n2\n1\n2\n50\n"), edges, 3).tolist() == [1, 2]

@@ -53,7 +53,9 @@ def test_scatter_is_the_sum_of_squared_distances_from_the_centroid() -> None:
 
 
 def test_the_principal_direction_is_the_leading_singular_vector_of_the_centred_rows() -> None:
-    rows = unit_rows(sparse.csr_matrix(np.random.default_rng(2).poisson(1.0, (30, 8)).astype(float) * [9, 5, 1, 1, 1, 1, 1, 1]))
+    rows = unit_rows(
+        sparse.csr_matrix(np.random.default_rng(2).poisson(1.0, (30, 8)).astype(float) * [9, 5, 1, 1, 1, 1, 1, 1])
+    )
     dense = rows.toarray()
     expected = np.linalg.svd(dense - dense.mean(axis=0))[2][0]
     assert abs(principal(rows, dense.mean(axis=0)) @ expected) == pytest.approx(1.0, abs=1e-4)

@@ -321,5 +321,3 @@ def test_rl_weblogs_split_too_if_told_so() -> None:
     settings = replace(PAPERS, weblog=WeblogSettings(split_rl=True))
     parent = newborn(settings, RL, seeds=(0, 1, 2, 3))
     assert len(parent.multiply(1, np.random.default_rng(2)).weblog) == 2 == len(parent.weblog)
-
-

@@ -50,7 +50,7 @@ def test_states_are_hashed_until_trained_and_then_tell_topics_apart() -> None:
 
 def test_a_state_is_the_squeezed_share_of_each_cluster() -> None:
     trained = States(StateSettings(dimension=2)).train(["aa aa", "aa", "bb bb", "bb"])
-    # no general text: P = 2/3 for the own cluster, 0 for the other, 1/3 general; tanh(10·(2/3 − 1/3)), tanh(10·(0 − 1/3))
+    # no general text: P = 2/3 for the own cluster, 0 for the other, 1/3 general: tanh(10·(2/3 − 1/3)) and tanh(−10/3)
     state = trained.of(["aa"])[0]
     assert sorted(state.tolist()) == pytest.approx([np.tanh(-10 / 3), np.tanh(10 / 3)], abs=1e-5)
 

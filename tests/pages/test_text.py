@@ -71,6 +71,11 @@ def test_a_page_of_links_has_no_main_text() -> None:
     assert main_text(LexborHTMLParser("")) == ""
 
 
+def test_teasers_in_links_do_not_outvote_the_story() -> None:
+    cards = "".join(f"<a href=/{n}><p>{SECOND} Read on, dear reader, in part {n}.</p></a>" for n in range(9))
+    assert text_of(f"<div>{paragraphs(FIRST, SECOND, THIRD)}</div><div>{cards}</div>") == STORY
+
+
 def test_a_clock_and_an_advertisement_do_not_change_the_text() -> None:
     def page(clock: str, advert: str) -> str:
         return f"<div><time>{clock}</time><div class=ad-slot>{advert}</div>{paragraphs(FIRST, SECOND, THIRD)}</div>"

@@ -1,4 +1,4 @@
-"""Recrawl: running sums against brute force, groups against pages, primitives always finite, formulas printed and read."""
+"""Recrawl: running sums against brute force, groups against pages, primitives finite, formulas printed and read."""
 
 import math
 

@@ -8,9 +8,11 @@ from forager.chance import stream
 from forager.clock import WallClock
 from forager.terms import Outcome, Request, Trouble, Url, Validators
 from forager.world.following import Following
+from forager.world.guard import Guard
 from forager.world.http import validators_of
 from forager.world.live import Live, LiveSettings
 from tests.hostile import Hostile, misbehaving, send
+from tests.server import Served, serving
 
 CAPS = LiveSettings(
     body_limit=200_000, total_time=0.5, connect_time=0.3, header_count=50, allow_addresses=("127.0.0.0/8",)
@@ -71,6 +73,13 @@ async def test_a_request_with_its_own_limit_keeps_what_came_until_there(path: st
         response = await live.fetch(Request(server.url(path), body_limit=5_000))
     assert response.outcome is Outcome.FETCHED
     assert len(response.body) == 5_000
+
+
+async def test_a_drip_feed_ends_at_the_total_time() -> None:
+    async with misbehaving() as server, Live(WallClock(), CAPS) as live:
+        response = await live.fetch(Request(server.url("/drip")))
+    assert response.seconds >= 0.5
+    assert 0 < response.wire_bytes <= 60  # a byte every 0.02 s for 0.5 s are 25
 
 
 async def test_a_body_longer_than_its_length_never_becomes_the_next_answer() -> None:
@@ -189,6 +198,15 @@ async def test_a_name_or_literal_that_leads_to_this_machine_is_refused_before_a_
         assert (response.outcome, response.trouble) == (Outcome.REFUSED, Trouble.ADDRESS), response.error
         assert "allow_addresses" in response.error
         assert server.asked == []
+
+
+async def test_the_peer_of_a_kept_connection_is_looked_at_before_each_request() -> None:
+    async with serving({"/": Served(b"ok")}) as site, Live(WallClock(), CAPS) as live:
+        assert (await live.fetch(Request(site.url("/")))).outcome is Outcome.FETCHED
+        live.guard = Guard()  # from now on nothing but public addresses; the connection is still open
+        refused = await live.fetch(Request(site.url("/")))
+        assert (refused.outcome, refused.trouble) == (Outcome.REFUSED, Trouble.ADDRESS)
+        assert len(site.log) == 1
 
 
 @pytest.mark.parametrize("host", ["2130706433", "0x7f000001", "0177.0.0.1", "127.1"])

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import xxhash
@@ -106,7 +107,7 @@ def load(folder: Path, *, check: bool = True) -> Tape:
         contents = json.loads((folder / CONTENTS).read_text(encoding="utf-8"))
         if contents["format"] != FORMAT:
             raise InputError(f"{folder}: tape format {contents['format']}, this program reads format {FORMAT}")
-        columns = {name: _column(folder, name, contents["columns"][name], check) for name in _COLUMNS}
+        columns: dict[str, Any] = {name: _column(folder, name, contents["columns"][name], check) for name in _COLUMNS}
         tape = Tape(**columns, **{name: contents[name] for name in _FACTS})
     except FileNotFoundError:
         raise InputError(f"{folder}: not a tape, or not completely written (no {CONTENTS})") from None
@@ -155,4 +156,4 @@ def _is_index(starts: NDArray[np.int64], total: int) -> bool:
 
 
 def _within(values: NDArray[np.generic], low: int, high: int) -> bool:
-    return not values.size or bool(values.min() >= low and values.max() < high)  # type: ignore[operator]
+    return not values.size or bool(values.min() >= low and values.max() < high)

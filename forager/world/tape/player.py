@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from forager.foragers.kernels import compiled
 from forager.foragers.sighting import Sighting
 from forager.terms import NOBODY, ForagerId, Kind, UrlId
 from forager.world.tape.columns import KINDS, Tape
@@ -26,10 +26,10 @@ class TapeClock:
         self.time += max(0.0, seconds)
 
 
-@numba.njit(cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def _advance(url: int, now: float, time: NDArray[np.float64], end: int, current: NDArray[np.int64]) -> int:
     """The version that the URL shows now; time never runs backwards, so each version is passed once."""
-    version = current[url]
+    version = int(current[url])
     while version + 1 < end and time[version + 1] <= now:
         version += 1
     current[url] = version

@@ -1,0 +1,166 @@
+"""`forager demo`: a living news site, served on loopback and crawled for real, in accelerated time."""
+
+import asyncio
+import json as jsonlib
+import signal
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from forager.assembly import make_crawl, open_wire
+from forager.cli.options import Config, Json, Set, loaded
+from forager.cli.view import span, watch
+from forager.clock import FastClock
+from forager.engine.crawl import Crawl, stop_after
+from forager.engine.summary import Summary, fleet_facts
+from forager.foragers.settings import ForagerKind
+from forager.measures.delay import Delay, delay
+from forager.settings import Settings
+from forager.store.sqlite import SqliteStore
+from forager.units import seconds
+from forager.world.newsroom.newsroom import Newsroom
+from forager.world.newsroom.serve import serve
+
+LOOPBACK = ("127.0.0.0/8",)
+CONTACT = "Forager/0.1 (demo; +http://127.0.0.1/)"
+
+
+def demo(
+    time_limit: Annotated[str | None, typer.Option("--time-limit", help="How long, in your time; default 60s.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Another site, another luck.")] = None,
+    kind: Annotated[ForagerKind | None, typer.Option("--kind", help="WL, RL, WLRL, or the baseline BFS.")] = None,
+    config: Config = None,
+    set_: Set = None,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress, only the summary.")] = False,
+    json: Json = False,
+) -> None:
+    """Watch a living news site being crawled, on this machine alone."""
+    settings = _arranged(loaded(config, set_).settings, time_limit, seed, kind)
+    facts = asyncio.run(run_demo(settings, quiet=quiet))
+    typer.echo(jsonlib.dumps(facts) if json else _text(facts))
+
+
+def _arranged(settings: Settings, time_limit: str | None, seed: int | None, kind: ForagerKind | None) -> Settings:
+    """The settings under which the demo runs: loopback allowed, politeness in news time."""
+    given = settings.demo.time_limit
+    if time_limit is not None:
+        try:
+            given = float(str(seconds(time_limit)))
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint="--time-limit") from None
+    seed = settings.seed if seed is None else seed
+    return replace(
+        settings,
+        seed=seed,
+        demo=replace(settings.demo, time_limit=given),
+        newsroom=replace(settings.newsroom, seed=seed),
+        forager=replace(settings.forager, kind=kind or settings.forager.kind),
+        live=replace(settings.live, allow_addresses=LOOPBACK, user_agent=CONTACT),
+        timetable=replace(
+            settings.timetable, download_delay=settings.demo.download_delay, latency_factor=0.0, longest_wait=86_400.0
+        ),
+    )
+
+
+async def run_demo(settings: Settings, *, quiet: bool) -> dict[str, Any]:
+    """Serve, crawl, and compare with what was really published."""
+    if settings.demo.folder is not None:
+        return await _crawl_into(settings.demo.folder, settings, quiet)
+    with tempfile.TemporaryDirectory(prefix="forager-demo-") as folder:
+        return await _crawl_into(Path(folder), settings, quiet)
+
+
+async def _crawl_into(folder: Path, settings: Settings, quiet: bool) -> dict[str, Any]:
+    clock = FastClock(settings.newsroom.start + settings.demo.morning, settings.demo.speed)
+    store = await SqliteStore.open(folder, settings.store)
+    summary, stopping = Summary(), asyncio.Event()
+    try:
+        async with serve(Newsroom(settings.newsroom, clock), clock) as newsroom, open_wire(settings, clock) as wire:
+            crawl = await make_crawl(settings, clock, wire, store, newsroom.homes, [summary])
+            began = clock.now()
+            await _run(crawl, newsroom, summary, clock, stopping, settings, quiet)
+            measured = _measured(newsroom, summary, began + settings.demo.warm_up, clock.now())
+    finally:
+        await store.close()
+    return _facts(summary, crawl, measured, clock.now() - began, settings)
+
+
+async def _run(
+    crawl: Crawl,
+    newsroom: Newsroom,
+    summary: Summary,
+    clock: FastClock,
+    stopping: asyncio.Event,
+    settings: Settings,
+    quiet: bool,
+) -> None:
+    """Crawl until the time is over or Ctrl-C."""
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(name, stopping.set)
+    ends = clock.now() + settings.demo.time_limit * clock.speed
+    try:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(stop_after(clock, ends - clock.now(), stopping))
+            group.create_task(
+                watch(crawl, summary, clock, stopping, quiet=quiet, left=lambda: max(0.0, ends - clock.now()) / clock.speed)
+            )
+            group.create_task(crawl.run(newsroom.homes, stopping))
+    finally:
+        for name in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(name)
+
+
+def _measured(newsroom: Newsroom, summary: Summary, since: float, until: float) -> Delay:
+    """Delay and coverage against the truth."""
+    told = {story.url: story.at for story in reversed(summary.stories)}
+    truth = newsroom.truth.published_between(since, until)
+    return delay(
+        np.array([story.published for story in truth]), np.array([told.get(story.url, np.nan) for story in truth])
+    )
+
+
+def _facts(summary: Summary, crawl: Crawl, measured: Delay, span_of_news: float, settings: Settings) -> dict[str, Any]:
+    facts = summary.facts()
+    return facts | {
+        "kind": settings.forager.kind.value,
+        "news_hours": round(span_of_news / 3600, 1),
+        "published": measured.stories,
+        "found": measured.found,
+        "coverage": _number(measured.coverage),
+        "delay_median_s": _number(measured.median),
+        "delay_p90_s": _number(measured.p90),
+        "late_s": _number(measured.late),
+        "foragers": fleet_facts(crawl.agent),
+        "budget": {"fleet": crawl.world.shares.turns[0], "recrawl": crawl.world.shares.turns[1]},
+        "skipped": dict(crawl.world.skipped),
+    }
+
+
+def _number(value: float) -> float | None:
+    return round(value, 4) if np.isfinite(value) else None
+
+
+def _text(facts: dict[str, Any]) -> str:
+    """The summary for people."""
+    coverage = "–" if facts["coverage"] is None else f"{facts['coverage']:.0%}"
+    errors = ", ".join(f"{count} × {kind}" for kind, count in facts["errors"].items()) or "none"
+    foragers = facts["foragers"]
+    lines = [
+        f"{facts['news_hours']} hours of news were crawled: {facts['pages']} pages, {facts['requests']} requests "
+        f"({facts['not_modified']} answered with 304, unchanged), {facts['wire_bytes'] / 1e6:.1f} MB.",
+        f"{facts['stories']} stories were told, {facts['requests_per_story'] or '–'} requests per story.",
+        f"Of {facts['published']} stories published after the warm-up {facts['found']} were found: coverage {coverage}, "
+        f"delay {span(facts['delay_median_s'])} (median), {span(facts['delay_p90_s'])} (nine in ten).",
+        f"Fleet: {foragers['alive']} foragers alive, {foragers['born']} born, {foragers['deleted']} deleted. Errors: {errors}.",
+    ]
+    lines += [
+        f"  {name}: {one['stories']} stories, median delay {span(one['delay_median_s'])}, {one['requests']} requests, "
+        f"found first by {', '.join(f'{channel} ({count})' for channel, count in one['channels'].items()) or '–'}"
+        for name, one in facts["sites"].items()
+    ]
+    return "\n".join(lines)

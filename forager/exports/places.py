@@ -1,0 +1,166 @@
+"""Where rows go: a file written where it is, a file that appears when it is complete, or standard output.
+
+Nothing is buffered here: what `write` took is with the system, so the sudden end of the process loses none of it.
+"""
+
+import errno
+import fcntl
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from forager.errors import OutputError
+
+
+class Place(Protocol):
+    def open(self) -> BinaryIO | None:
+        """Get ready without changing anything; the file to go on with, None if there is nothing in it."""
+
+    def begin(self, offset: int) -> None:
+        """Cut off what is behind the offset and write on there."""
+
+    def write(self, content: bytes) -> None:
+        """All of it, or an OSError."""
+
+    def close(self) -> None:
+        """The writing is complete."""
+
+    def discard(self) -> None:
+        """Let go; whatever is not complete and was not there before disappears."""
+
+
+class InPlace:
+    """A file that others can read while it grows; no two processes write it at once. It may also be a pipe or device."""
+
+    def __init__(self, path: Path, *, keep: bool) -> None:
+        """`keep`: go on with what is there."""
+        self.path, self._keep = path, keep
+        self._file: BinaryIO | None = None
+        self._is_regular = True
+
+    def open(self) -> BinaryIO | None:
+        self._is_regular = self.path.is_file() or not self.path.exists()
+        how = os.O_RDWR | os.O_CREAT if self._is_regular else os.O_WRONLY
+        try:
+            number = os.open(self.path, how | os.O_CLOEXEC, 0o666)
+        except OSError as error:
+            raise unwritable(self.path, error) from None
+        self._file = open(number, "r+b" if self._is_regular else "wb", buffering=0)  # noqa: SIM115, PTH123
+        if not self._is_regular:
+            return None
+        self._lock(self._file)
+        return self._file if self._keep and os.fstat(number).st_size else None
+
+    def _lock(self, file: BinaryIO) -> None:
+        try:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError):
+            raise OutputError(f"{self.path}: another process writes it; stop that or choose another file") from None
+        except OSError:
+            pass  # a file system without locks
+
+    def begin(self, offset: int) -> None:
+        if self._is_regular:
+            assert self._file is not None
+            self._file.truncate(offset)
+            self._file.seek(offset)
+
+    def write(self, content: bytes) -> None:
+        assert self._file is not None
+        write_all(self._file, content)
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def discard(self) -> None:
+        with suppress(OSError):
+            self.close()
+
+
+class Replacing:
+    """A file that is written beside its place and put there when complete: readers see the old one or the new one."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._fresh = path
+        self._file: BinaryIO | None = None
+
+    @property
+    def file(self) -> BinaryIO:
+        assert self._file is not None
+        return self._file
+
+    def open(self) -> None:
+        if self.path.exists() and not self.path.is_file():
+            raise OutputError(f"{self.path}: not a regular file; only .jsonl and .csv can be written there, with -o")
+        place = self.path.resolve()  # a symbolic link stays one
+        self._fresh = place.with_name(f".{place.name}.{os.getpid()}.part")
+        try:
+            self._file = self._fresh.open("wb", buffering=0)
+            if place.exists():
+                self._fresh.chmod(place.stat().st_mode & 0o777)
+        except OSError as error:
+            self.discard()
+            raise unwritable(self.path, error) from None
+
+    def begin(self, offset: int) -> None:
+        """It begins empty."""
+
+    def write(self, content: bytes) -> None:
+        write_all(self.file, content)
+
+    def close(self) -> None:
+        os.fsync(self.file.fileno())
+        self.file.close()
+        self._fresh.replace(self.path.resolve())
+        self._file = None
+
+    def discard(self) -> None:
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.close()
+            with suppress(OSError):
+                self._fresh.unlink()
+            self._file = None
+
+
+class StandardOutput:
+    """Has no memory: it always begins with the first story."""
+
+    path = Path("standard output")
+
+    def open(self) -> None:
+        """It is open."""
+
+    def begin(self, offset: int) -> None:
+        sys.stdout.flush()
+
+    def write(self, content: bytes) -> None:
+        out = sys.stdout.buffer
+        write_all(getattr(out, "raw", out), content)  # past the buffer: after an error nothing is left in it
+
+    def close(self) -> None:
+        """It belongs to others."""
+
+    def discard(self) -> None:
+        """It belongs to others."""
+
+
+def write_all(file: BinaryIO, content: bytes) -> None:
+    """An unbuffered file may take a part only."""
+    rest = memoryview(content)
+    while rest:
+        written = file.write(rest)
+        if written is None:
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        rest = rest[written:]
+
+
+def unwritable(path: Path, error: OSError) -> OutputError:
+    """Why it cannot be written, and what to do."""
+    if isinstance(error, FileNotFoundError):
+        return OutputError(f"{path}: there is no directory {path.parent}; create it or choose another place")
+    return OutputError(f"{path}: cannot be written ({error.strerror}); choose another file")

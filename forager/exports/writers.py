@@ -1,0 +1,69 @@
+"""One writer for each format, chosen by the suffix of the file."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Protocol
+
+from forager.errors import OutputError
+from forager.exports.fields import Row
+
+
+@dataclass(frozen=True, slots=True)
+class Last:
+    """The last complete story in a file."""
+
+    number: int
+    url: str
+
+
+class Mode(Enum):
+    """What becomes of a file that is there already."""
+
+    APPEND = "append"  # -o: go on behind the last story in it
+    REPLACE = "replace"  # -O of a finished crawl: the new file takes its place when complete
+    REWRITE = "rewrite"  # -O of a running crawl: emptied, then written while others may read
+
+
+class Writer(Protocol):
+    @property
+    def name(self) -> str:
+        """The output, as people call it."""
+
+    @property
+    def newest(self) -> int | None:
+        """How many of the newest stories it has room for; None: all."""
+
+    def open(self) -> Last | None:
+        """Check everything without changing anything; where to go on, None from the first story."""
+
+    def write(self, rows: Sequence[Row]) -> None:
+        """Add stories and hand them to the system. The first call, even without rows, begins the file."""
+
+    def close(self) -> None:
+        """Complete the output."""
+
+    def discard(self) -> None:
+        """Let go of an output that will not be completed; what was there before stays as far as the mode allows."""
+
+
+def writer_for(target: str | Path, mode: Mode, *, newest: int = 100) -> Writer:
+    """The writer for a file name, or for standard output if it is `-`; `newest` is the length of a feed."""
+    from forager.exports.lines import line_writer
+
+    if str(target) == "-":
+        return line_writer(None, mode)
+    path = Path(target)
+    match path.suffix.lower():
+        case ".jsonl" | ".csv":
+            return line_writer(path, mode)
+        case ".parquet":
+            from forager.exports.parquet import ParquetFile
+
+            return ParquetFile(path, mode)
+        case ".xml" | ".atom":
+            from forager.exports.atom import AtomFeed
+
+            return AtomFeed(path, mode, newest)
+    raise OutputError(f"{target}: no known format; name it .jsonl, .csv, .parquet, .xml or .atom, or - for JSON lines")

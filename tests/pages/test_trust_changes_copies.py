@@ -1,0 +1,83 @@
+"""Which dates to believe, what counts as a change, and who printed a text first."""
+
+import pytest
+
+from forager.pages.changes import Change, has_changed
+from forager.pages.copies import Copies
+from forager.pages.prints import simhash
+from forager.pages.trust import FEWEST, Trust
+from forager.terms import Dated, DateSource, Kind, UrlId
+
+NOW = 1_772_500_000.0
+DAY = 86_400.0
+
+
+def test_a_date_that_never_moves_is_not_believed_any_more() -> None:
+    trust = Trust()
+    for _ in range(FEWEST + 2):
+        trust.learn("courier", Dated(NOW - 30 * DAY, DateSource.META), NOW)
+    assert trust.liars("courier") == {DateSource.META}
+    assert trust.liars("gazette") == frozenset()
+
+
+def test_a_day_shared_by_todays_documents_is_no_lie_but_an_old_day_shared_by_all_is() -> None:
+    today, old = Trust(), Trust()
+    for _ in range(10):
+        today.learn("s", Dated(NOW - 0.5 * DAY, DateSource.URL, exact=False), NOW)
+        old.learn("s", Dated(NOW - 30 * DAY, DateSource.URL, exact=False), NOW)
+    assert today.believes("s", DateSource.URL)
+    assert not old.believes("s", DateSource.URL)
+
+
+def test_a_source_that_mends_is_believed_again() -> None:
+    trust = Trust()
+    for _ in range(10):
+        trust.learn("s", Dated(NOW + 10 * DAY, DateSource.META), NOW)
+    assert not trust.believes("s", DateSource.META)
+    for hour in range(20):  # as many as the window holds
+        trust.learn("s", Dated(NOW - hour * 3600, DateSource.META), NOW)
+    assert trust.believes("s", DateSource.META)
+
+
+def test_the_best_believed_date_is_chosen_and_never_one_in_the_future() -> None:
+    trust = Trust()
+    meta, time = Dated(NOW + 5 * DAY, DateSource.META), Dated(NOW - 60, DateSource.TIME)
+    assert trust.choose("s", [meta, None, time], NOW) == time
+    assert trust.choose("s", [meta], NOW) is None
+
+
+def test_saved_and_loaded_trust_believes_the_same() -> None:
+    trust, other = Trust(), Trust()
+    for _ in range(9):
+        trust.learn("a b", Dated(NOW - 9 * DAY, DateSource.META), NOW)
+    other.load(trust.save())
+    assert other.liars("a b") == trust.liars("a b") == {DateSource.META}
+
+
+@pytest.mark.parametrize(
+    ("rule", "kind", "bytes_differ", "text_differs", "new_links", "expected"),
+    [
+        (Change.AUTO, Kind.HUB, True, True, 0, False),  # a clock on a section page
+        (Change.AUTO, Kind.HUB, True, False, 1, True),
+        (Change.AUTO, Kind.ARTICLE, True, False, 3, False),  # a new "most read" box
+        (Change.AUTO, Kind.ARTICLE, True, True, 0, True),
+        (Change.BYTES, Kind.HUB, True, False, 0, True),
+        (Change.TEXT, Kind.HUB, True, False, 5, False),
+        (Change.LINKS, Kind.ARTICLE, True, True, 0, False),
+    ],
+)
+def test_the_rule_picks_what_counts_as_a_change(
+    rule: Change, kind: Kind, bytes_differ: bool, text_differs: bool, new_links: int, expected: bool
+) -> None:
+    changed = has_changed(rule, kind, bytes_differ=bytes_differ, text_differs=text_differs, new_links=new_links)
+    assert changed is expected
+
+
+def test_a_copy_with_small_edits_names_the_first_publisher() -> None:
+    words = [f"word{number}" for number in range(300)]
+    edited = [*words[:150], "corrected", *words[151:]]
+    copies = Copies()
+    assert copies.first(simhash(" ".join(words))) is None
+    copies.learn(simhash(" ".join(words)), UrlId(4))
+    assert copies.first(simhash(" ".join(edited))) == 4
+    assert copies.first(simhash(" ".join(f"other{number}" for number in range(300)))) is None

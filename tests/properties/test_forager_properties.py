@@ -1,0 +1,170 @@
+"""What holds for every fleet, whatever happens to it."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import sparse
+
+from forager.foragers.classifier import PrTFIDF
+from forager.foragers.clusters import pddp
+from forager.foragers.expectation import ExpectationSettings
+from forager.foragers.kernels import best
+from forager.foragers.path import Path
+from forager.foragers.settings import ForagerSettings
+from forager.foragers.sighting import Finding
+from forager.foragers.visits import VisitStatistics
+from forager.foragers.weblog import Weblog, WeblogSettings
+from forager.foragers.words import words
+from forager.reinforcing.agent import ReinforcingAgent, ReinforcingSettings
+from forager.reinforcing.population import PopulationSettings
+from forager.reinforcing.relevancy import RelevancySettings
+from forager.reinforcing.scores import ScoreSettings
+from forager.terms import ForagerId
+
+amounts = st.floats(-1e3, 1e3)
+entries = st.dictionaries(st.integers(0, 60), amounts, max_size=40)
+paths = st.lists(st.tuples(st.integers(0, 60), amounts, st.booleans()), max_size=12)
+
+
+@given(entries, st.lists(paths, max_size=5), st.integers(1, 30))
+def test_a_weblog_stays_bounded_sorted_and_free_of_what_may_not_enter(
+    start: dict[int, float], walks: list[list[tuple[int, float, bool]]], size: int
+) -> None:
+    weblog = Weblog(WeblogSettings(size=size, start_size=min(3, size)), start.items())
+    for walk in walks:
+        known = {url for url, _ in weblog.entries}
+        weblog.update([url for url, _, _ in walk], [amount for _, amount, _ in walk], [may for _, _, may in walk])
+        allowed = known | {url for url, _, may in walk if may}
+        assert {url for url, _ in weblog.entries} <= allowed
+        assert len(weblog) <= size
+        assert (weblog.values[:-1] >= weblog.values[1:]).all()
+        assert weblog.start_list == [url for url, _ in weblog.entries[: weblog.settings.start_size]]
+
+
+@given(entries, st.integers(0, 1000))
+def test_splitting_a_weblog_loses_nothing_and_doubles_nothing(start: dict[int, float], seed: int) -> None:
+    parent = Weblog(WeblogSettings(), start.items())
+    child = parent.split(np.random.default_rng(seed))
+    assert dict(parent.entries) | dict(child.entries) == start
+    assert len(parent) + len(child) == len(start)
+    assert 0 <= len(parent) - len(child) <= 1
+
+
+@given(st.lists(st.lists(st.integers(0, 3000), max_size=20), max_size=10), st.data())
+def test_the_open_links_of_a_path_are_what_it_met_and_has_not_taken(
+    pages: list[list[int]], data: st.DataObject
+) -> None:
+    path = Path()
+    path.begin()
+    met: set[int] = set()
+    taken: set[int] = set()
+    for links in pages:
+        path.admit(np.array(links, dtype=np.int64))
+        met |= set(links)
+        if len(path.open):
+            taken.add(path.take(data.draw(st.integers(0, len(path.open) - 1))))
+        assert sorted(path.open.tolist()) == sorted(met - taken)
+
+
+moves = st.lists(
+    st.tuples(st.integers(0, 40), st.sampled_from(["sends", "is managed", "works"]), st.integers(0, 25)), max_size=300
+)
+
+
+@given(moves, st.booleans())
+@settings(deadline=None)
+def test_the_economy_holds_the_population_stays_in_bounds_and_nobody_is_rewarded_twice(
+    moves: list[tuple[int, str, int]], relative: bool
+) -> None:
+    scores = ScoreSettings(
+        initial=2, sent=0.5, relevant=1, multiply_at=4, delete_below=1, relative=relative, relative_gain=2
+    )
+    agent = ReinforcingAgent(
+        ReinforcingSettings(
+            scores=scores, population=PopulationSettings(2, 2, 5), relevancy=RelevancySettings(identity="url")
+        ),
+        ForagerSettings(),
+        seed=1,
+    )
+    agent.start(np.arange(6), 0.0)
+    rewarded: list[int] = []
+    for at, (who, what, number) in enumerate(moves):
+        id = list(agent.foragers)[who % len(agent.foragers)]
+        record = agent.records[id]
+        if what == "sends":
+            before = record.score
+            (one,) = agent.judge([Finding(id, number, 0, 0, float(at), 0, 0, -1)], float(at))
+            rewarded += [number] if one.relevant else []
+            assert record.score - before == (float(one.relevant) if relative else one.relevant - 0.5)
+            assert one.amount == (100.0 if one.relevant else -1.0)
+        elif what == "works":
+            agent.worked(id, number)
+        else:
+            agent.manage(id, float(at))
+        assert 2 <= len(agent.foragers) <= 5
+    assert len(set(rewarded)) == len(rewarded)
+    assert sum(record.relevant for record in agent.records.values()) == len(rewarded)
+    assert [record.id for record in agent.records.values()] == [ForagerId(i) for i in range(len(agent.records))]
+    assert {id for id, record in agent.records.items() if record.deleted is None} == set(agent.foragers)
+
+
+visits = st.lists(
+    st.tuples(
+        st.integers(0, 30), st.floats(0, 1e6), st.booleans(), st.booleans(), st.lists(st.integers(0, 30), max_size=6)
+    ),
+    max_size=60,
+)
+
+
+@given(visits)
+@settings(deadline=None)
+def test_expectations_are_finite_and_never_negative(happened: list[tuple[int, float, bool, bool, list[int]]]) -> None:
+    statistics = VisitStatistics(ExpectationSettings())
+    now, every = 0.0, np.arange(31)
+    for url, pause, ok, hub, links in happened:
+        now += pause
+        statistics.going(url, now)
+        shown = np.array(links if ok else [], dtype=np.int64)
+        first, _ = statistics.visit(url, now, ok=ok, hub=hub, links=shown)
+        if ok and not hub:
+            source = statistics.revealer(url) if first else url
+            statistics.credit(Finding(ForagerId(0), url, 0, 0, now, 0, 0, source))
+            statistics.signal(shown, now)
+        for later in (0.0, 60.0, 1e7):
+            worth, fresh = statistics.worth(every, now + later)
+            chance = statistics.chance(every, now + later)
+            assert np.isfinite(worth).all() and (worth >= 0).all()
+            assert ((chance >= 0) & (chance <= 1)).all()
+            index, its, its_fresh, most = statistics.pick(every, now + later, np.empty(0), 0.99)
+            assert (its, its_fresh, most) == (worth[index], fresh[index], worth.max())
+
+
+@given(
+    arrays(np.float64, st.integers(1, 40), elements=st.sampled_from([0.0, 1.0, 2.0])), st.floats(0, 1, exclude_max=True)
+)
+def test_the_best_is_one_of_the_largest_and_luck_reaches_each(values: np.ndarray, luck: float) -> None:
+    ties = np.flatnonzero(values == values.max())
+    assert best(values, luck) == ties[int(luck * len(ties))]
+
+
+counts = arrays(np.float64, st.tuples(st.integers(1, 12), st.just(6)), elements=st.integers(0, 3).map(float))
+
+
+@given(counts, st.integers(1, 5))
+@settings(deadline=None)
+def test_clusters_are_few_enough_and_shares_of_classes_sum_to_one(documents: np.ndarray, count: int) -> None:
+    rows = sparse.csr_matrix(documents)
+    labels = pddp(rows, count)
+    used = sorted(set(labels.tolist()))
+    assert used == list(range(len(used))) and len(used) <= count
+    model = PrTFIDF.with_general(rows, labels, count, None)
+    shares = model.posteriors(rows)
+    assert (shares >= 0).all()
+    assert np.allclose(shares.sum(axis=1), 1, atol=1e-5)
+
+
+@given(st.text(max_size=200))
+def test_words_are_the_same_however_often_a_text_is_read(text: str) -> None:
+    found = words(text)
+    assert words(" ".join(found)) == found

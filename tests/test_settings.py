@@ -1,0 +1,80 @@
+"""Settings: layers, origins, and one line for every mistake."""
+
+from pathlib import Path
+
+import pytest
+
+from forager.cli.app import run
+from forager.errors import Exit, SettingsError
+from forager.settings import Settings, leaves, load, value_of
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    return tmp_path / "config.yaml"
+
+
+def test_later_layers_win_and_every_value_knows_its_origin(config: Path) -> None:
+    config.write_text("seed: 3\ntimetable:\n  download_delay: 2s\n  longest_wait: 1m\n")
+    loaded = load(
+        config,
+        ["timetable.download_delay=5s"],
+        {"FORAGER_TIMETABLE__LONGEST_WAIT": "2m", "FORAGER_SEED": "4", "HOME": "/"},
+    )
+    assert loaded.settings.timetable.download_delay == 5.0
+    assert loaded.settings.timetable.longest_wait == 120.0
+    assert loaded.settings.seed == 4
+    assert loaded.origins["timetable.download_delay"] == "-s timetable.download_delay=5s"
+    assert loaded.origins["timetable.longest_wait"] == "FORAGER_TIMETABLE__LONGEST_WAIT"
+    assert loaded.origins["live.total_time"] == "default"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("forager:\n  weblog:\n    stepp: 0.2\n", "config.yaml:3: no setting forager.weblog.stepp; did you mean forager.weblog.step?"),
+        ("timetable:\n  download_delay: soon\n", "config.yaml:2: timetable.download_delay: expected a duration"),
+        ("timetable:\n  download_delay: -1\n", "config.yaml:2: timetable.download_delay: expected greater than or equal to 0"),
+        ("seed: [1\n", "config.yaml:2: not valid YAML"),
+        ("seed: 1\nseed: 2\n", "config.yaml:2: seed is given twice"),
+        ("live: 7\n", "config.yaml:1: expected settings of the form"),
+        ("live:\n  total_time: true\n", "config.yaml:2: live.total_time: expected a number, not True"),
+        ("forager:\n  kind: XX\n", "config.yaml:2: forager.kind: expected 'WL', 'RL', 'WLRL' or 'BFS', not 'XX'"),
+        ("preset: papper\n", "config.yaml:1: no preset 'papper'"),
+    ],
+)
+def test_a_mistake_is_one_line_that_says_where_and_what(config: Path, text: str, line: str) -> None:
+    config.write_text(text)
+    with pytest.raises(SettingsError) as raised:
+        load(config)
+    message = str(raised.value)
+    assert line in message
+    assert "\n" not in message
+
+
+def test_binary_rubbish_is_no_config(config: Path) -> None:
+    config.write_bytes(b"\xff\xfe\x00rubbish")
+    with pytest.raises(SettingsError, match="cannot be read"):
+        load(config)
+
+
+def test_an_unknown_override_names_the_nearest_setting() -> None:
+    with pytest.raises(SettingsError, match=r"did you mean timetable\.download_delay"):
+        load(None, ["timetable.download_dlay=1s"])
+
+
+def test_an_empty_config_means_the_defaults(config: Path) -> None:
+    config.write_text("# nothing\n")
+    assert load(config).settings == Settings()
+
+
+def test_every_setting_can_be_looked_up_by_its_dotted_name() -> None:
+    for key in leaves():
+        value_of(Settings(), key)
+
+
+def test_the_command_ends_with_the_documented_code(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run(["settings", "-s", "nonsense=1"])
+    assert ended.value.code == Exit.SETTINGS
+    assert capsys.readouterr().err.startswith("forager: -s nonsense=1: no setting nonsense")
