@@ -78,7 +78,17 @@ async def make_crawl(
     journal = Journal(readers)
     scope = Scope(seeds, settings.scope)
     shares = Shares(settings.crawl.recrawl_share, settings.timetable.concurrent_requests_per_host)
-    world = WebWorld(wire.web, store, clock, scope, shares, settings.visits, settings.pages, journal.write)
+    world = WebWorld(
+        wire.web,
+        store,
+        clock,
+        scope,
+        shares,
+        settings.visits,
+        settings.pages,
+        journal.write,
+        sitemaps=wire.robots.sitemaps,
+    )
     fleet, shared, trust = [await store.recall(name) for name in ("fleet", "shared", "trust")]
     walk = settings.forager
     if trust is not None:

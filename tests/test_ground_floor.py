@@ -12,13 +12,16 @@ from forager.units import seconds, size
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"), [("90s", 90.0), ("15m", 900.0), ("6h", 21600.0), ("2d", 172800.0), ("1.5h", 5400.0), ("250ms", 0.25)]
+    ("text", "expected"),
+    [("90s", 90.0), ("15m", 900.0), ("6h", 21600.0), ("2d", 172800.0), ("1.5h", 5400.0), ("250ms", 0.25)],
 )
 def test_durations_are_read_as_people_write_them(text: str, expected: float) -> None:
     assert seconds(text) == expected
 
 
-@pytest.mark.parametrize(("text", "expected"), [("500k", 500_000), ("10M", 10_000_000), ("2MiB", 2 * 1024**2), ("7", 7)])
+@pytest.mark.parametrize(
+    ("text", "expected"), [("500k", 500_000), ("10M", 10_000_000), ("2MiB", 2 * 1024**2), ("7", 7)]
+)
 def test_sizes_are_read_as_people_write_them(text: str, expected: int) -> None:
     assert size(text) == expected
 

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -43,7 +44,7 @@ def test_config_yaml_reads_back_as_the_defaults() -> None:
 
 def test_every_setting_has_an_explanation() -> None:
     lines = (ROOT / "config.yaml").read_text(encoding="utf-8").splitlines()
-    bare = [line for before, line in zip(lines, lines[1:], strict=False) if ":" in line and "#" not in line + before]
+    bare = [line for before, line in pairwise(lines) if ":" in line and "#" not in line + before]
     assert bare == []
 
 

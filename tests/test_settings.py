@@ -32,9 +32,15 @@ def test_later_layers_win_and_every_value_knows_its_origin(config: Path) -> None
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("forager:\n  weblog:\n    stepp: 0.2\n", "config.yaml:3: no setting forager.weblog.stepp; did you mean forager.weblog.step?"),
+        (
+            "forager:\n  weblog:\n    stepp: 0.2\n",
+            "config.yaml:3: no setting forager.weblog.stepp; did you mean forager.weblog.step?",
+        ),
         ("timetable:\n  download_delay: soon\n", "config.yaml:2: timetable.download_delay: expected a duration"),
-        ("timetable:\n  download_delay: -1\n", "config.yaml:2: timetable.download_delay: expected greater than or equal to 0"),
+        (
+            "timetable:\n  download_delay: -1\n",
+            "config.yaml:2: timetable.download_delay: expected greater than or equal to 0",
+        ),
         ("seed: [1\n", "config.yaml:2: not valid YAML"),
         ("seed: 1\nseed: 2\n", "config.yaml:2: seed is given twice"),
         ("live: 7\n", "config.yaml:1: expected settings of the form"),

@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from forager.errors import OutputError
+from forager.recrawl.archive_judge import THRESHOLDS, Quality, judge_window
 from forager.recrawl.comparison import Figure, Judged, victories
 from forager.recrawl.log import ChangeLog
 
@@ -21,6 +22,7 @@ _FIGURES: tuple[tuple[Figure, str], ...] = (
     ("freshness", "Freshness"),
     ("age", "Age in cycles"),
 )
+_WINDOWS = (1, 2, 4, 8, 12)
 
 
 def write_report(path: Path, name: str, log: ChangeLog, judged: Sequence[Judged]) -> None:
@@ -41,7 +43,7 @@ def report(name: str, log: ChangeLog, judged: Sequence[Judged]) -> str:
         f"<h1>{title}</h1><p>{size}</p>{_table(judged)}<h2>Cycle by cycle</h2>{''.join(plots)}"
         f"<h2>The top of the schedule</h2>{_top(judged)}<h2>Victories / losses by cycle (ChangeRate)</h2>"
         f"<p>Cycles in which the policy of the row beats / loses to that of the column, paired t-test, p &lt; 0.05.</p>"
-        f"{_matrix(judged)}</html>"
+        f"{_matrix(judged)}{_hacs(log) if any(one.name == 'hacs' for one in judged) else ''}</html>"
     )
 
 
@@ -86,3 +88,23 @@ def _matrix(judged: Sequence[Judged]) -> str:
         results = [victories(one, other, "change_rate") for other in judged]
         rows += f"<tr><th>{name}</th>" + "".join(f"<td>{won}/{lost}</td>" for won, lost in results) + "</tr>"
     return f"<table><tr><th></th>{head}</tr>{rows}</table>"
+
+
+def _hacs(log: ChangeLog) -> str:
+    """How well HACS foretells the changes of the next cycle, over windows and thresholds."""
+    head = "".join(f"<th>θ = {threshold}</th>" for threshold in THRESHOLDS)
+    rows = ""
+    for window in (window for window in _WINDOWS if window + 1 < log.cycles):
+        judged = judge_window(log, window)
+        rows += f"<tr><th>{window} micro</th>{''.join(map(_quality, judged.micro))}<td>{judged.weighted_precision:.3f}</td></tr>"
+        last_seen = judged.weighted_precision_last_seen
+        rows += f"<tr><th>macro</th>{''.join(map(_quality, judged.macro))}<td>{last_seen:.3f}</td></tr>"
+    return (
+        "<h2>HACS: which pages change in the next cycle?</h2><p>Precision / recall / F1 by window (in cycles) and threshold; "
+        "weighted P@K of HACS and, below it, of Last-Obs.</p>"
+        f"<table><tr><th>window</th>{head}<th>weighted P@K</th></tr>{rows}</table>"
+    )
+
+
+def _quality(one: Quality) -> str:
+    return f"<td>{one.precision:.3f} / {one.recall:.3f} / {one.f1:.3f}</td>"

@@ -18,8 +18,16 @@ LATEST = 8
 TALLEST_FLEET = 8
 
 
-async def watch(crawl: Crawl, summary: Summary, clock: Clock, stopping: asyncio.Event, *, quiet: bool, left: Callable[[], float | None]) -> None:
-    """Show progress on standard error until the crawl stops."""
+async def watch(
+    crawl: Crawl,
+    summary: Summary,
+    clock: Clock,
+    stopping: asyncio.Event,
+    *,
+    quiet: bool,
+    left: Callable[[], float | None],
+) -> None:
+    """Show progress on standard error until the crawl stops; `left` tells the seconds until then, if known."""
     console = Console(stderr=True)
     if quiet:
         await stopping.wait()

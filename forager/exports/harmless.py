@@ -26,7 +26,7 @@ def defused(cell: str) -> str:
 
 
 def escaped(json: str) -> str:
-    """The same JSON with escapes for characters that steer terminals, turn the line around or end it for some readers."""
+    """The same JSON with escapes for characters that steer terminals, turn the line around or may end it."""
     return json if json.isascii() and "\x7f" not in json else _STEERING.sub(_escape, json)
 
 

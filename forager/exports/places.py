@@ -8,14 +8,19 @@ import fcntl
 import os
 import sys
 from contextlib import suppress
+from io import FileIO
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import Any, Protocol
 
 from forager.errors import OutputError
 
 
 class Place(Protocol):
-    def open(self) -> BinaryIO | None:
+    @property
+    def path(self) -> Path:
+        """The output, as people call it."""
+
+    def open(self) -> FileIO | None:
         """Get ready without changing anything; the file to go on with, None if there is nothing in it."""
 
     def begin(self, offset: int) -> None:
@@ -32,28 +37,28 @@ class Place(Protocol):
 
 
 class InPlace:
-    """A file that others can read while it grows; no two processes write it at once. It may also be a pipe or device."""
+    """A file that others can read while it grows, written by one process at a time; or a pipe, or a device."""
 
     def __init__(self, path: Path, *, keep: bool) -> None:
         """`keep`: go on with what is there."""
         self.path, self._keep = path, keep
-        self._file: BinaryIO | None = None
+        self._file: FileIO | None = None
         self._is_regular = True
 
-    def open(self) -> BinaryIO | None:
+    def open(self) -> FileIO | None:
         self._is_regular = self.path.is_file() or not self.path.exists()
         how = os.O_RDWR | os.O_CREAT if self._is_regular else os.O_WRONLY
         try:
             number = os.open(self.path, how | os.O_CLOEXEC, 0o666)
         except OSError as error:
             raise unwritable(self.path, error) from None
-        self._file = open(number, "r+b" if self._is_regular else "wb", buffering=0)  # noqa: SIM115, PTH123
+        self._file = FileIO(number, "r+" if self._is_regular else "w")
         if not self._is_regular:
             return None
         self._lock(self._file)
         return self._file if self._keep and os.fstat(number).st_size else None
 
-    def _lock(self, file: BinaryIO) -> None:
+    def _lock(self, file: FileIO) -> None:
         try:
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except (BlockingIOError, PermissionError):
@@ -85,23 +90,19 @@ class Replacing:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._fresh = path
-        self._file: BinaryIO | None = None
-
-    @property
-    def file(self) -> BinaryIO:
-        assert self._file is not None
-        return self._file
+        self.fresh = path
+        """Where it is written until it is complete."""
+        self._file: FileIO | None = None
 
     def open(self) -> None:
         if self.path.exists() and not self.path.is_file():
             raise OutputError(f"{self.path}: not a regular file; only .jsonl and .csv can be written there, with -o")
         place = self.path.resolve()  # a symbolic link stays one
-        self._fresh = place.with_name(f".{place.name}.{os.getpid()}.part")
+        self.fresh = place.with_name(f".{place.name}.{os.getpid()}.part")
         try:
-            self._file = self._fresh.open("wb", buffering=0)
+            self._file = self.fresh.open("wb", buffering=0)
             if place.exists():
-                self._fresh.chmod(place.stat().st_mode & 0o777)
+                self.fresh.chmod(place.stat().st_mode & 0o777)
         except OSError as error:
             self.discard()
             raise unwritable(self.path, error) from None
@@ -110,12 +111,14 @@ class Replacing:
         """It begins empty."""
 
     def write(self, content: bytes) -> None:
-        write_all(self.file, content)
+        assert self._file is not None
+        write_all(self._file, content)
 
     def close(self) -> None:
-        os.fsync(self.file.fileno())
-        self.file.close()
-        self._fresh.replace(self.path.resolve())
+        assert self._file is not None
+        os.fsync(self._file.fileno())
+        self._file.close()
+        self.fresh.replace(self.path.resolve())
         self._file = None
 
     def discard(self) -> None:
@@ -123,7 +126,7 @@ class Replacing:
             with suppress(OSError):
                 self._file.close()
             with suppress(OSError):
-                self._fresh.unlink()
+                self.fresh.unlink()
             self._file = None
 
 
@@ -139,7 +142,7 @@ class StandardOutput:
         sys.stdout.flush()
 
     def write(self, content: bytes) -> None:
-        out = sys.stdout.buffer
+        out: Any = sys.stdout.buffer
         write_all(getattr(out, "raw", out), content)  # past the buffer: after an error nothing is left in it
 
     def close(self) -> None:
@@ -149,7 +152,7 @@ class StandardOutput:
         """It belongs to others."""
 
 
-def write_all(file: BinaryIO, content: bytes) -> None:
+def write_all(file: FileIO, content: bytes) -> None:
     """An unbuffered file may take a part only."""
     rest = memoryview(content)
     while rest:

@@ -5,8 +5,10 @@ weblog        pages worth starting from                                         
 path          a walk: its steps, what they earned, the links still open             (Alg 10, 11)
 td            long-term profit of a page, learned by temporal differences           (Alg 3, 4)
 words, clusters, classifier, states, matrix      text -> state vector               (Alg 2)
-visits, expectation      what earlier visits say about the next one
+table, noting, expectation, visits      what earlier visits say about the next one
 leaving, starts          when to leave a path, where to start the next one
 shared        what all foragers of a fleet know together
 forager       choose, see, learn; kinds WL, RL, WLRL and BFS                        (Alg 5, 12)
+settings      every choice, and the paper's mode
+keeping, saving, kernels      a forager as bytes; arrays as bytes; functions as machine code
 """

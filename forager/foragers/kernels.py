@@ -12,8 +12,11 @@ R = TypeVar("R")
 
 
 def compiled(function: Callable[P, R]) -> Callable[P, R]:
-    """The function as a kernel: compiled at its first call, kept on disk for the next run."""
-    return cast("Callable[P, R]", numba.njit(cache=True)(function))
+    """The function as a kernel: compiled at its first call, kept on disk for the next run if there is a place."""
+    try:
+        return cast("Callable[P, R]", numba.njit(cache=True)(function))
+    except RuntimeError:  # neither the package nor the user's cache folder can be written
+        return cast("Callable[P, R]", numba.njit()(function))
 
 
 @compiled

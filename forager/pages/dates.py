@@ -6,7 +6,7 @@ about that day.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import chain
 from urllib.parse import urlsplit
@@ -31,7 +31,7 @@ LATEST = datetime(2100, 1, 1, tzinfo=UTC).timestamp()
 SAME_DAY = 36 * 3600.0
 """Seconds between a day and a moment of that day in any zone (ours)."""
 
-SEARCHED_CHARACTERS = 1_000_000
+SEARCHED_CHARACTERS = 300_000
 """Of a page without stated dates, how much is searched at most (ours)."""
 
 _PUBLISHED_META = """
@@ -70,18 +70,29 @@ _STAMP_CAP = 60
 _URL_DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)(?:([/_-])(\d\d?|[a-z]{3})\2(\d\d?)|(\d\d)(\d\d))(?!\d)")
 
 
-def published(tree: LexborHTMLParser, url: Url, *, last_modified: str = "", now: float | None = None) -> Dated | None:
-    """When the page says it was first published; `now` (default: no limit) bounds dates that lie in the future."""
+def published(
+    tree: LexborHTMLParser,
+    url: Url,
+    *,
+    last_modified: str = "",
+    now: float | None = None,
+    ignored: Collection[DateSource] = (),
+) -> Dated | None:
+    """When the page says it was first published; `now` (default: no limit) bounds dates that lie in the future.
+
+    Sources in `ignored` are known to lie on this site: the next one is asked instead.
+    """
     stated = chain(
         _dated(stated_dates(tree, "datePublished", urlsplit(url).path), DateSource.JSON_LD),
         _dated(_meta(tree, PUBLISHED_META), DateSource.META),
         _dated(_stamps(tree, _PUBLISHED_HINT, _MODIFIED_HINT, anywhere=True), DateSource.TIME),
         _dated(_url_days(url), DateSource.URL),
     )
+    believed = (dated for dated in stated if dated.source not in ignored)
     return (
-        _best(stated, now)
-        or _best(_searched(tree, now), now)
-        or _best(_dated([last_modified], DateSource.LAST_MODIFIED), now)
+        _best(believed, now)
+        or (_best(_searched(tree, now), now) if DateSource.TEXT not in ignored else None)
+        or (_best(_dated([last_modified], DateSource.LAST_MODIFIED), now) if DateSource.LAST_MODIFIED not in ignored else None)
     )
 
 

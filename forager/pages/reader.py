@@ -4,7 +4,7 @@ A `Page` is lazy: whoever wants the links does not pay for dates or text. Whatev
 could not be read is empty, and `trouble` says why.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cached_property
 from typing import TypeVar
 
@@ -17,7 +17,7 @@ from forager.pages.nesting import within_depth
 from forager.pages.robots_meta import RobotsMeta, read_robots_meta
 from forager.pages.settings import PagesSettings
 from forager.pages.urls import UrlMemo
-from forager.terms import Dated, Kind, Link, Response, Url
+from forager.terms import Dated, DateSource, Kind, Link, Response, Url
 
 T = TypeVar("T")
 
@@ -78,9 +78,15 @@ class Page:
 
     @cached_property
     def published(self) -> Dated | None:
+        return self.published_but(())
+
+    def published_but(self, ignored: Collection[DateSource]) -> Dated | None:
+        """The publication date without these sources: they lie on this site."""
         return self._from_tree(
             "published",
-            lambda tree: dates.published(tree, self.url, last_modified=self._last_modified, now=self._response.asked),
+            lambda tree: dates.published(
+                tree, self.url, last_modified=self._last_modified, now=self._response.asked, ignored=ignored
+            ),
             None,
         )
 

@@ -23,7 +23,7 @@ from forager.pages.changes import Change, has_changed
 from forager.pages.reader import Page, read
 from forager.pages.settings import PagesSettings
 from forager.pages.trust import Trust
-from forager.pages.urls import UrlMemo, host, site
+from forager.pages.urls import UrlMemo, canonical, host, site
 from forager.store.protocol import Found, Known, Lease, Store, Version, VersionId, Visit
 from forager.terms import (
     NOBODY,
@@ -80,10 +80,14 @@ class WebWorld:
         settings: VisitSettings,
         pages: PagesSettings,
         note: Callable[[Event], None],
+        *,
+        sitemaps: Callable[[str], Sequence[str]] = lambda host: (),
         states: States | None = None,
     ) -> None:
+        """`sitemaps` tells which sitemaps the robots.txt of a host names."""
         self.web, self.store, self.clock, self.scope, self.shares = web, store, clock, scope, shares
         self.settings, self.pages, self.note, self.states = settings, pages, note, states
+        self.sitemaps = sitemaps
         self.trust = Trust()
         self.skipped: Counter[str] = Counter()
         """Links that stayed out, by the reason why."""
@@ -92,6 +96,8 @@ class WebWorld:
         self._memo = UrlMemo()
         self._seen: dict[UrlId, Sighting] = {}
         self._flights: dict[UrlId, asyncio.Task[Sighting]] = {}
+        self._hosts: set[str] = set()
+        """Those whose robots.txt was asked for sitemaps."""
         self._draining = False
         self._stack = AsyncExitStack()
         self._group: asyncio.TaskGroup | None = None
@@ -143,6 +149,7 @@ class WebWorld:
         """Fetch a leased page and keep what it shows."""
         try:
             response = await self.web.fetch(Request(lease.url, lease.validators))
+            await self._enter_sitemaps(lease)
             id = await self._arrived(lease, response, by)
             sighting = await self._keep(id, lease.depth, response, by)
         except BaseException:
@@ -150,6 +157,17 @@ class WebWorld:
             raise
         self._seen[lease.id] = self._seen[sighting.url] = sighting
         return sighting
+
+    async def _enter_sitemaps(self, lease: Lease) -> None:
+        """The sitemaps of a host, once its robots.txt was read."""
+        name = host(lease.url)
+        if name in self._hosts:
+            return
+        self._hosts.add(name)
+        now = self.clock.now()
+        urls = (canonical(text, lease.url) for text in self.sitemaps(name))
+        chosen = [url for url in urls if url is not None and not self.scope.objection(url, 1)]
+        await self.store.put([Found(url, Channel.ROBOTS, now, lease.id, depth=1, due=now) for url in chosen])
 
     async def _arrived(self, lease: Lease, response: Response, by: ForagerId) -> UrlId:
         """The URL that answered: after a redirect it is entered, and the visit to the old one is closed."""
@@ -255,10 +273,12 @@ class WebWorld:
 
     async def _date(self, page: Known, read_page: Page, now: float) -> Dated | None:
         """The publication date to believe: from the page, from the feed that announced it, or our first sighting."""
-        on_page = read_page.published
         where = site(page.url)
+        on_page = read_page.published
         if on_page is not None and page.version is None:
             self.trust.learn(where, on_page, now)
+        if on_page is not None and not self.trust.believes(where, on_page.source):
+            on_page = read_page.published_but(self.trust.liars(where))
         stated = self._announced.get(page.id) if page.published is None else page.published
         announced = None if stated is None else Dated(stated, DateSource.FEED)
         first = await self._first_sighting(page)

@@ -159,3 +159,10 @@ def test_pages_that_can_bring_news_again_are_lists_and_texts_that_did(visits: Vi
     assert visits.returns(urls(0, 1, 2, 3)).tolist() == [True, False, True, False]
     assert visits.hubs.tolist() == [0]
     assert visits.revealer(1) == 0
+
+
+def test_a_longer_absence_than_a_day_counts_as_a_day_of_watching(visits: VisitStatistics) -> None:
+    visits.visit(0, 0.0, hub=True)
+    visits.visit(0, 72 * HOUR, hub=True)  # only documents of the last 24 h could be found
+    # all lists: 120 in 240 h as first guess, then 0 in 24 h: 120/264; this one: (0 + 24·120/264)/(24 + 24)
+    assert visits.rate(urls(0)) == pytest.approx([120 / 264 / 2])

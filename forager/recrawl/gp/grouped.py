@@ -76,7 +76,8 @@ class GroupedSimulation:
         self._arena = np.empty(self.pages + self.k * max(0, self.cycles - self.warmup), dtype=np.int32)
         self._sums, self._last = np.empty((6, room)), np.empty(room)
         self._begin, self._end = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
-        self._picked, self._source, self._target = (np.empty(self.k, dtype=np.int32) for _ in range(3))
+        self._run_group, self._run_from, self._run_size = (np.empty(self.k, dtype=np.int64) for _ in range(3))
+        self._flags = np.empty(self.k, dtype=np.uint8)
         self._heirs, self._home = np.empty(2 * room, dtype=np.int32), np.empty(self.pages, dtype=np.int32)
         slots = 1 << (4 * self.k).bit_length()
         self._table, self._stamp = np.empty(slots, dtype=np.int64), np.empty(slots, dtype=np.int64)
@@ -120,14 +121,15 @@ class GroupedSimulation:
                 self._begin,
                 self._end,
                 self._arena,
-                self._picked,
-                self._source,
-                self._target,
+                self._run_group,
+                self._run_from,
+                self._run_size,
                 outdated_at,
                 self.following[cycle],
                 expiring,
                 self.discount,
                 self._heirs,
+                self._flags,
                 self._table,
                 self._stamp,
                 self._marks,

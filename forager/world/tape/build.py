@@ -1,14 +1,20 @@
-"""Compile a tape: versions come in any order, with URLs as text; numbers, columns and shared link sets come out."""
+"""Compile a tape: versions come in any order, singly or as columns; numbers, columns and shared link sets come out."""
 
 import math
+from array import array
 from collections.abc import Iterable
 
 import numpy as np
-import xxhash
 from numpy.typing import NDArray
 
 from forager.terms import Kind, UrlId
 from forager.world.tape.columns import KINDS, Tape
+from forager.world.tape.rows import NONE, Flags, Floats, Ids, Prints, Rows, Sets, first_seen_dates, joined, repeats
+
+EMPTY = 0
+"""The number of the link set without links."""
+_DRAIN = 1 << 16
+"""Single versions are turned into columns when there are so many."""
 
 
 class TapeBuilder:
@@ -16,23 +22,39 @@ class TapeBuilder:
 
     def __init__(self, origin: str, identity: str = "url") -> None:
         self.origin, self.identity = origin, identity
-        self._ids: dict[str, UrlId] = {}
-        self._kinds: list[int] = []
-        self._rows: list[tuple[int, float, float, int, int, bool, float, int, int]] = []
-        self._sets: dict[bytes, int] = {}
-        self._links: list[NDArray[np.int32]] = []
+        self._ids: dict[str, int] = {}
+        self._kinds: dict[int, int] = {}
+        self._rows: list[tuple[int, float, float, int, int, bool, float, int]] = []
+        self._row_links, self._row_ends = array("q"), array("q")
+        self._chunks: list[Rows] = [NONE]
+        self._sets: dict[int, int] = {0: EMPTY}
+        self._links: list[Sets] = []
+        self._lengths: list[Ids] = [np.zeros(1, np.int64)]
         self._states: list[NDArray[np.float32]] = []
 
     def __repr__(self) -> str:
-        return f"<TapeBuilder {len(self._ids):,} URLs, {len(self._rows):,} versions>"
+        return f"<TapeBuilder {len(self._ids):,} URLs, {self.versions:,} versions>"
+
+    @property
+    def versions(self) -> int:
+        """Added so far."""
+        return sum(map(len, self._chunks)) + len(self._rows)
 
     def number(self, url: str) -> UrlId:
         """The number of a URL, new or known."""
-        id = self._ids.get(url)
-        if id is None:
-            id = self._ids[url] = UrlId(len(self._ids))
-            self._kinds.append(KINDS.index(Kind.OTHER))
-        return id
+        return UrlId(self._ids.setdefault(url, len(self._ids)))
+
+    def numbers(self, urls: Iterable[str]) -> Ids:
+        """The same for many."""
+        ids = self._ids
+        return np.fromiter((ids.setdefault(url, len(ids)) for url in urls), np.int64)
+
+    def knows(self, url: str) -> bool:
+        return url in self._ids
+
+    def name_kind(self, id: int, kind: Kind) -> None:
+        """Say what a page is good for; the last word counts."""
+        self._kinds[id] = KINDS.index(kind)
 
     def add(
         self,
@@ -51,56 +73,150 @@ class TapeBuilder:
         """Add a version that appeared at `time`, with its full link set."""
         id = self.number(url)
         if kind is not Kind.OTHER:
-            self._kinds[id] = KINDS.index(kind)
+            self.name_kind(id, kind)
         row = -1
         if state is not None:
             row = len(self._states)
             self._states.append(state)
-        chosen = self._link_set(sorted({self.number(link) for link in links}))
-        self._rows.append((id, time, published, digest, text_print, gone, seconds, row, chosen))
+        self._row_links.extend(map(self.number, links))
+        self._row_ends.append(len(self._row_links))
+        self._rows.append((id, time, published, digest, text_print, gone, seconds, row))
+        if len(self._rows) >= _DRAIN:
+            self._drain()
 
-    def finish(self, *, start: float | None = None, end: float | None = None) -> Tape:
-        """The tape of everything added; it spans the versions unless told otherwise."""
-        rows = self._rows
-        id, time, published, digest, text_print, gone, seconds, state, link_set = (
-            zip(*rows, strict=True) if rows else ((),) * 9
+    def add_many(
+        self,
+        ids: Ids,
+        times: Floats,
+        *,
+        digests: Prints | None = None,
+        text_prints: Prints | None = None,
+        published: Floats | None = None,
+        gone: Flags | None = None,
+        link_sets: Sets | None = None,
+    ) -> None:
+        """Add versions as columns; what is not given is unknown. `link_sets` are numbers that `link_sets` gave."""
+        count = len(ids)
+        self._chunks.append(
+            Rows(
+                ids,
+                times,
+                np.full(count, np.nan) if published is None else published,
+                np.zeros(count, np.uint64) if digests is None else digests,
+                np.zeros(count, np.uint64) if text_prints is None else text_prints,
+                np.zeros(count, np.bool_) if gone is None else gone,
+                np.full(count, np.nan, np.float32),
+                np.full(count, -1, np.int32),
+                np.full(count, EMPTY, np.int32) if link_sets is None else link_sets,
+            )
         )
-        owner, when = np.asarray(id, np.int64), np.asarray(time, np.float64)
-        order = np.lexsort((when, owner))
-        pages = len(self._ids)
+
+    def link_sets(self, rows: Ids, targets: Ids, count: int) -> Sets:
+        """The numbers of `count` link sets: `targets[i]` is a link of set `rows[i]`, in any order, also twice."""
+        pages = max(len(self._ids), 1)
+        pair = np.unique(rows * pages + targets)
+        row, links = pair // pages, pair % pages
+        start = np.searchsorted(row, np.arange(count + 1))
+        prints = _set_prints(links, start)
+        distinct, first, which = np.unique(prints, return_index=True, return_inverse=True)
+        known = self._sets
+        before = len(known)
+        numbers = np.fromiter((known.setdefault(one, len(known)) for one in distinct.tolist()), np.int32)
+        fresh = first[numbers >= before]  # `numbers` rises over the fresh ones, as they were met in this order
+        lengths = np.diff(start)[fresh]
+        self._lengths.append(lengths)
+        self._links.append(links[_spans(start[fresh], lengths)].astype(np.int32))
+        return np.asarray(numbers[which], np.int32)
+
+    def finish(
+        self,
+        *,
+        start: float | None = None,
+        end: float | None = None,
+        merge_repeats: bool = False,
+        date_by_first_sight: bool = False,
+    ) -> Tape:
+        """The tape of everything added; it spans the versions unless told otherwise.
+
+        `merge_repeats`: a version equal to the one before it is no new version; a digest of 0 says "as before".
+        `date_by_first_sight`: an undated version is as old as the first sight of its document, unless that was there
+        at the start.
+        """
+        self._drain()
+        rows = joined(self._chunks).in_order()
+        if merge_repeats:
+            rows = rows.of(~repeats(rows))
+        begin = (float(rows.time.min()) if len(rows) else 0.0) if start is None else start
+        published = rows.published
+        if date_by_first_sight:
+            key = {"url": rows.owner, "text": rows.text_print}.get(self.identity, np.arange(len(rows)))
+            published = first_seen_dates(rows, key, begin)
         texts = [url.encode() for url in self._ids]
-        took = np.asarray(seconds, np.float32)[order]
+        kinds = np.full(len(texts), KINDS.index(Kind.OTHER), np.uint8)
+        kinds[list(self._kinds)] = list(self._kinds.values())
+        took = rows.seconds
         return Tape(
             url_text=np.frombuffer(b"".join(texts), np.uint8),
-            url_start=_starts([len(text) for text in texts]),
-            url_kind=np.asarray(self._kinds, np.uint8),
-            version_start=np.searchsorted(owner[order], np.arange(pages + 1)).astype(np.int64),
-            time=when[order],
-            published=np.asarray(published, np.float64)[order],
-            digest=np.asarray(digest, np.uint64)[order],
-            text_print=np.asarray(text_print, np.uint64)[order],
-            gone=np.asarray(gone, np.bool_)[order],
+            url_start=_starts(np.fromiter(map(len, texts), np.int64)),
+            url_kind=kinds,
+            version_start=np.searchsorted(rows.owner, np.arange(len(texts) + 1)).astype(np.int64),
+            time=rows.time,
+            published=published,
+            digest=rows.digest,
+            text_print=rows.text_print,
+            gone=rows.gone,
             seconds=np.nan_to_num(took, nan=float(np.nanmean(took)) if np.isfinite(took).any() else 1.0),
-            state=np.asarray(state, np.int32)[order],
-            link_set=np.asarray(link_set, np.int32)[order],
-            link_start=_starts([len(links) for links in self._links]),
-            links=np.concatenate([*self._links, np.empty(0, np.int32)]),
+            state=rows.state,
+            link_set=rows.link_set,
+            link_start=_starts(np.concatenate(self._lengths)),
+            links=np.concatenate([np.empty(0, np.int32), *self._links]),
             states=np.asarray(self._states, np.float32) if self._states else np.empty((0, 0), np.float32),
-            start=float(when.min() if start is None and rows else start or 0.0),
-            end=float(when.max() if end is None and rows else end or 0.0),
+            start=begin,
+            end=float(rows.time.max(initial=begin) if end is None else end),
             origin=self.origin,
             identity=self.identity,
         )
 
-    def _link_set(self, ids: list[UrlId]) -> int:
-        links = np.asarray(ids, np.int32)
-        key = xxhash.xxh3_128_digest(links.data if links.size else b"")
-        known = self._sets.get(key)
-        if known is None:
-            known = self._sets[key] = len(self._links)
-            self._links.append(links)
-        return known
+    def _drain(self) -> None:
+        """Turn the single versions into columns."""
+        if not self._rows:
+            return
+        ends = np.asarray(self._row_ends, np.int64)
+        rows = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
+        sets = self.link_sets(rows, np.asarray(self._row_links, np.int64), len(ends))
+        owner, time, published, digest, text, gone, seconds, state = zip(*self._rows, strict=True)
+        self._chunks.append(
+            Rows(
+                np.asarray(owner, np.int64),
+                np.asarray(time, np.float64),
+                np.asarray(published, np.float64),
+                np.asarray(digest, np.uint64),
+                np.asarray(text, np.uint64),
+                np.asarray(gone, np.bool_),
+                np.asarray(seconds, np.float32),
+                np.asarray(state, np.int32),
+                sets,
+            )
+        )
+        self._rows.clear()
+        self._row_links, self._row_ends = array("q"), array("q")
 
 
-def _starts(lengths: list[int]) -> NDArray[np.int64]:
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+def _set_prints(links: Ids, start: Ids) -> Prints:
+    """64 bits of each set: the sum of its mixed members (splitmix64); 0 for the empty set."""
+    mixed = (links.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    mixed ^= mixed >> np.uint64(31)
+    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
+    return np.asarray(sums[start[1:]] - sums[start[:-1]])
+
+
+def _spans(start: Ids, length: Ids) -> Ids:
+    """The places of many spans, one after the other."""
+    ends = np.cumsum(length)
+    return np.arange(length.sum()) + np.repeat(start - (ends - length), length)
+
+
+def _starts(lengths: Ids) -> Ids:
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])

@@ -57,7 +57,8 @@ class Tape:
 
     def __repr__(self) -> str:
         days = (self.end - self.start) / 86_400
-        return f"<Tape {self.origin}: {self.pages:,} pages, {self.versions:,} versions, {self.links.size:,} links, {days:.1f} days>"
+        size = f"{self.pages:,} pages, {self.versions:,} versions, {self.links.size:,} links"
+        return f"<Tape {self.origin}: {size}, {days:.1f} days>"
 
     @property
     def pages(self) -> int:

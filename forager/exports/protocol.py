@@ -1,12 +1,10 @@
-"""One writer for each format, chosen by the suffix of the file."""
+"""What a writer is: it puts stories into one output, in one format."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from pathlib import Path
 from typing import Protocol
 
-from forager.errors import OutputError
 from forager.exports.fields import Row
 
 
@@ -46,24 +44,3 @@ class Writer(Protocol):
 
     def discard(self) -> None:
         """Let go of an output that will not be completed; what was there before stays as far as the mode allows."""
-
-
-def writer_for(target: str | Path, mode: Mode, *, newest: int = 100) -> Writer:
-    """The writer for a file name, or for standard output if it is `-`; `newest` is the length of a feed."""
-    from forager.exports.lines import line_writer
-
-    if str(target) == "-":
-        return line_writer(None, mode)
-    path = Path(target)
-    match path.suffix.lower():
-        case ".jsonl" | ".csv":
-            return line_writer(path, mode)
-        case ".parquet":
-            from forager.exports.parquet import ParquetFile
-
-            return ParquetFile(path, mode)
-        case ".xml" | ".atom":
-            from forager.exports.atom import AtomFeed
-
-            return AtomFeed(path, mode, newest)
-    raise OutputError(f"{target}: no known format; name it .jsonl, .csv, .parquet, .xml or .atom, or - for JSON lines")

@@ -1,0 +1,90 @@
+"""`forager export RUN_DIR`: the stories of a crawl, also while it runs."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from forager.clock import WallClock
+from forager.errors import InputError, OutputError
+from forager.exports.formats import writer_for
+from forager.exports.outlet import Outlet
+from forager.exports.protocol import Mode, Writer
+from forager.pages.urls import canonical
+from forager.pages.urls import site as site_of
+from forager.store.protocol import Story
+from forager.store.reader import SqliteReader
+from forager.units import seconds
+
+
+def export(
+    run_dir: Annotated[Path, typer.Argument(help="The directory of a crawl, running or ended.")],
+    append: Annotated[
+        str | None,
+        typer.Option("-o", "--append", metavar="FILE", help="Append to a .jsonl or .csv what it does not hold yet."),
+    ] = None,
+    overwrite: Annotated[
+        str | None,
+        typer.Option("-O", "--output", metavar="FILE", help="Write .jsonl, .csv, .parquet, .xml or .atom anew."),
+    ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(metavar="WHEN", help="Only stories fetched since then: 2026-01-31, 2026-01-31T06:00, or 6h ago."),
+    ] = None,
+    site: Annotated[list[str] | None, typer.Option(help="Only stories of this site; may be repeated.")] = None,
+) -> None:
+    """Write the stories of a crawl to a file, or as JSON lines to standard output."""
+    if append is not None and overwrite is not None:
+        raise typer.BadParameter("give either -o or -O", param_hint="-o")
+    writer = writer_for(overwrite or append or "-", Mode.REPLACE if append is None else Mode.APPEND)
+    written = asyncio.run(_export(run_dir, writer, _wanted(since, site)))
+    if append is not None or overwrite is not None:
+        typer.echo(f"{written} stories written to {writer.name}", err=True)
+
+
+async def _export(run_dir: Path, writer: Writer, wanted: Callable[[Story], bool] | None) -> int:
+    store = await SqliteReader.open(run_dir)
+    warnings: list[str] = []
+    try:
+        async with Outlet(store, writer, warnings.append, wanted) as outlet:
+            await outlet.catch_up()
+    finally:
+        await store.close()
+    if isinstance(outlet.error, BrokenPipeError):
+        raise outlet.error  # the reader has seen enough
+    if warnings:
+        raise OutputError(warnings[0])
+    return outlet.written
+
+
+def _wanted(since: str | None, sites: list[str] | None) -> Callable[[Story], bool] | None:
+    """Which stories are asked for; None: all."""
+    if since is None and not sites:
+        return None
+    start = float("-inf") if since is None else moment(since)
+    names = {_site(name) for name in sites or ()}
+    return lambda story: story.fetched >= start and (not names or story.site in names)
+
+
+def moment(text: str) -> float:
+    """A date, a date with time (UTC unless it names a zone), or how long ago."""
+    with suppress(ValueError):
+        when = datetime.fromisoformat(text)
+        return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+    try:
+        return WallClock().now() - float(str(seconds(text)))
+    except ValueError:
+        reason = f"{text!r} is no time; write 2026-01-31, 2026-01-31T06:00 or 6h"
+        raise typer.BadParameter(reason, param_hint="--since") from None
+
+
+def _site(name: str) -> str:
+    """The site of a host name or URL, as stories name it."""
+    url = canonical(name if "://" in name else f"http://{name}/")
+    if url is None:
+        raise InputError(f"--site {name}: not a host name; write one such as example.com")
+    return site_of(url)

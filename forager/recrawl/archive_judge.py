@@ -1,0 +1,107 @@
+"""The evaluation of HACS: at time t, which pages will change within the horizon e? Judged over thresholds and windows.
+
+Input is a change log read as a collection of captures, one per cycle. At each t the update rates come from the captures of
+the last w cycles; pages with p ≥ θ are predicted; truth are the pages that change in (t, t + e].
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from forager.recrawl.log import ChangeLog
+from forager.recrawl.poisson import chance_of_update
+from forager.recrawl.trail import Trail
+
+FloatArray = NDArray[np.float64]
+THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9)
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """Precision, recall and F1, over all times together (micro) or as a mean over times (macro)."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
+@dataclass(frozen=True, slots=True)
+class WindowJudged:
+    """How well the captures of the last `window` cycles foretell updates."""
+
+    window: int
+    micro: tuple[Quality, ...]
+    """One per threshold."""
+    macro: tuple[Quality, ...]
+    brute: Quality
+    """Every page predicted, micro."""
+    weighted_precision: float
+    """Weighted P@K of the ranking by p, mean over times."""
+    weighted_precision_last_seen: float
+    """The same for Last-Obs: the longest since its last update first."""
+
+
+def quality(predicted: int, right: int, relevant: int) -> Quality:
+    precision = right / predicted if predicted else 0.0
+    recall = right / relevant if relevant else 0.0
+    return Quality(precision, recall, 2 * precision * recall / (precision + recall) if right else 0.0)
+
+
+def weighted_precision(relevant: NDArray[np.bool_]) -> float:
+    """Mean of P@K over all K with weights 1 / log2(K + 1); `relevant` is in the order of the ranking."""
+    ranks = np.arange(1, len(relevant) + 1, dtype=np.float64)
+    weights = 1.0 / np.log2(ranks + 1.0)
+    return float((np.cumsum(relevant) / ranks * weights).sum() / weights.sum()) if len(relevant) else 0.0
+
+
+def judge_window(
+    log: ChangeLog,
+    window: int,
+    horizon: int = 1,
+    thresholds: Sequence[float] = THRESHOLDS,
+    *,
+    interpolated: bool = True,
+) -> WindowJudged:
+    """Predict at every cycle that has a full window behind and a full horizon ahead."""
+    counts, relevant_counts, precisions, last_seen = [], [], [], []
+    for now in range(window, log.cycles - horizon):
+        rate, update = _model(log, now, window, interpolated)
+        chance = chance_of_update(rate, update, float(now), float(horizon))
+        truth = log.changed[:, now + 1 : now + horizon + 1].any(axis=1)
+        predicted = [chance >= threshold for threshold in thresholds]
+        counts.append([(int(one.sum()), int((one & truth).sum())) for one in predicted])
+        relevant_counts.append(int(truth.sum()))
+        precisions.append(weighted_precision(truth[np.argsort(-chance, kind="stable")]))
+        last_seen.append(weighted_precision(truth[np.argsort(update, kind="stable")]))
+    table = np.array(counts, dtype=np.int64).reshape(-1, len(thresholds), 2)
+    relevant = sum(relevant_counts)
+    micro = tuple(
+        quality(int(column[:, 0].sum()), int(column[:, 1].sum()), relevant) for column in table.swapaxes(0, 1)
+    )
+    macro = tuple(_macro(column, relevant_counts) for column in table.swapaxes(0, 1))
+    brute = quality(log.pages * len(table), relevant, relevant)
+    means = [float(np.mean(values)) if values else 0.0 for values in (precisions, last_seen)]
+    return WindowJudged(window, micro, macro, brute, means[0], means[1])
+
+
+def _macro(counts: NDArray[np.int64], relevant: Sequence[int]) -> Quality:
+    each = [quality(int(made), int(right), truth) for (made, right), truth in zip(counts, relevant, strict=True)]
+    if not each:
+        return Quality(0.0, 0.0, 0.0)
+    figures = np.mean([(one.precision, one.recall, one.f1) for one in each], axis=0)
+    return Quality(float(figures[0]), float(figures[1]), float(figures[2]))
+
+
+def _model(log: ChangeLog, now: int, window: int, interpolated: bool) -> tuple[FloatArray, FloatArray]:
+    """f: captures → (λ, τ), from the captures in [now − window, now]."""
+    trail = Trail(interpolated=interpolated)
+    pages = np.arange(log.pages)
+    start = np.full(log.pages, float(now - window))
+    update = start.copy()
+    for cycle in range(now - window + 1, now + 1):
+        changed = log.changed[:, cycle]
+        start = trail.note(pages, start, np.full(log.pages, cycle - 1.0), float(cycle), changed)
+        update = np.where(changed, start, update)
+    return trail.rates(log.pages, float(now)), update

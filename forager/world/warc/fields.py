@@ -1,0 +1,69 @@
+"""Header lines as WARC and HTTP share them, and the dates of WARC."""
+
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+Fields = tuple[tuple[str, str], ...]
+"""Names in lower case, in order."""
+
+_BREAKS = re.compile(r"[\r\n]+")
+_CONTROLS = re.compile(r"[\x00-\x20\x7f]")
+_DATE = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)T?(\d\d):?(\d\d):?(\d\d)(\.\d{1,9})?Z?")
+
+
+def lines(fields: Iterable[tuple[str, str]]) -> bytes:
+    """Header lines, each with its line end; a line break in a value becomes a space."""
+    return "".join(f"{name}: {_unbroken(value)}\r\n" for name, value in fields).encode("utf-8", "replace")
+
+
+def _unbroken(value: str) -> str:
+    return _BREAKS.sub(" ", value) if "\n" in value or "\r" in value else value
+
+
+def parsed(block: bytes) -> Fields:
+    """The fields of a header block; a line that begins with a blank continues the one before; other rubbish is skipped."""
+    fields: list[tuple[str, str]] = []
+    for line in block.split(b"\n"):
+        if line[:1] in (b" ", b"\t") and fields and line.strip():
+            name, value = fields[-1]
+            fields[-1] = (name, f"{value} {_text(line.strip())}")
+            continue
+        before, colon, after = line.partition(b":")
+        if colon:
+            fields.append((_text(before.strip()).lower(), _text(after.strip(b" \t\r"))))
+    return tuple(fields)
+
+
+def _text(raw: bytes) -> str:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
+
+
+def safe_url(url: str) -> str:
+    """A URL that can stand in a header line: blanks and control characters become percent codes."""
+    return _CONTROLS.sub(lambda match: f"%{ord(match[0]):02X}", url)
+
+
+def warc_date(time: float) -> str:
+    """UTC with microseconds, as WARC 1.1 allows."""
+    return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def stamp(time: float) -> str:
+    """The 14 digits of indexes and file names."""
+    return datetime.fromtimestamp(time, UTC).strftime("%Y%m%d%H%M%S")
+
+
+def moment(text: str) -> float | None:
+    """A WARC date or 14 digits as UTC seconds since the epoch; None if it is neither."""
+    match = _DATE.fullmatch(text.strip())
+    if match is None:
+        return None
+    try:
+        whole = datetime(*(int(part) for part in match.groups()[:6]), tzinfo=UTC)  # type: ignore[misc, arg-type]
+    except ValueError:
+        return None
+    return whole.timestamp() + float(match[7] or 0.0)

@@ -1,0 +1,177 @@
+"""An exchange as WARC records: the request, then what came of it.
+
+| the answer                                   | becomes                                                          |
+|----------------------------------------------|------------------------------------------------------------------|
+| a status, and a body not seen before         | `response`                                                       |
+| a status, and a body already written         | `revisit`, profile identical-payload-digest                      |
+| 304 to a conditional request                 | `revisit`, profile server-not-modified                           |
+| none: refused, no connection, no answer      | `metadata` with outcome, trouble and error                       |
+
+Fields of our own (`Forager-…`) keep what WARC has no name for, exactly, so that a replay can give the same `Response`.
+Ids are made from what a record holds and where it stands: a simulated crawl with the same seed writes the same bytes.
+"""
+
+import hashlib
+import uuid
+from base64 import b32encode
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from forager.terms import Outcome, Request, Response, Trouble
+from forager.world.recording import Exchange
+from forager.world.warc.cdxj import REVISIT, Line
+from forager.world.warc.fields import lines, safe_url, stamp, warc_date
+from forager.world.warc.messages import request_block, response_head
+from forager.world.warc.payloads import Payloads
+
+VERSION = b"WARC/1.1\r\n"
+IDENTICAL = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
+WARC_FIELDS = "application/warc-fields"
+
+_TRUNCATED = {Trouble.SIZE: "length", Trouble.TIMEOUT: "time", Trouble.PROTOCOL: "disconnect"}
+_NAMESPACE = uuid.UUID("7e7a5b0e-3a0c-5d55-9c7e-1f0d6a8c9e21")
+
+Pairs = list[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A record ready to be compressed."""
+
+    bytes: bytes
+    index: Line | None = None
+    """What the index says of it, but for file name, offset and length; None: it is not indexed."""
+
+
+class Composer:
+    """Makes the records of one file; `payloads` outlives it."""
+
+    def __init__(self, filename: str, user_agent: str, payloads: Payloads) -> None:
+        self.filename, self.user_agent, self.payloads = filename, user_agent, payloads
+        self._made = 0
+        self._info = ""
+
+    def warcinfo(self, about: Mapping[str, str], time: float) -> Made:
+        """The first record: who wrote this file, and with which settings."""
+        block = lines(about.items())
+        self._info = self._id(block)
+        fields = [("WARC-Filename", self.filename)]
+        return Made(_record("warcinfo", self._info, time, fields, WARC_FIELDS, block))
+
+    def records(self, exchange: Exchange) -> tuple[Made, Made]:
+        request, response = exchange.request, exchange.response
+        url = safe_url(request.url)
+        common = [("WARC-Target-URI", url), ("WARC-Warcinfo-ID", self._info)]
+        asking = self._request(request, response.asked, common)
+        if response.address:
+            common.append(("WARC-IP-Address", response.address))
+        common.append(("WARC-Concurrent-To", asking[0]))
+        common += _exactly(exchange)
+        if response.status == 0:
+            return asking[1], self._metadata(response, common)
+        return asking[1], self._answer(url, request, response, common)
+
+    def _request(self, request: Request, time: float, common: Pairs) -> tuple[str, Made]:
+        block = request_block(request, self.user_agent)
+        id = self._id(block)
+        limit = [] if request.body_limit is None else [("Forager-Body-Limit", str(request.body_limit))]
+        kind = "application/http; msgtype=request"
+        return id, Made(_record("request", id, time, [*common, *limit], kind, block))
+
+    def _metadata(self, response: Response, common: Pairs) -> Made:
+        said = {"outcome": response.outcome, "trouble": response.trouble, "error": response.error}
+        block = lines(said.items())
+        return Made(_record("metadata", self._id(block), response.asked, common, WARC_FIELDS, block))
+
+    def _answer(self, url: str, request: Request, response: Response, common: Pairs) -> Made:
+        head, date = response_head(response), warc_date(response.asked)
+        if response.outcome is Outcome.UNCHANGED:
+            digest, profile = self.payloads.latest(url), NOT_MODIFIED
+            first = self.payloads.where(digest)
+        else:
+            digest, profile = sha1(response.body), IDENTICAL
+            first = self.payloads.where(digest) if response.body else None
+            if response.body:
+                self.payloads.note(url, digest, date, version=response.outcome is Outcome.FETCHED)
+        fields = [*common, *([("WARC-Payload-Digest", digest)] if digest else [])]
+        is_revisit = first is not None or profile is NOT_MODIFIED
+        if is_revisit:
+            fields.append(("WARC-Profile", profile))
+        if first is not None:
+            fields += [("WARC-Refers-To-Target-URI", first.url), ("WARC-Refers-To-Date", first.date)]
+        if truncated := _truncated(request, response):
+            fields.append(("WARC-Truncated", truncated))
+        index = Line(
+            url=url,
+            mime=REVISIT if is_revisit else _mime(response),
+            status=str(response.status),
+            digest=digest,
+            stamp=stamp(response.asked),
+        )
+        block = (head,) if is_revisit else (head, response.body)
+        kind = "revisit" if is_revisit else "response"
+        content = "application/http; msgtype=response"
+        made = _record(kind, self._id(head), response.asked, fields, content, *block)
+        return Made(made, None if truncated and response.outcome is Outcome.FAILED else index)
+
+    def _id(self, block: bytes) -> str:
+        self._made += 1
+        name = f"{self.filename} {self._made} {hashlib.sha1(block, usedforsecurity=False).hexdigest()}"
+        return f"<urn:uuid:{uuid.uuid5(_NAMESPACE, name)}>"
+
+
+def _record(kind: str, id: str, time: float, fields: Iterable[tuple[str, str]], content: str, *block: bytes) -> bytes:
+    digest = hashlib.sha1(usedforsecurity=False)
+    for part in block:
+        digest.update(part)
+    head = lines(
+        [
+            ("WARC-Type", kind),
+            ("WARC-Record-ID", id),
+            ("WARC-Date", warc_date(time)),
+            *fields,
+            ("WARC-Block-Digest", f"sha1:{b32encode(digest.digest()).decode()}"),
+            ("Content-Type", content),
+            ("Content-Length", str(sum(map(len, block)))),
+        ]
+    )
+    return b"".join((VERSION, head, b"\r\n", *block, b"\r\n\r\n"))
+
+
+def _exactly(exchange: Exchange) -> Pairs:
+    """Our own fields: what is needed to give the very same response again."""
+    response = exchange.response
+    fields = [
+        ("Forager-Asked", repr(response.asked)),
+        ("Forager-Took", repr(exchange.took)),
+        ("Forager-Outcome", str(response.outcome)),
+    ]
+    if response.seconds != exchange.took:
+        fields.append(("Forager-Seconds", repr(response.seconds)))
+    if response.wire_bytes != len(response.body):
+        fields.append(("Forager-Wire-Bytes", str(response.wire_bytes)))
+    if response.trouble is not Trouble.NONE:
+        fields.append(("Forager-Trouble", str(response.trouble)))
+    if response.error:
+        fields.append(("Forager-Error", response.error))
+    return fields
+
+
+def _truncated(request: Request, response: Response) -> str:
+    """Why the body is not whole, in WARC's words; empty if it is."""
+    if response.outcome is Outcome.FAILED and 200 <= response.status < 300:
+        return _TRUNCATED.get(response.trouble, "")
+    is_cut = request.body_limit is not None and len(response.body) >= request.body_limit > 0
+    return "length" if is_cut else ""
+
+
+def _mime(response: Response) -> str:
+    return response.header("content-type").partition(";")[0].strip().lower().replace(" ", "") or "unk"
+
+
+def sha1(payload: bytes) -> str:
+    """The digest of a payload as archives write it."""
+    return f"sha1:{b32encode(hashlib.sha1(payload, usedforsecurity=False).digest()).decode()}"
+
+

@@ -1,0 +1,49 @@
+"""URLs as sortable keys, the way web archives write them: `com,example)/news?a=1`.
+
+The host is turned round, so that all pages of a site and its subdomains stand together; scheme, `www`, user, default
+port, fragment, case and a final slash are dropped and the query is sorted, so that spellings of one page share a key.
+Long session ids are taken out as well.
+"""
+
+import re
+from urllib.parse import unquote_to_bytes, urlsplit
+
+_WWW = re.compile(r"www\d*\.")
+_SLASHES = re.compile(r"/{2,}")
+_SESSION = re.compile(r"(?:^|&)(?:jsessionid|phpsessid|sid|aspsessionid[a-z]{8})=[0-9a-z]{24,32}(?=&|$)")
+_DEFAULT = {"http": "80", "https": "443"}
+_PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!$&'()*+,-./:;<=>?@[]^_`{|}~\"\\")
+
+
+def surt(url: str) -> str:
+    """The key of a URL; whatever is no URL is its own key, in lower case and without blanks."""
+    try:
+        parts = urlsplit(url.strip())
+        host, _, port = parts.netloc.rpartition("@")[2].lower().partition(":")
+        if host.startswith("["):
+            host, _, port = parts.netloc.rpartition("@")[2].lower().removeprefix("[").replace("]", "").rpartition(":")
+    except ValueError:
+        host = ""
+    if not host:
+        return re.sub(r"\s", "", url.lower())
+    if port == _DEFAULT.get(parts.scheme):
+        port = ""
+    key = _turned(host) + (f":{port}" if port else "") + ")" + _path(parts.path)
+    query = "&".join(sorted(_SESSION.sub("", _escaped(parts.query).lower()).strip("&").split("&")))
+    return f"{key}?{query}" if query else key
+
+
+def _turned(host: str) -> str:
+    return ",".join(reversed(_WWW.sub("", host.rstrip("."), count=1).split("."))) if ":" not in host else host
+
+
+def _path(path: str) -> str:
+    clean = _SLASHES.sub("/", _escaped(path).lower())
+    return clean.rstrip("/") or "/"
+
+
+def _escaped(text: str) -> str:
+    """One spelling of percent codes: decoded where a character can stand for itself."""
+    if "%" not in text and text.isascii() and " " not in text:
+        return text
+    return "".join(chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in unquote_to_bytes(text))

@@ -1,0 +1,100 @@
+"""The engine end to end, in virtual time: deterministic, polite, nothing lost, stories right."""
+
+import itertools
+from collections import Counter, defaultdict
+
+import pytest
+
+from forager.terms import Outcome
+from tests.virtual import crawl_newsroom, urls_asked
+
+
+@pytest.mark.parametrize("kind", ["BFS", "WL", "WLRL"])
+def test_the_same_seed_gives_the_same_journal_byte_for_byte(kind: str) -> None:
+    first = crawl_newsroom(3, f"forager.kind={kind}")
+    again = crawl_newsroom(3, f"forager.kind={kind}")
+    assert first.journal.getvalue() == again.journal.getvalue()
+    assert len(first.journal.getvalue().splitlines()) > 300
+
+
+def test_another_seed_gives_another_journal() -> None:
+    assert crawl_newsroom(1).journal.getvalue() != crawl_newsroom(1, seed=2).journal.getvalue()
+
+
+@pytest.mark.parametrize("kind", ["BFS", "WL"])
+def test_no_host_is_asked_more_often_than_the_delay_allows(kind: str) -> None:
+    crawled = crawl_newsroom(2, f"forager.kind={kind}")
+    times = defaultdict(list)
+    for asked in crawled.newsroom.requests:
+        times[asked.paper].append(asked.at)
+    gaps = [later - earlier for log in times.values() for earlier, later in itertools.pairwise(sorted(log))]
+    assert min(gaps) >= 20.0 - 1e-6
+    assert len(gaps) > 100
+
+
+@pytest.mark.parametrize("kind", ["BFS", "WL"])
+def test_every_story_is_really_one_and_is_told_once(kind: str) -> None:
+    crawled = crawl_newsroom(6, f"forager.kind={kind}")
+    truth = crawled.newsroom.truth
+    told = [story.url for story in crawled.summary.stories]
+    assert told
+    assert max(Counter(told).values()) == 1
+    assert [url for url in told if truth.published(url) is None] == []
+    dates = [abs(story.published - (truth.published(story.url) or 0)) for story in crawled.summary.stories]
+    assert sum(error <= 3600 for error in dates) / len(dates) > 0.9  # a few dates of the site are wrong or missing
+
+
+def test_the_fleet_finds_new_stories_sooner_than_the_sweep() -> None:
+    delays = {}
+    for kind in ("BFS", "WL"):
+        crawled = crawl_newsroom(10, f"forager.kind={kind}")
+        start = crawled.settings.newsroom.start
+        truth = crawled.newsroom.truth.published_between(start + 4 * 3600, start + 9 * 3600)
+        told = {story.url: story.at for story in crawled.summary.stories}
+        delays[kind] = sum(min(told.get(story.url, float("inf")) - story.published, 86_400) for story in truth) / len(
+            truth
+        )
+    assert delays["WL"] < delays["BFS"]
+
+
+def test_an_unchanged_page_costs_a_304_and_is_no_new_version() -> None:
+    crawled = crawl_newsroom(6, "forager.kind=BFS")
+    counts = crawled.store.counts()
+    assert counts.outcomes[Outcome.UNCHANGED] > 0
+    assert counts.versions < counts.visits - counts.outcomes[Outcome.UNCHANGED]
+
+
+def test_disallowed_pages_are_never_asked_for() -> None:
+    crawled = crawl_newsroom(4, "forager.kind=BFS")
+    disallowed = [
+        line.split(":", 1)[1].strip()
+        for line in crawled.newsroom.reply(crawled.newsroom.homes[0].rstrip("/"), "/robots.txt", 0.0)
+        .answer.body.decode()  # type: ignore[union-attr]
+        .splitlines()
+        if line.startswith("Disallow")
+    ]
+    assert disallowed
+    asked = urls_asked(crawled)
+    assert not [url for url in asked for folder in disallowed if f"/{url.split('/', 1)[1]}".startswith(folder)]
+    assert crawled.summary.errors["robots"] > 0
+
+
+def test_a_crawl_that_stops_and_goes_on_tells_nothing_twice_and_loses_nothing() -> None:
+    crawled = crawl_newsroom(3)
+    before = [story.url for story in crawled.summary.stories]
+    fleet = {id: forager.path.number for id, forager in crawled.crawl.agent.foragers.items()}
+    crawled.run(3, store=crawled.store, start=3.0)
+    after = [story.url for story in crawled.summary.stories]
+    assert after[: len(before)] == before
+    assert max(Counter(after).values()) == 1
+    assert len(after) > len(before)
+    assert all(crawled.crawl.agent.foragers[id].path.number >= number for id, number in fleet.items())
+    assert crawled.store.counts().stories == len(after)
+
+
+def test_errors_of_the_server_are_counted_and_do_not_stop_the_crawl() -> None:
+    crawled = crawl_newsroom(
+        3, "newsroom.errors=0.1", "newsroom.resets=0.1", "newsroom.busy=0.05", "retrying.retries=1"
+    )
+    assert crawled.summary.stories
+    assert set(crawled.summary.errors) >= {"status 500"}

@@ -1,0 +1,71 @@
+import numpy as np
+import pytest
+
+from forager.foragers.expectation import ExpectationSettings
+from forager.foragers.forager import Forager
+from forager.foragers.leaving import LeavingSettings
+from forager.foragers.settings import ForagerKind, ForagerSettings
+from forager.foragers.shared import Shared
+from forager.foragers.sighting import Finding, Sighting
+
+HOUR = 3600.0
+
+
+def urls(*numbers: int) -> np.ndarray:
+    return np.array(numbers, dtype=np.int64)
+
+
+def hub(url: int, when: float, *links: int, free: bool = False) -> Sighting:
+    return Sighting(url, when, hub=True, links=urls(*links), free=free)
+
+
+@pytest.fixture
+def shared() -> Shared:
+    """The lift is at its most, 3, so that a signal can be seen: page 99 had far more news than predicted."""
+    shared = Shared.fresh(2, ExpectationSettings(), LeavingSettings())
+    shared.note(hub(99, 0.0))
+    shared.visits.signal(urls(99), 1.0)
+    shared.note(hub(99, 2.0, *range(100, 140)))
+    for article in range(100, 140):
+        shared.visits.credit(Finding(0, article, 0, 0, 0.0, sent_in=0, step=0, revealed_by=99))
+    return shared
+
+
+def lift(shared: Shared, url: int, now: float) -> float:
+    """How much more than its rate times the time a list is worth."""
+    hours = (now - 2.0) / HOUR
+    return float(shared.visits.worth(urls(url), now)[0][0] / (shared.visits.rate(urls(url))[0] * hours))
+
+
+def test_new_links_on_a_known_list_lift_its_neighbours(shared: Shared) -> None:
+    shared.note(hub(1, 2.0))
+    shared.note(hub(0, 2.0, 1, 5))
+    assert lift(shared, 1, HOUR) == pytest.approx(1.0)  # whatever is on a list when it is first seen is no news
+    shared.note(hub(0, HOUR, 1, 5))
+    assert lift(shared, 1, HOUR) == pytest.approx(1.0)  # no link was new
+    shared.note(hub(0, HOUR, 1, 5, 6))
+    assert lift(shared, 1, HOUR) == pytest.approx(3.0)
+
+
+def test_an_accepted_document_lifts_what_its_page_links_to(shared: Shared) -> None:
+    shared.note(hub(1, 2.0))
+    shared.credit(Finding(0, 7, 0, 0, 0.0, sent_in=0, step=0, revealed_by=7), urls(1), HOUR)
+    assert lift(shared, 1, HOUR) == pytest.approx(3.0)
+
+
+def test_a_shared_copy_is_no_visit_and_no_download() -> None:
+    settings = ForagerSettings()
+    shared = Shared.fresh(50, settings.expectation, settings.leaving)
+    forager = Forager.born(0, ForagerKind.WL, settings, urls(0), np.random.default_rng(1))
+    step = forager.choose(0.0, shared)
+    forager.see(step, [hub(0, 0.0, 1, 2, free=True)], 0.0, shared)
+    assert shared.pace.downloads == 0
+    assert not shared.visits.visited(urls(0)).any()
+    assert sorted(forager.path.open.tolist()) == [1, 2]  # but the path goes on from it
+
+
+def test_a_sighting_says_where_the_state_of_its_page_stands(shared: Shared) -> None:
+    (row,) = shared.states.add(np.array([[0.5, -0.5]], dtype=np.float32))
+    shared.note(Sighting(3, 5.0, state_row=int(row)))
+    shared.note(Sighting(3, 6.0))  # -1 leaves it as it was
+    assert shared.states.of(urls(3)).tolist() == [[0.5, -0.5]]

@@ -1,0 +1,67 @@
+"""A whole crawl of a Newsroom in virtual time, in memory: the engine as it is, no sockets, no threads."""
+
+import asyncio
+import io
+from collections.abc import Sequence
+from dataclasses import replace
+
+from forager.assembly import make_crawl, wire
+from forager.clock import LoopClock, run_virtual
+from forager.engine.crawl import Crawl, stop_after
+from forager.engine.journal import JournalFile
+from forager.engine.summary import Summary
+from forager.settings import Settings, load
+from forager.store.memory import MemoryStore
+from forager.store.protocol import Store
+from forager.world.newsroom.newsroom import Newsroom
+from forager.world.protocol import Web
+
+QUICK = (
+    "newsroom.days=1",
+    "newsroom.pace=0.5",
+    "newsroom.backlog=12h",
+    "timetable.download_delay=20s",
+    "timetable.longest_wait=1d",
+)
+
+
+class Crawled:
+    """What is left of a crawl."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.journal = io.BytesIO()
+        self.summary = Summary()
+        self.store: Store = MemoryStore()
+        self.crawl: Crawl
+        self.newsroom: Newsroom
+
+    def run(self, hours: float, *, store: Store | None = None, start: float = 0.0) -> "Crawled":
+        """Crawl for so many hours of news, `start` hours after the site's beginning."""
+        self.store = store or self.store
+        run_virtual(self._main(hours, start))
+        return self
+
+    async def _main(self, hours: float, start: float) -> None:
+        clock = LoopClock(self.settings.newsroom.start + start * 3600)
+        self.newsroom = Newsroom(self.settings.newsroom, clock)
+        inner: Web = self.newsroom
+        stopping = asyncio.Event()
+        readers = [JournalFile(self.journal), self.summary]
+        self.crawl = await make_crawl(
+            self.settings, clock, wire(self.settings, clock, inner), self.store, self.newsroom.homes, readers
+        )
+        async with asyncio.TaskGroup() as group:
+            group.create_task(stop_after(clock, hours * 3600, stopping))
+            group.create_task(self.crawl.run(self.newsroom.homes, stopping))
+
+
+def crawl_newsroom(hours: float, *overrides: str, seed: int = 1, settings: Settings | None = None) -> Crawled:
+    """A small newsroom, crawled for some hours of its time."""
+    chosen = settings or load(None, [*QUICK, *overrides]).settings
+    return Crawled(replace(chosen, seed=seed, newsroom=replace(chosen.newsroom, seed=seed))).run(hours)
+
+
+def urls_asked(crawled: Crawled) -> Sequence[str]:
+    """Every request the newsroom saw, in order."""
+    return [f"{asked.paper}{asked.target}" for asked in crawled.newsroom.requests]
