@@ -18,7 +18,7 @@ from forager.foragers.shared import Shared
 from forager.frontier.scope import Scope
 from forager.frontier.timetable import Timetable
 from forager.reinforcing.agent import ReinforcingAgent
-from forager.reinforcing.saving import load_agent
+from forager.reinforcing.saving import load_agent, save_agent
 from forager.settings import Settings
 from forager.store.protocol import Store
 from forager.terms import Url
@@ -89,21 +89,42 @@ async def make_crawl(
         journal.write,
         sitemaps=wire.robots.sitemaps,
     )
-    fleet, shared, trust = [await store.recall(name) for name in ("fleet", "shared", "trust")]
-    walk = settings.forager
+    agent = await _agent(settings, store)
+    shared = await _shared(settings, store)
+    trust, booked = await store.recall("trust"), await store.recall("timetable")
     if trust is not None:
         world.trust.load(msgspec.json.decode(trust))
+    if booked is not None:
+        wire.timetable.load(booked)
     return Crawl(
         store=store,
         world=world,
-        agent=load_agent(fleet, settings.reinforcing, walk)
-        if fleet is not None
-        else ReinforcingAgent(settings.reinforcing, walk, settings.seed),
-        shared=Shared.load(shared, walk.expectation, walk.leaving)
-        if shared is not None
-        else Shared.fresh(walk.states.dimension, walk.expectation, walk.leaving),
+        agent=agent,
+        shared=shared,
         teller=Teller(store, journal.write),
         journal=journal,
         clock=clock,
         settings=settings.crawl,
+        learned={
+            "fleet": lambda: save_agent(agent),
+            "shared": shared.save,
+            "trust": lambda: msgspec.json.encode(world.trust.save()),
+            "timetable": lambda: wire.timetable.save(clock.now()),
+        },
     )
+
+
+async def _agent(settings: Settings, store: Store) -> ReinforcingAgent:
+    """The fleet as it was kept, or one that is not yet born."""
+    kept = await store.recall("fleet")
+    if kept is None:
+        return ReinforcingAgent(settings.reinforcing, settings.forager, settings.seed)
+    return load_agent(kept, settings.reinforcing, settings.forager)
+
+
+async def _shared(settings: Settings, store: Store) -> Shared:
+    """What the fleet knew, or nothing."""
+    kept, walk = await store.recall("shared"), settings.forager
+    if kept is None:
+        return Shared.fresh(walk.states.dimension, walk.expectation, walk.leaving)
+    return Shared.load(kept, walk.expectation, walk.leaving)

@@ -11,6 +11,8 @@ from forager.errors import Exit, ForagerError
 
 VERBS = {
     "demo": ("forager.cli.demo:demo", "Watch a living news site being crawled, on this machine alone."),
+    "crawl": ("forager.cli.crawl:crawl", "Crawl news sites and tell new stories as they appear."),
+    "export": ("forager.cli.export:export", "Write the stories of a crawl to a file."),
     "fetch": ("forager.cli.fetch:fetch", "Fetch one page through all rules and show what is read from it."),
     "robots": ("forager.cli.robots:robots", "Say whether a URL may be fetched, and which rule says so."),
     "settings": ("forager.cli.settings:settings", "Show every setting, its value and where it came from."),

@@ -2,7 +2,6 @@
 
 import asyncio
 import json as jsonlib
-import signal
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -12,16 +11,16 @@ import numpy as np
 import typer
 
 from forager.assembly import make_crawl, open_wire
-from forager.cli.options import Config, Json, Set, loaded
-from forager.cli.view import span, watch
+from forager.cli.options import Config, Json, Quiet, Set, TimeLimit, loaded, time_given
+from forager.cli.running import run_crawl
+from forager.cli.view import span
 from forager.clock import FastClock
-from forager.engine.crawl import Crawl, stop_after
+from forager.engine.crawl import Crawl
 from forager.engine.summary import Summary, fleet_facts
 from forager.foragers.settings import ForagerKind
 from forager.measures.delay import Delay, delay
 from forager.settings import Settings
 from forager.store.sqlite import SqliteStore
-from forager.units import seconds
 from forager.world.newsroom.newsroom import Newsroom
 from forager.world.newsroom.serve import serve
 
@@ -30,12 +29,12 @@ CONTACT = "Forager/0.1 (demo; +http://127.0.0.1/)"
 
 
 def demo(
-    time_limit: Annotated[str | None, typer.Option("--time-limit", help="How long, in your time; default 60s.")] = None,
+    time_limit: TimeLimit = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Another site, another luck.")] = None,
     kind: Annotated[ForagerKind | None, typer.Option("--kind", help="WL, RL, WLRL, or the baseline BFS.")] = None,
     config: Config = None,
     set_: Set = None,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress, only the summary.")] = False,
+    quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Watch a living news site being crawled, on this machine alone."""
@@ -46,12 +45,8 @@ def demo(
 
 def _arranged(settings: Settings, time_limit: str | None, seed: int | None, kind: ForagerKind | None) -> Settings:
     """The settings under which the demo runs: loopback allowed, politeness in news time."""
-    given = settings.demo.time_limit
-    if time_limit is not None:
-        try:
-            given = float(str(seconds(time_limit)))
-        except ValueError as error:
-            raise typer.BadParameter(str(error), param_hint="--time-limit") from None
+    limit = time_given(time_limit)
+    given = settings.demo.time_limit if limit is None else limit
     seed = settings.seed if seed is None else seed
     return replace(
         settings,
@@ -82,37 +77,19 @@ async def _crawl_into(folder: Path, settings: Settings, quiet: bool) -> dict[str
         async with serve(Newsroom(settings.newsroom, clock), clock) as newsroom, open_wire(settings, clock) as wire:
             crawl = await make_crawl(settings, clock, wire, store, newsroom.homes, [summary])
             began = clock.now()
-            await _run(crawl, newsroom, summary, clock, stopping, settings, quiet)
-            measured = _measured(newsroom, summary, began + settings.demo.warm_up, clock.now())
+            await run_crawl(
+                crawl,
+                newsroom.homes,
+                summary,
+                clock,
+                time_limit=settings.demo.time_limit * clock.speed,
+                stopping=stopping,
+                quiet=quiet,
+            )
+            measured = _measured(newsroom, summary, began + settings.demo.warm_up * (clock.now() - began), clock.now())
     finally:
         await store.close()
     return _facts(summary, crawl, measured, clock.now() - began, settings)
-
-
-async def _run(
-    crawl: Crawl,
-    newsroom: Newsroom,
-    summary: Summary,
-    clock: FastClock,
-    stopping: asyncio.Event,
-    settings: Settings,
-    quiet: bool,
-) -> None:
-    """Crawl until the time is over or Ctrl-C."""
-    loop = asyncio.get_running_loop()
-    for name in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(name, stopping.set)
-    ends = clock.now() + settings.demo.time_limit * clock.speed
-    try:
-        async with asyncio.TaskGroup() as group:
-            group.create_task(stop_after(clock, ends - clock.now(), stopping))
-            group.create_task(
-                watch(crawl, summary, clock, stopping, quiet=quiet, left=lambda: max(0.0, ends - clock.now()) / clock.speed)
-            )
-            group.create_task(crawl.run(newsroom.homes, stopping))
-    finally:
-        for name in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(name)
 
 
 def _measured(newsroom: Newsroom, summary: Summary, since: float, until: float) -> Delay:

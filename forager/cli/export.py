@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from forager.clock import WallClock
-from forager.errors import InputError, OutputError
+from forager.errors import Exit, InputError, OutputError
 from forager.exports.formats import writer_for
 from forager.exports.outlet import Outlet
 from forager.exports.protocol import Mode, Writer
@@ -55,7 +55,7 @@ async def _export(run_dir: Path, writer: Writer, wanted: Callable[[Story], bool]
     finally:
         await store.close()
     if isinstance(outlet.error, BrokenPipeError):
-        raise outlet.error  # the reader has seen enough
+        raise typer.Exit(Exit.OUTPUT)  # the reader has seen enough: nothing to explain
     if warnings:
         raise OutputError(warnings[0])
     return outlet.written

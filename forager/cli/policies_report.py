@@ -96,12 +96,14 @@ def _hacs(log: ChangeLog) -> str:
     rows = ""
     for window in (window for window in _WINDOWS if window + 1 < log.cycles):
         judged = judge_window(log, window)
-        rows += f"<tr><th>{window} micro</th>{''.join(map(_quality, judged.micro))}<td>{judged.weighted_precision:.3f}</td></tr>"
-        last_seen = judged.weighted_precision_last_seen
-        rows += f"<tr><th>macro</th>{''.join(map(_quality, judged.macro))}<td>{last_seen:.3f}</td></tr>"
+        for label, qualities, precision in (
+            (f"{window} micro", judged.micro, judged.weighted_precision),
+            ("macro", judged.macro, judged.weighted_precision_last_seen),
+        ):
+            rows += f"<tr><th>{label}</th>{''.join(map(_quality, qualities))}<td>{precision:.3f}</td></tr>"
     return (
-        "<h2>HACS: which pages change in the next cycle?</h2><p>Precision / recall / F1 by window (in cycles) and threshold; "
-        "weighted P@K of HACS and, below it, of Last-Obs.</p>"
+        "<h2>HACS: which pages change in the next cycle?</h2><p>Precision / recall / F1 by window (in cycles) and "
+        "threshold; weighted P@K of HACS and, below it, of Last-Obs.</p>"
         f"<table><tr><th>window</th>{head}<th>weighted P@K</th></tr>{rows}</table>"
     )
 

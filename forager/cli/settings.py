@@ -45,22 +45,22 @@ def settings(
         typer.echo(f"{key:<{wide}}  {_yaml(value)}{note}")
 
 
-def config_text() -> str:
-    """The config.yaml that repeats and explains every default."""
-    return HEAD + "".join(_section(Settings, ""))
+def config_text(chosen: Settings | None = None) -> str:
+    """A config.yaml with every setting explained, at its default or as chosen."""
+    return HEAD + "".join(_section(Settings() if chosen is None else chosen, ""))
 
 
-def _section(section: type, indent: str) -> Iterator[str]:
+def _section(values: Any, indent: str) -> Iterator[str]:
+    section = type(values)
     explained = _field_docs(section)
-    default = section()
     for name, hint in get_type_hints(section).items():
         if dataclasses.is_dataclass(hint):
             assert isinstance(hint, type)
             yield f"\n{_comment((hint.__doc__ or '').strip(), indent)}{indent}{name}:\n"
-            yield from _section(hint, indent + "  ")
+            yield from _section(getattr(values, name), indent + "  ")
         else:
             yield _comment(explained.get(name, ""), indent)
-            yield f"{indent}{name}: {_yaml(_plain(getattr(default, name)))}\n"
+            yield f"{indent}{name}: {_yaml(_plain(getattr(values, name)))}\n"
 
 
 def _comment(text: str, indent: str) -> str:

@@ -98,7 +98,14 @@ def _fleet(crawl: Crawl) -> Table:
     alive = [crawl.agent.records[id] for id in crawl.agent.foragers]
     for record in sorted(alive, key=lambda one: -one.score)[:TALLEST_FLEET]:
         parent = "" if record.parent is None else str(record.parent)
-        row = (str(record.id), record.kind.value, f"{record.score:.0f}", str(record.relevant), str(record.downloads), parent)
+        row = (
+            str(record.id),
+            record.kind.value,
+            f"{record.score:.0f}",
+            str(record.relevant),
+            str(record.downloads),
+            parent,
+        )
         table.add_row(*row)
     if len(alive) > TALLEST_FLEET:
         table.add_row("…", f"{len(alive)} alive")
@@ -108,7 +115,9 @@ def _fleet(crawl: Crawl) -> Table:
 def _stories(summary: Summary) -> Table:
     table = _table("published", "delay", "site", "found by", "latest stories")
     for told in reversed(summary.stories[-LATEST:]):
-        table.add_row(moment(told.published), span(told.delay), told.site, told.via.value, Text(printable(told.title)[:70]))
+        table.add_row(
+            moment(told.published), span(told.delay), told.site, told.via.value, Text(printable(told.title)[:70])
+        )
     return table
 
 

@@ -2,9 +2,9 @@
 
 import asyncio
 import contextlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-import msgspec
 import numpy as np
 
 from forager.clock import Clock
@@ -21,7 +21,6 @@ from forager.foragers.settings import ForagerKind
 from forager.foragers.shared import Shared
 from forager.foragers.sighting import Sighting
 from forager.reinforcing.agent import ReinforcingAgent
-from forager.reinforcing.saving import save_agent
 from forager.store.protocol import Found, Store
 from forager.terms import Channel, Kind, Url
 from forager.world.visits import WebWorld
@@ -39,6 +38,8 @@ class Crawl:
     journal: Journal
     clock: Clock
     settings: CrawlSettings
+    learned: Mapping[str, Callable[[], bytes]]
+    """What to keep in the store, by name: each gives its present state."""
 
     def __repr__(self) -> str:
         return f"<Crawl {self.agent!r} {self.store!r}>"
@@ -58,9 +59,8 @@ class Crawl:
 
     async def save(self) -> None:
         """Keep the fleet and all that was learned."""
-        await self.store.keep("fleet", save_agent(self.agent))
-        await self.store.keep("shared", self.shared.save())
-        await self.store.keep("trust", msgspec.json.encode(self.world.trust.save()))
+        for name, state in self.learned.items():
+            await self.store.keep(name, state())
 
     async def _begin(self, seeds: list[Url]) -> None:
         """Enter the seeds, let the first foragers out, and catch up with what a sudden end left undecided."""
@@ -96,9 +96,7 @@ class Crawl:
             await self.teller.settle(judge_sighting(sighting, self.agent, self.shared, now))
 
     def _fleet(self) -> Fleet:
-        return Fleet(
-            self.agent, self.world, self.shared, self.teller, self.clock, self.settings, self.journal.write
-        )
+        return Fleet(self.agent, self.world, self.shared, self.teller, self.clock, self.settings, self.journal.write)
 
     def _recrawl(self) -> RecrawlCycle:
         return RecrawlCycle(

@@ -41,9 +41,9 @@ class DemoSettings:
     """How long the demo runs, in your time."""
     download_delay: Duration = 60.0
     """Time between two requests to one host, in news time."""
-    morning: Duration = 6 * 3600.0
+    morning: Duration = 8 * 3600.0
     """The time of day at which the demo begins, in news time."""
-    warm_up: Duration = 6 * 3600.0
-    """News of this first part of the demo is not counted in coverage and delay: the crawl has to find the pages first."""
+    warm_up: Share = 0.25
+    """News of this first part of the demo does not count in coverage and delay: the crawl must find the pages first."""
     folder: Path | None = None
     """Where to keep the run directory; none: a temporary one that is deleted at the end."""

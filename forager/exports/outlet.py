@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -65,7 +66,7 @@ class Outlet:
             await self._do(self._writer.discard)
             self._thread.shutdown(wait=False)
             if isinstance(error, OSError):
-                raise OutputError(f"{self._reason(error)}; choose another file") from None
+                raise self._refusal(error) from None
             raise
         return self
 
@@ -148,6 +149,12 @@ class Outlet:
     async def _do(self, act: Callable[[], T]) -> T:
         """In the writer's own thread: one thing after the other, even if we were cancelled meanwhile."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, act)
+
+    def _refusal(self, error: OSError) -> OutputError:
+        if isinstance(error, FileNotFoundError):
+            folder = Path(self._writer.name).parent
+            return OutputError(f"{self._writer.name}: there is no directory {folder}; create it or choose another")
+        return OutputError(f"{self._reason(error)}; choose another file")
 
     def _reason(self, error: OSError) -> str:
         why = os.strerror(error.errno) if error.errno else type(error).__name__

@@ -21,7 +21,10 @@ class Place(Protocol):
         """The output, as people call it."""
 
     def open(self) -> FileIO | None:
-        """Get ready without changing anything; the file to go on with, None if there is nothing in it."""
+        """Get ready without changing anything; the file to go on with, None if there is nothing in it.
+
+        Where nothing of the kind can be written that is an OutputError or, if the system says so, an OSError.
+        """
 
     def begin(self, offset: int) -> None:
         """Cut off what is behind the offset and write on there."""
@@ -48,10 +51,7 @@ class InPlace:
     def open(self) -> FileIO | None:
         self._is_regular = self.path.is_file() or not self.path.exists()
         how = os.O_RDWR | os.O_CREAT if self._is_regular else os.O_WRONLY
-        try:
-            number = os.open(self.path, how | os.O_CLOEXEC, 0o666)
-        except OSError as error:
-            raise unwritable(self.path, error) from None
+        number = os.open(self.path, how | os.O_CLOEXEC, 0o666)
         self._file = FileIO(number, "r+" if self._is_regular else "w")
         if not self._is_regular:
             return None
@@ -99,13 +99,9 @@ class Replacing:
             raise OutputError(f"{self.path}: not a regular file; only .jsonl and .csv can be written there, with -o")
         place = self.path.resolve()  # a symbolic link stays one
         self.fresh = place.with_name(f".{place.name}.{os.getpid()}.part")
-        try:
-            self._file = self.fresh.open("wb", buffering=0)
-            if place.exists():
-                self.fresh.chmod(place.stat().st_mode & 0o777)
-        except OSError as error:
-            self.discard()
-            raise unwritable(self.path, error) from None
+        self._file = self.fresh.open("wb", buffering=0)
+        if place.exists():
+            self.fresh.chmod(place.stat().st_mode & 0o777)
 
     def begin(self, offset: int) -> None:
         """It begins empty."""
@@ -160,10 +156,3 @@ def write_all(file: FileIO, content: bytes) -> None:
         if written is None:
             raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
         rest = rest[written:]
-
-
-def unwritable(path: Path, error: OSError) -> OutputError:
-    """Why it cannot be written, and what to do."""
-    if isinstance(error, FileNotFoundError):
-        return OutputError(f"{path}: there is no directory {path.parent}; create it or choose another place")
-    return OutputError(f"{path}: cannot be written ({error.strerror}); choose another file")

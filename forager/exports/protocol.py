@@ -34,7 +34,10 @@ class Writer(Protocol):
         """How many of the newest stories it has room for; None: all."""
 
     def open(self) -> Last | None:
-        """Check everything without changing anything; where to go on, None from the first story."""
+        """Check everything without changing anything; where to go on, None from the first story. May raise OutputError.
+
+        Every method but `discard` lets an OSError of the system through.
+        """
 
     def write(self, rows: Sequence[Row]) -> None:
         """Add stories and hand them to the system. The first call, even without rows, begins the file."""

@@ -1,7 +1,7 @@
 """The evaluation of HACS: at time t, which pages will change within the horizon e? Judged over thresholds and windows.
 
-Input is a change log read as a collection of captures, one per cycle. At each t the update rates come from the captures of
-the last w cycles; pages with p ≥ θ are predicted; truth are the pages that change in (t, t + e].
+Input is a change log read as a collection of captures, one per cycle. At each t the update rates come from the captures
+of the last w cycles; pages with p ≥ θ are predicted; truth are the pages that change in (t, t + e].
 """
 
 from collections.abc import Sequence
@@ -69,7 +69,7 @@ def judge_window(
     for now in range(window, log.cycles - horizon):
         rate, update = _model(log, now, window, interpolated)
         chance = chance_of_update(rate, update, float(now), float(horizon))
-        truth = log.changed[:, now + 1 : now + horizon + 1].any(axis=1)
+        truth: NDArray[np.bool_] = np.logical_or.reduce(log.changed[:, now + 1 : now + horizon + 1], axis=1)
         predicted = [chance >= threshold for threshold in thresholds]
         counts.append([(int(one.sum()), int((one & truth).sum())) for one in predicted])
         relevant_counts.append(int(truth.sum()))

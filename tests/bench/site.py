@@ -22,6 +22,7 @@ PROSE = (
     "land while farmers in the valley wait for rain and the harbour master counts ships from many countries"
 )
 WORDS = PROSE.split()
+ROBOTS = b"User-agent: *\nDisallow: /search\nDisallow: /*?print=\nDisallow: /account/\nAllow: /account/help\n"
 
 
 def sentence(number: int, length: int = 18) -> str:
@@ -80,7 +81,8 @@ def page(number: int, pages: int, now: datetime) -> bytes:
 def answers(pages: int) -> dict[bytes, bytes]:
     """The whole answer to each path, as bytes on the wire."""
     now = datetime.now(UTC)
-    ready = {}
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: {len(ROBOTS)}\r\n\r\n"
+    ready = {b"/robots.txt": head.encode() + ROBOTS}
     for number in range(pages):
         body = isal_zlib.compress(page(number, pages, now), 2, 31)
         head = (
@@ -98,8 +100,7 @@ class Server(asyncio.Protocol):
     ready: dict[bytes, bytes]
     missing = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         self.transport, self.rest = transport, b""
 
     def data_received(self, data: bytes) -> None:

@@ -64,10 +64,7 @@ def evolve(
     current = after
     for number in range(0 if after is None else after.number + 1, settings.generations):
         rng = stream(seed, f"gp4c generation {number}")
-        if current is None:
-            population = breed.ramped(rng, terminals, settings)
-        else:
-            population = _bred(rng, current, terminals, settings)
+        population = _bred(rng, current, terminals, settings) if current else breed.ramped(rng, terminals, settings)
         forms = [canonical(tree) for tree in population]
         fitness = measure(forms)
         best = _best([*(current.best if current else ()), *zip(forms, fitness, strict=True)], settings.kept)

@@ -46,6 +46,15 @@ def reads_states_only(terminals: frozenset[str]) -> bool:
     return all(name in _READS for name in terminals)
 
 
+def packed(changed: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """The change log with 64 cycles in a word: `[w, page]` has bit b set if the page changes in cycle 64·w + b."""
+    pages, cycles = changed.shape
+    words = np.zeros((max(1, -(-cycles // 64)), pages), dtype=np.uint64)
+    for cycle in range(cycles):
+        words[cycle // 64] |= changed[:, cycle].astype(np.uint64) << np.uint64(cycle % 64)
+    return words
+
+
 @dataclass(frozen=True, slots=True)
 class Fitness:
     """Means over the cycles after the warm-up."""
@@ -61,14 +70,15 @@ class GroupedSimulation:
     def __init__(self, log: ChangeLog, k: float, warmup: int) -> None:
         self.pages, self.cycles = log.pages, log.cycles
         self.warmup, self.k = min(warmup, log.cycles), downloads(log.pages, k)
-        self.following = log.next_change()
+        self.history = packed(log.changed)
         self.discount = discounts(self.k)
         self.ideal = np.concatenate([[0.0], np.cumsum(self.discount)])
         history = History(self.pages)
-        self.outdated_at = np.zeros(self.pages, dtype=np.uint16)
         for cycle in range(self.warmup):
-            history.note_all(np.arange(self.pages), float(cycle), self.outdated_at <= cycle)
-            self.outdated_at = self.following[cycle].copy()
+            history.note_all(np.arange(self.pages), float(cycle), log.changed[:, cycle])
+        coming = log.changed[:, self.warmup :]
+        first: NDArray[np.int64] | list[int] = np.where(coming.any(axis=1), coming.argmax(axis=1) + self.warmup, self.cycles) if coming.size else []
+        self._expiring = np.bincount(np.asarray(first, dtype=np.int64), minlength=self.cycles + 1)
         states = history.states(float(self.warmup))
         self._start = (states.n, states.X, states.recent, states.ranked, states.halved, states.last_change)
         self._groups: dict[Fields, tuple[FloatArray, NDArray[np.int64], NDArray[np.int32]]] = {}
@@ -97,9 +107,8 @@ class GroupedSimulation:
         codes, sums = np.array(fields, dtype=np.int64), self._sums[: len(fields)]
         groups = self._open(fields)
         used = self.pages
-        outdated_at = self.outdated_at.copy()
-        expiring = np.bincount(outdated_at, minlength=self.cycles + 1)
-        outdated = int(expiring[: self.warmup].sum())
+        expiring = self._expiring.copy()
+        outdated = 0
         self._stamp[:] = -1
         rows = np.empty((max(0, self.cycles - self.warmup), 3))
         for cycle in range(self.warmup, self.cycles):
@@ -116,7 +125,7 @@ class GroupedSimulation:
                 outdated,
                 codes,
                 sums,
-                sums.view(np.int64),
+                sums.view(np.uint64),
                 self._last,
                 self._begin,
                 self._end,
@@ -124,8 +133,8 @@ class GroupedSimulation:
                 self._run_group,
                 self._run_from,
                 self._run_size,
-                outdated_at,
-                self.following[cycle],
+                self.cycles,
+                self.history,
                 expiring,
                 self.discount,
                 self._heirs,

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 Int64Array = NDArray[np.int64]
 Int32Array = NDArray[np.int32]
-DueArray = NDArray[np.uint16]
 
 N, X, RECENT, RANKED, HALVED, LAST_CHANGE = range(6)
 """Codes of the running sums a state may hold."""
@@ -108,12 +107,12 @@ def _bear(old, new, changed, cycle, codes, sums):  # type: ignore[no-untyped-def
 def _heir(old, born, changed, cycle, codes, sums, bits, table, stamp):  # type: ignore[no-untyped-def]
     """The group of this cycle that pages of `old` join after a visit: `born` itself if there is none like it yet."""
     _bear(old, born, changed, float(cycle), codes, sums)
-    key = np.uint64(1469598103934665603)
+    key = np.uint64(0)
     for row in range(len(codes)):
-        key = (key ^ np.uint64(bits[row, born])) * np.uint64(0x9E3779B97F4A7C15)
-        key ^= key >> np.uint64(29)
+        key = (key ^ bits[row, born]) * np.uint64(0x9E3779B97F4A7C15)
+        key ^= key >> np.uint64(32)  # the high bits of a product depend on all bits of its factors
     mask = len(table) - 1
-    at = np.int64(key & np.uint64(mask))
+    at = np.int64((key * np.uint64(0xBF58476D1CE4E5B9)) >> np.uint64(32)) & mask
     while stamp[at] == cycle:
         known, equal = table[at], True
         for row in range(len(codes)):
@@ -126,6 +125,57 @@ def _heir(old, born, changed, cycle, codes, sums, bits, table, stamp):  # type: 
 
 
 @njit(cache=True)
+def _first_bit(word):  # type: ignore[no-untyped-def]
+    """The place of the lowest bit that is set; anything for 0."""
+    return _BIT[((word & (~word + np.uint64(1))) * _DE_BRUIJN) >> np.uint64(58)]
+
+
+@njit(cache=True)
+def _look(pages, since, cycle, cycles, history, flags, expiring, discount, rank):  # type: ignore[no-untyped-def]
+    """Visit pages last visited in the cycle `since`: how many have changed, and their DCG; `flags` says which.
+
+    `history[w, page]` has bit b set if the page changes in cycle 64·w + b. The next change of a page found changed is
+    entered in `expiring`: then its copy will be out of date again.
+    """
+    everything = np.uint64(0xFFFFFFFFFFFFFFFF)
+    low, high, ahead = (since + 1) >> 6, cycle >> 6, (cycle + 1) >> 6
+    from_low = everything << np.uint64((since + 1) & 63)
+    to_high = everything >> np.uint64(63 - (cycle & 63))
+    from_ahead = everything << np.uint64((cycle + 1) & 63)
+    found, gain = 0, 0.0
+    if low == high and len(history) == 1:
+        row, seen = history[0], from_low & to_high
+        if ahead > 0:
+            from_ahead = np.uint64(0)
+        for i in range(len(pages)):
+            word = row[pages[i]]
+            hit = 1 if word & seen else 0
+            coming = word & from_ahead
+            expiring[_first_bit(coming) if coming else cycles] += hit
+            flags[i] = hit
+            found += hit
+            gain += discount[rank + i] * hit
+        return found, gain
+    for i in range(len(pages)):
+        word = history[low, pages[i]] & from_low
+        at = low
+        while at < high and not word:
+            at += 1
+            word = history[at, pages[i]]
+        flags[i] = 1 if (word & to_high if at == high else word) else 0
+        if flags[i]:
+            at = ahead
+            coming = history[at, pages[i]] & from_ahead if at < len(history) else np.uint64(0)
+            while at + 1 < len(history) and not coming:
+                at += 1
+                coming = history[at, pages[i]]
+            expiring[(at << 6) + _first_bit(coming) if coming else cycles] += 1
+            found += 1
+            gain += discount[rank + i]
+    return found, gain
+
+
+@njit(cache=True)
 def _settle(groups, born, used, start, end, arena, marks, home):  # type: ignore[no-untyped-def]
     """Write the marked pages into the arena, each into its new home, in the fixed order; `end` holds the sizes."""
     for group in range(groups, born):
@@ -135,12 +185,11 @@ def _settle(groups, born, used, start, end, arena, marks, home):  # type: ignore
     for word in range(len(marks)):
         left = marks[word]
         while left:
-            lowest = left & (~left + np.uint64(1))
-            page = (word << 6) + _BIT[(lowest * _DE_BRUIJN) >> np.uint64(58)]
+            page = (word << 6) + _first_bit(left)
             group = home[page]
             arena[end[group]] = page
             end[group] += 1
-            left ^= lowest
+            left &= left - np.uint64(1)
         marks[word] = 0
     return used
 
@@ -178,8 +227,8 @@ def advance(  # type: ignore[no-untyped-def]
     run_group,
     run_from,
     run_size,
-    outdated_at,
-    following,
+    cycles,
+    history,
     expiring,
     discount,
     heirs,
@@ -189,25 +238,14 @@ def advance(  # type: ignore[no-untyped-def]
     marks,
     home,
 ):
-    """One cycle: groups and arena places then in use, pages visited, changes found, their DCG, copies out of date.
-
-    A page that has not changed goes out of date when it would have without the visit, so that may be written for all.
-    """
+    """One cycle: groups and arena places then in use, pages visited, changes found, their DCG, copies out of date."""
     runs, filled = select(k, order, score, last, start, end, arena, run_group, run_from, run_size)
     heirs[: 2 * groups] = -1
     born, hits, gain, rank = groups, 0, 0.0, 0
     for run in range(runs):
         old, pages = run_group[run], arena[run_from[run] : run_from[run] + run_size[run]]
-        found = 0
-        for i in range(len(pages)):
-            page = pages[i]
-            hit = 1 if outdated_at[page] <= cycle else 0
-            flags[i] = hit
-            found += hit
-            gain += discount[rank + i] * hit
-            outdated_at[page] = following[page]
-            expiring[following[page]] += hit
-            marks[page >> 6] |= np.uint64(1) << np.uint64(page & 63)
+        since = np.int64(last[old])
+        found, worth = _look(pages, since, cycle, cycles, history, flags, expiring, discount, rank)
         for changed in range(2):
             size = found if changed else len(pages) - found
             if size:
@@ -220,8 +258,11 @@ def advance(  # type: ignore[no-untyped-def]
                 end[heirs[2 * old + changed]] += size
         quiet, busy = heirs[2 * old], heirs[2 * old + 1]
         for i in range(len(pages)):
-            home[pages[i]] = busy if flags[i] else quiet
+            page = pages[i]
+            home[page] = busy if flags[i] else quiet
+            marks[page >> 6] |= np.uint64(1) << np.uint64(page & 63)
         rank += len(pages)
         hits += found
+        gain += worth
     used = _settle(groups, born, used, start, end, arena, marks, home)
     return _closed_up(born, codes, sums, last, start, end), used, filled, hits, gain, outdated - hits

@@ -66,11 +66,12 @@ class TapeBuilder:
         published: float = math.nan,
         gone: bool = False,
         links: Iterable[str] = (),
+        link_ids: Iterable[int] = (),
         kind: Kind = Kind.OTHER,
         seconds: float = math.nan,
         state: NDArray[np.float32] | None = None,
     ) -> None:
-        """Add a version that appeared at `time`, with its full link set."""
+        """Add a version that appeared at `time`, with its full link set, as URLs or as their numbers."""
         id = self.number(url)
         if kind is not Kind.OTHER:
             self.name_kind(id, kind)
@@ -79,6 +80,7 @@ class TapeBuilder:
             row = len(self._states)
             self._states.append(state)
         self._row_links.extend(map(self.number, links))
+        self._row_links.extend(link_ids)
         self._row_ends.append(len(self._row_links))
         self._rows.append((id, time, published, digest, text_print, gone, seconds, row))
         if len(self._rows) >= _DRAIN:
@@ -215,7 +217,7 @@ def _set_prints(links: Ids, start: Ids) -> Prints:
 def _spans(start: Ids, length: Ids) -> Ids:
     """The places of many spans, one after the other."""
     ends = np.cumsum(length)
-    return np.arange(length.sum()) + np.repeat(start - (ends - length), length)
+    return np.asarray(np.arange(length.sum()) + np.repeat(start - (ends - length), length), np.int64)
 
 
 def _starts(lengths: Ids) -> Ids:

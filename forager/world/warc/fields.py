@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 Fields = tuple[tuple[str, str], ...]
 """Names in lower case, in order."""
 
+_BLANKS = " \t\r"
 _BREAKS = re.compile(r"[\r\n]+")
 _CONTROLS = re.compile(r"[\x00-\x20\x7f]")
 _DATE = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)T?(\d\d):?(\d\d):?(\d\d)(\.\d{1,9})?Z?")
@@ -23,15 +24,19 @@ def _unbroken(value: str) -> str:
 
 def parsed(block: bytes) -> Fields:
     """The fields of a header block; a line that begins with a blank continues the one before; other rubbish is skipped."""
+    try:
+        rows = block.decode().split("\n")
+    except UnicodeDecodeError:
+        rows = [_text(row) for row in block.split(b"\n")]
     fields: list[tuple[str, str]] = []
-    for line in block.split(b"\n"):
-        if line[:1] in (b" ", b"\t") and fields and line.strip():
+    for row in rows:
+        if row[:1] in (" ", "\t") and fields and row.strip(_BLANKS):
             name, value = fields[-1]
-            fields[-1] = (name, f"{value} {_text(line.strip())}")
+            fields[-1] = (name, f"{value} {row.strip(_BLANKS)}")
             continue
-        before, colon, after = line.partition(b":")
+        before, colon, after = row.partition(":")
         if colon:
-            fields.append((_text(before.strip()).lower(), _text(after.strip(b" \t\r"))))
+            fields.append((before.strip(_BLANKS).lower(), after.strip(_BLANKS)))
     return tuple(fields)
 
 

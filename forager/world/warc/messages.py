@@ -76,7 +76,8 @@ def validators_asked(block: bytes) -> Validators:
 
 def _split(block: bytes) -> tuple[bytes, bytes]:
     """Head and body; some tools end lines with a bare line feed."""
-    crlf, lf = block.find(b"\r\n\r\n"), block.find(b"\n\n")
-    if crlf >= 0 and not 0 <= lf < crlf:
+    crlf = block.find(b"\r\n\r\n")
+    lf = block.find(b"\n\n", 0, crlf if crlf >= 0 else len(block))
+    if crlf >= 0 > lf:
         return block[: crlf + 2], block[crlf + 4 :]
     return (block[: lf + 1], block[lf + 2 :]) if lf >= 0 else (block, b"")

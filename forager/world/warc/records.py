@@ -146,11 +146,10 @@ def _exactly(exchange: Exchange) -> Pairs:
         ("Forager-Asked", repr(response.asked)),
         ("Forager-Took", repr(exchange.took)),
         ("Forager-Outcome", str(response.outcome)),
+        ("Forager-Wire-Bytes", str(response.wire_bytes)),
     ]
     if response.seconds != exchange.took:
         fields.append(("Forager-Seconds", repr(response.seconds)))
-    if response.wire_bytes != len(response.body):
-        fields.append(("Forager-Wire-Bytes", str(response.wire_bytes)))
     if response.trouble is not Trouble.NONE:
         fields.append(("Forager-Trouble", str(response.trouble)))
     if response.error:
@@ -173,5 +172,3 @@ def _mime(response: Response) -> str:
 def sha1(payload: bytes) -> str:
     """The digest of a payload as archives write it."""
     return f"sha1:{b32encode(hashlib.sha1(payload, usedforsecurity=False).digest()).decode()}"
-
-

@@ -25,8 +25,8 @@ class TornError(Exception):
 
 
 class Unpacked(Protocol):
-    member: int
-    """Where in the file the present member begins."""
+    is_packed: bool
+    """Whether there is any compression."""
 
     def begin(self) -> bool:
         """Begin the next member; False at the end of the file."""
@@ -40,13 +40,18 @@ class Unpacked(Protocol):
     def place(self, inside: int) -> tuple[int, int]:
         """Where to start, and how many bytes to skip then, to come to a byte of the present member."""
 
+    @property
+    def position(self) -> int:
+        """How far the file has been used."""
+
 
 class Plain:
     """No compression: the whole file is one member."""
 
+    is_packed = False
+
     def __init__(self, file: BinaryIO, start: int = 0) -> None:
-        self.member = start
-        self._file, self._begun = file, False
+        self._file, self._start, self._begun = file, start, False
         file.seek(start)
 
     def begin(self) -> bool:
@@ -62,7 +67,11 @@ class Plain:
         return False
 
     def place(self, inside: int) -> tuple[int, int]:
-        return self.member + inside, 0
+        return self._start + inside, 0
+
+    @property
+    def position(self) -> int:
+        return self._file.tell()
 
 
 class Coding(Protocol):
@@ -76,15 +85,18 @@ class Coding(Protocol):
 class Members:
     """Compressed members, one after the other."""
 
+    is_packed = True
+
     def __init__(self, file: BinaryIO, magic: bytes, coding: Callable[[], Coding], start: int = 0) -> None:
-        self.member = start
+        self._member = start
         self._file, self._magic, self._coding = file, magic, coding
         self._size = file.seek(0, os.SEEK_END)
-        self._seek(start)
+        self._packed = memoryview(b"")
+        self._read_at = file.seek(start)
         self._stream: Coding | None = None
 
     def begin(self) -> bool:
-        self.member = self._read_at - len(self._packed)
+        self._member = self.position
         if not self._packed and not self._more():
             return False
         self._stream = self._coding()
@@ -105,7 +117,7 @@ class Members:
         return b""
 
     def give_up(self) -> bool:
-        at, keep = self.member + 1, len(self._magic) - 1
+        at, keep = self._member + 1, len(self._magic) - 1
         while at < self._size:
             self._file.seek(at)
             block = self._file.read(2**20)
@@ -120,7 +132,11 @@ class Members:
         return False
 
     def place(self, inside: int) -> tuple[int, int]:
-        return self.member, inside
+        return self._member, inside
+
+    @property
+    def position(self) -> int:
+        return self._read_at - len(self._packed)
 
     def _is_record(self, offset: int) -> bool:
         self._file.seek(offset)

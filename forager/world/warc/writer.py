@@ -45,7 +45,6 @@ class WarcWriter:
             "format": "WARC File Format 1.1",
             "conformsTo": CONFORMS_TO,
             "http-header-user-agent": user_agent,
-            "robots": "obey",
             **(about or {}),
         }
         self.exchanges = 0
@@ -100,7 +99,9 @@ class WarcWriter:
 
     def _failure(self, error: OSError) -> OutputError:
         why = error.strerror or error
-        return OutputError(f"{self.directory}: cannot write the recording ({why}); mend that, or set recording.enabled=false")
+        return OutputError(
+            f"{self.directory}: cannot write the recording ({why}); mend that, or set recording.enabled=false"
+        )
 
 
 class _OpenFile:

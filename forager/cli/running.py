@@ -1,0 +1,66 @@
+"""Running a crawl from the command line: progress, time limit, and Ctrl-C once to drain, twice to stop."""
+
+import asyncio
+import signal
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from forager.cli.view import watch
+from forager.clock import Clock
+from forager.engine.crawl import Crawl, stop_after
+from forager.engine.summary import Summary
+from forager.terms import Url
+
+STOPS = (signal.SIGINT, signal.SIGTERM)
+
+
+async def run_crawl(
+    crawl: Crawl,
+    seeds: list[Url],
+    summary: Summary,
+    clock: Clock,
+    *,
+    time_limit: float | None,
+    stopping: asyncio.Event,
+    quiet: bool,
+    beside: tuple[Coroutine[Any, Any, None], ...] = (),
+) -> None:
+    """Crawl until the time (on the crawl's clock) is over or somebody stops it; `beside` runs as long as the crawl."""
+    ends = None if time_limit is None else clock.now() + time_limit
+    with _stopped_by_signals(stopping):
+        async with asyncio.TaskGroup() as group:
+            group.create_task(stop_after(clock, time_limit, stopping))
+            group.create_task(
+                watch(
+                    crawl,
+                    summary,
+                    clock,
+                    stopping,
+                    quiet=quiet,
+                    left=lambda: None if ends is None else max(0.0, ends - clock.now()),
+                )
+            )
+            for task in beside:
+                group.create_task(task)
+            await crawl.run(seeds, stopping)
+
+
+@contextmanager
+def _stopped_by_signals(stopping: asyncio.Event) -> Iterator[None]:
+    """The first signal asks the crawl to finish; the second ends it at once, and nothing acknowledged is lost."""
+    loop = asyncio.get_running_loop()
+    main = asyncio.current_task()
+
+    def stop() -> None:
+        if stopping.is_set() and main is not None:
+            main.cancel()
+        stopping.set()
+
+    for name in STOPS:
+        loop.add_signal_handler(name, stop)
+    try:
+        yield
+    finally:
+        for name in STOPS:
+            loop.remove_signal_handler(name)

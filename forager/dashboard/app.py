@@ -1,0 +1,183 @@
+"""The dashboard as a small web server: its routes, and how it is served beside a crawl.
+
+    GET /  /fleet  /sites  /recrawl  /page?url=…   the pages
+    GET /api                                       what the JSON API offers
+    GET /api/now                                   figures, latest stories, counts over time, budgets, latest requests
+    GET /api/stories?after=N&limit=M               latest stories with a number above N, newest first
+    GET /api/fleet                                 foragers alive and deleted: parents, scores, what they earned
+    GET /api/forager?id=N                          one forager with its weblog and path
+    GET /api/sites                                 delay, channels, costs and errors by site; latest errors
+    GET /api/recrawl                               policy, cycles with their ChangeRate, pages to visit next
+    GET /api/page?url=…                            all that is known of a page: visits, versions, changes, copies
+    GET /api/stream                                server-sent events `tick`: figures, and new stories in `new`
+    GET /stories.atom                              the latest stories as an Atom feed
+    GET /metrics                                   for Prometheus
+    GET /healthz                                   200 while the crawl runs
+
+Times are UTC seconds since the epoch on the crawl's clock, durations seconds.
+"""
+
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from aiohttp import web
+
+from forager.dashboard import doors, metrics
+from forager.dashboard.chronicle import Chronicle
+from forager.dashboard.settings import DashboardSettings
+from forager.dashboard.stream import Pace, Stream
+from forager.dashboard.views import LATEST, Views
+from forager.engine.crawl import Crawl
+from forager.errors import SettingsError
+from forager.exports.atom import feed
+from forager.exports.fields import row
+from forager.frontier.timetable import Timetable
+from forager.pages.urls import canonical
+from forager.terms import ForagerId
+
+STATIC = Path(__file__).parent / "static"
+TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+PAGES = ("/", "/fleet", "/sites", "/recrawl", "/page")
+FEED = 50
+"""Stories in the Atom feed (ours)."""
+
+
+@asynccontextmanager
+async def serve_dashboard(
+    crawl: Crawl, chronicle: Chronicle, settings: DashboardSettings, timetable: Timetable | None = None
+) -> AsyncIterator[str]:
+    """Serve until left; yields the address to print. `chronicle` must be among the readers of the crawl's journal."""
+    doors.check(settings)
+    chronicle.follow(crawl.agent)
+    names: set[str] = set()
+    dashboard = Dashboard(Views(crawl, chronicle, timetable))
+    runner = web.AppRunner(dashboard.app(settings, names), access_log=None, shutdown_timeout=1.0)
+    with _door(settings) as door:
+        port = door.getsockname()[1]
+        shown = f"[{settings.host}]" if ":" in settings.host else settings.host
+        names |= {f"{name}:{port}" for name in (shown, "localhost", "127.0.0.1", "[::1]")}
+        await runner.setup()
+        try:
+            await web.SockSite(runner, door).start()
+            yield f"http://{shown}:{port}/"
+        finally:
+            dashboard.stream.close()
+            await runner.cleanup()
+
+
+def _door(settings: DashboardSettings) -> socket.socket:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    door = socket.socket(family)
+    try:
+        door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        door.bind((settings.host, settings.port))
+    except OSError as error:
+        door.close()
+        raise SettingsError(
+            f"dashboard: cannot listen on {settings.host} port {settings.port} ({error.strerror}); choose another "
+            "dashboard.port, or 0 for a free one"
+        ) from None
+    return door
+
+
+class Dashboard:
+    """Answers requests."""
+
+    def __init__(self, views: Views) -> None:
+        self.views = views
+        self.stream = Stream(views)
+        self._pace = Pace(views)
+
+    def app(self, settings: DashboardSettings, names: set[str]) -> web.Application:
+        app = web.Application(middlewares=[doors.doorkeeper(settings, names)], client_max_size=0)
+        app.on_response_prepare.append(doors.add_headers)
+        shell = _file(STATIC / "index.html")
+        app.add_routes([web.get(page, shell) for page in PAGES])
+        app.add_routes([web.get(f"/static/{file.name}", _file(file)) for file in sorted(STATIC.iterdir())])
+        app.add_routes(
+            [
+                web.get("/api", self.offers),
+                web.get("/api/now", self.now),
+                web.get("/api/stories", self.stories),
+                web.get("/api/fleet", self.fleet),
+                web.get("/api/forager", self.forager),
+                web.get("/api/sites", self.sites),
+                web.get("/api/recrawl", self.recrawl),
+                web.get("/api/page", self.page),
+                web.get("/api/stream", self.stream.listen),
+                web.get("/stories.atom", self.atom),
+                web.get("/metrics", self.metrics),
+                web.get("/healthz", self.health),
+            ]
+        )
+        return app
+
+    async def offers(self, request: web.Request) -> web.Response:
+        return web.Response(text=__doc__ or "")
+
+    async def now(self, request: web.Request) -> web.Response:
+        facts = self.views.now()
+        facts["figures"] |= self._pace.figures()
+        return _json(facts)
+
+    async def stories(self, request: web.Request) -> web.Response:
+        limit = _number(request, "limit", LATEST)
+        return _json({"stories": self.views.stories(_number(request, "after", 0), min(limit, 1000))})
+
+    async def fleet(self, request: web.Request) -> web.Response:
+        return _json(self.views.fleet())
+
+    async def forager(self, request: web.Request) -> web.Response:
+        facts = self.views.forager(ForagerId(_number(request, "id", -1)))
+        return _json(facts) if facts is not None else _json({"error": "there never was such a forager"}, 404)
+
+    async def sites(self, request: web.Request) -> web.Response:
+        return _json(self.views.sites())
+
+    async def recrawl(self, request: web.Request) -> web.Response:
+        return _json(self.views.recrawl())
+
+    async def page(self, request: web.Request) -> web.Response:
+        url = canonical(request.query.get("url", ""))
+        facts = None if url is None else await self.views.page(url)
+        return _json(facts) if facts is not None else _json({"error": "the crawl does not know this URL"}, 404)
+
+    async def atom(self, request: web.Request) -> web.Response:
+        store = self.views.crawl.store
+        first = max(0, store.counts().stories - FEED)
+        stories = [story async for story in store.stories(first)]
+        rows = [await row(first + place, story, store) for place, story in enumerate(stories)]
+        body = feed(rows[::-1], Path("stories.atom"))
+        return web.Response(body=body, content_type="application/atom+xml", charset="utf-8")
+
+    async def metrics(self, request: web.Request) -> web.Response:
+        text = metrics.exposition(self.views.crawl, self.views.chronicle)
+        return web.Response(body=text.encode(), headers={"Content-Type": metrics.CONTENT_TYPE})
+
+    async def health(self, request: web.Request) -> web.Response:
+        return _json({"ok": True})
+
+
+def _file(path: Path) -> doors.Handler:
+    """A handler that serves a file of ours, read once."""
+    body, kind = path.read_bytes(), TYPES[path.suffix]
+
+    async def serve(request: web.Request) -> web.Response:
+        return web.Response(body=body, content_type=kind, charset="utf-8")
+
+    return serve
+
+
+def _json(content: dict[str, Any], status: int = 200) -> web.Response:
+    return web.Response(body=msgspec.json.encode(content), status=status, content_type="application/json")
+
+
+def _number(request: web.Request, name: str, default: int) -> int:
+    try:
+        return max(-1, min(int(request.query.get(name, default)), 2**53))
+    except ValueError:
+        return default

@@ -1,0 +1,178 @@
+"""Reads the journal along and keeps what the pages show: a bounded amount, at a constant cost per event."""
+
+from collections import Counter, deque
+from dataclasses import dataclass, field
+
+from forager.dashboard.timeline import Timeline, Trace
+from forager.events import Born, Deleted, Event, Fetched, Reinforced, Scheduled, Told
+from forager.frontier.window import Window
+from forager.pages.urls import host, site
+from forager.reinforcing.agent import ReinforcingAgent
+from forager.terms import NOBODY, ForagerId, Outcome, Trouble
+
+STORIES, DELAYS, ERRORS, FETCHES, CYCLES, LIVES, PLACES = 5000, 1000, 300, 100, 300, 1000, 1000
+"""Latest stories, delays per site, errors, fetches, recrawl cycles and foragers kept, and the most sites and hosts."""
+OTHERS = "(other sites)"
+HOUR = 3600.0
+
+
+@dataclass(slots=True)
+class Place:
+    """What one site gave and cost."""
+
+    requests: int = 0
+    wire_bytes: int = 0
+    stories: int = 0
+    delay_sum: float = 0.0
+    delays: deque[float] = field(default_factory=lambda: deque(maxlen=DELAYS))
+    """Of the latest stories."""
+    outcomes: Counter[str] = field(default_factory=Counter)
+    channels: Counter[str] = field(default_factory=Counter)
+    """Stories by the way in which their URL was found first."""
+    errors: Counter[str] = field(default_factory=Counter)
+    last_error: str = ""
+    last_story: float | None = None
+
+
+@dataclass(slots=True)
+class Cycle:
+    """A recrawl cycle with what its visits showed."""
+
+    at: float
+    policy: str
+    known: int
+    chosen: int
+    visited: int = 0
+    changed: int = 0
+
+
+@dataclass(slots=True)
+class Life:
+    """What the journal tells of one forager."""
+
+    forager: ForagerId
+    kind: str
+    parent: ForagerId
+    born: float
+    deleted: float | None = None
+    last_score: float = 0.0
+    rewards: float = 0.0
+    penalties: float = 0.0
+    scores: Trace = field(default_factory=Trace)
+
+
+class Chronicle:
+    """A reader of the journal; asked by the pages at any time."""
+
+    def __init__(self) -> None:
+        self.stories: deque[tuple[int, Told]] = deque(maxlen=STORIES)
+        """The latest stories with their numbers, from 1."""
+        self.told = 0
+        self.places: dict[str, Place] = {}
+        self.hosts: dict[str, Window] = {}
+        """Requests to each host in the last hour."""
+        self.fetches: deque[Fetched] = deque(maxlen=FETCHES)
+        self.errors: deque[Fetched] = deque(maxlen=ERRORS)
+        self.cycles: deque[Cycle] = deque(maxlen=CYCLES)
+        self.lives: dict[ForagerId, Life] = {}
+        """Those alive, and the latest of those deleted."""
+        self.born = self.deleted = self.requests = self.changes = 0
+        self.timeline = Timeline(("requests", "stories", "errors", "born", "deleted"))
+        self._agent: ReinforcingAgent | None = None
+
+    def __repr__(self) -> str:
+        return f"<Chronicle {self.told} stories, {self.requests} requests, {len(self.places)} sites>"
+
+    def follow(self, agent: ReinforcingAgent) -> None:
+        """From now on note the scores of this agent's foragers too."""
+        self._agent = agent
+
+    def __call__(self, event: Event) -> None:
+        match event:
+            case Fetched():
+                self._fetched(event)
+            case Told():
+                self._told(event)
+            case Reinforced():
+                self._reinforced(event)
+            case Born():
+                self._born(event)
+            case Deleted():
+                self._deleted(event)
+            case Scheduled():
+                self.cycles.append(Cycle(event.at, event.policy, event.known, event.chosen))
+
+    def place(self, name: str) -> Place:
+        """The account of a site; sites beyond the most that are kept share one."""
+        if name not in self.places and len(self.places) >= PLACES:
+            name = OTHERS
+        return self.places.setdefault(name, Place())
+
+    def _fetched(self, event: Fetched) -> None:
+        self.fetches.append(event)
+        place = self.place(site(event.url))
+        place.outcomes[event.outcome.value] += 1
+        place.wire_bytes += event.wire_bytes
+        self.changes += event.changed
+        if event.outcome is not Outcome.REFUSED:
+            place.requests += 1
+            self.requests += 1
+            self.timeline.add("requests", event.at)
+            self._count_host(host(event.url), event.at)
+        if event.trouble is not Trouble.NONE:
+            self.errors.append(event)
+            place.errors[error_kind(event)] += 1
+            place.last_error = event.error or error_kind(event)
+            self.timeline.add("errors", event.at)
+        if event.by == NOBODY and self.cycles:
+            self.cycles[-1].visited += 1
+            self.cycles[-1].changed += event.changed
+
+    def _count_host(self, name: str, at: float) -> None:
+        if name in self.hosts or len(self.hosts) < PLACES:
+            self.hosts.setdefault(name, Window(HOUR)).add(1, at)
+
+    def _told(self, event: Told) -> None:
+        self.told += 1
+        self.stories.append((self.told, event))
+        self.timeline.add("stories", event.at)
+        place = self.place(event.site)
+        place.stories += 1
+        place.delays.append(event.delay)
+        place.delay_sum += event.delay
+        place.channels[event.via.value] += 1
+        place.last_story = event.at
+
+    def _reinforced(self, event: Reinforced) -> None:
+        life = self.lives.get(event.forager)
+        if life is None:
+            return
+        if event.amount < 0:
+            life.penalties += event.amount
+        else:
+            life.rewards += event.amount
+        record = None if self._agent is None else self._agent.records.get(event.forager)
+        if record is not None:
+            life.last_score = record.score
+            life.scores.add(event.at, record.score)
+
+    def _born(self, event: Born) -> None:
+        self.born += 1
+        self.timeline.add("born", event.at)
+        self.lives[event.forager] = Life(event.forager, event.kind, event.parent, event.at)
+        if len(self.lives) > LIVES:
+            ended = next((id for id, life in self.lives.items() if life.deleted is not None), None)
+            if ended is not None:
+                del self.lives[ended]
+
+    def _deleted(self, event: Deleted) -> None:
+        self.deleted += 1
+        self.timeline.add("deleted", event.at)
+        life = self.lives.get(event.forager)
+        if life is not None:
+            life.deleted, life.last_score = event.at, event.score
+
+
+def error_kind(event: Fetched) -> str:
+    """The kind under which an error is counted; statuses are told apart."""
+    return f"status {event.status}" if event.trouble is Trouble.STATUS else event.trouble.value

@@ -1,0 +1,61 @@
+"""The figures of a crawl in the text format of Prometheus, labelled by site."""
+
+from collections.abc import Iterable
+
+from forager.dashboard.chronicle import Chronicle
+from forager.engine.crawl import Crawl
+from forager.engine.summary import quantile
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+Sample = tuple[dict[str, str], float]
+
+
+def exposition(crawl: Crawl, chronicle: Chronicle) -> str:
+    """All metrics, one sample a line."""
+    counts, places = crawl.store.counts(), sorted(chronicle.places.items())
+    outcomes = [({"site": name, "outcome": key}, n) for name, place in places for key, n in place.outcomes.items()]
+    stories = [({"site": name, "channel": key}, n) for name, place in places for key, n in place.channels.items()]
+    errors = [({"site": name, "kind": key}, n) for name, place in places for key, n in place.errors.items()]
+    families = [
+        _family("fetches_total", "counter", "Pages asked for, by how it ended.", outcomes),
+        _family("wire_bytes_total", "counter", "Bytes received.", [({"site": n}, p.wire_bytes) for n, p in places]),
+        _family("stories_total", "counter", "Stories, by the channel that brought the URL first.", stories),
+        _family("errors_total", "counter", "Fetches that ended in trouble, by kind.", errors),
+        _delays(chronicle),
+        _family("known_urls", "gauge", "URLs known to the crawl.", [({}, counts.known)]),
+        _family("versions_total", "counter", "Page versions stored.", [({}, counts.versions)]),
+        _family("foragers", "gauge", "Foragers alive.", [({}, len(crawl.agent.foragers))]),
+        _family("foragers_born_total", "counter", "Foragers born.", [({}, chronicle.born)]),
+        _family("foragers_deleted_total", "counter", "Foragers deleted.", [({}, chronicle.deleted)]),
+    ]
+    return "".join(families)
+
+
+def _delays(chronicle: Chronicle) -> str:
+    """A summary: quantiles of the latest stories, sum and count of all."""
+    name = "forager_story_delay_seconds"
+    lines = [f"# HELP {name} Seconds from publication to fetch.", f"# TYPE {name} summary"]
+    for site, place in sorted(chronicle.places.items()):
+        for share in (0.5, 0.9):
+            found = quantile([*place.delays], share)
+            if found is not None:
+                lines.append(f"{name}{_labels({'site': site, 'quantile': str(share)})} {found:.17g}")
+        lines.append(f"{name}_sum{_labels({'site': site})} {place.delay_sum:.17g}")
+        lines.append(f"{name}_count{_labels({'site': site})} {place.stories}")
+    return "\n".join(lines) + "\n"
+
+
+def _family(name: str, kind: str, meaning: str, samples: Iterable[Sample]) -> str:
+    lines = [f"# HELP forager_{name} {meaning}", f"# TYPE forager_{name} {kind}"]
+    lines += [f"forager_{name}{_labels(labels)} {value:.17g}" for labels, value in samples]
+    return "\n".join(lines) + "\n"
+
+
+def _labels(labels: dict[str, str]) -> str:
+    inside = ",".join(f'{name}="{_escaped(value)}"' for name, value in labels.items())
+    return f"{{{inside}}}" if inside else ""
+
+
+def _escaped(value: str) -> str:
+    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

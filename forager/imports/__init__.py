@@ -1,0 +1,10 @@
+"""Recordings of others become tapes: capture indexes, TimeMaps, change logs, tables, archives, runs, newsrooms.
+
+opening     files, folders and standard input, unpacked on the fly; `lines` cuts them into blocks of whole lines
+sniffing    which format it is, by content
+cdx  cdxj  timemaps  change_logs   one format each: bytes -> captures, as columns
+times       moments as these formats write them; `tally` counts what was broken or left out
+captures    captures -> tape
+files       many files of any format -> tape; `tables` a folder of tables -> tape
+from_run  from_warc  from_newsroom   recordings that know links and texts -> tape
+"""

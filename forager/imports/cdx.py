@@ -1,0 +1,135 @@
+"""CDX: capture indexes of 7 (CDX server), 9, 10 or 11 fields, or with the fields their header names.
+
+The header ` CDX N b a m s k r M S V g` names the fields by letters: N sorted key, b time, a URL, m MIME type, s status,
+k digest, r redirect, M robot flags, S size, V offset, g file.
+"""
+
+from collections.abc import Iterator
+from io import BytesIO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+from numpy.typing import NDArray
+
+from forager.imports.captures import Captures
+from forager.imports.lines import Block
+from forager.imports.tally import Tally
+from forager.imports.times import stamps
+from forager.imports.values import Ids, mapped, prints
+
+FIELDS = {7: "NbamskS", 9: "NbamskrVg", 10: "NbamskrMVg", 11: "NbamskrMSVg"}
+"""The letters of an index without a header, by the number of its fields."""
+
+
+class CdxReader:
+    """Reads the blocks of one index, from the first on; a header anywhere changes the fields from there."""
+
+    def __init__(self, tally: Tally) -> None:
+        self._tally, self._fields = tally, ""
+
+    def read(self, block: Block) -> Iterator[Captures]:
+        for part in _parts(block):
+            letters = header(part.content)
+            if letters:
+                self._fields = letters
+                part = _without_first(part)
+            if not self._fields:
+                self._fields = _counted(part)
+            if part.content and self._fields:
+                yield self._captures(part)
+
+    def _captures(self, block: Block) -> Captures:
+        table, line = _split(block, self._fields, self._tally)
+        missing = pa.nulls(len(line), pa.binary())
+        column = {letter: table.column(letter).combine_chunks() for letter in table.column_names}
+        status = statuses(column.get("s", missing))
+        digest = prints(column.get("k", missing))
+        digest[status == 304] = 0
+        chosen = np.flatnonzero(shows(status, self._tally))
+        time = column.get("b", missing).take(pa.array(chosen))
+        return Captures(
+            block.place,
+            line[chosen],
+            column.get("a", missing).take(pa.array(chosen)),
+            stamps(time),
+            digest[chosen],
+            (status // 100 == 4)[chosen],
+            time,
+        )
+
+
+def header(content: bytes) -> str:
+    """The letters of the header that the content begins with; empty if there is none."""
+    first = content.partition(b"\n")[0]
+    words = first.split()
+    if len(words) < 4 or words[0] != b"CDX" or not all(len(word) == 1 and word.isalpha() for word in words[1:]):
+        return ""
+    letters = b"".join(words[1:]).decode("ascii")
+    return letters if "a" in letters and "b" in letters and len(set(letters)) == len(letters) else ""
+
+
+def _parts(block: Block) -> Iterator[Block]:
+    """The block, cut before each header (as when indexes were joined end to end)."""
+    begin, line = 0, block.first
+    while True:
+        mark = block.content.find(b"\n CDX ", begin)
+        if mark < 0:
+            yield Block(block.content[begin:], block.place, line)
+            return
+        part = block.content[begin : mark + 1]
+        yield Block(part, block.place, line)
+        begin, line = mark + 1, line + part.count(b"\n")
+
+
+def _without_first(block: Block) -> Block:
+    return Block(block.content.partition(b"\n")[2], block.place, block.first + 1)
+
+
+def _counted(block: Block) -> str:
+    """The fields by the first line that has a known number of them."""
+    for _, line in block.lines():
+        fields = FIELDS.get(line.count(b" ") + 1)
+        if fields:
+            return fields
+    return FIELDS[11]
+
+
+def _split(block: Block, fields: str, tally: Tally) -> tuple[pa.Table, Ids]:
+    """The fields of each line with the right number of them, and the numbers of these lines."""
+    wrong: list[int] = []
+
+    def refuse(row: pyarrow.csv.InvalidRow) -> str:
+        number = block.first + row.number - 1
+        wrong.append(number)
+        if row.text.strip():
+            tally.note("wrong number of fields", block.place, number, row.text)
+        return "skip"
+
+    names = list(fields)
+    table = pyarrow.csv.read_csv(
+        BytesIO(block.content),
+        read_options=pyarrow.csv.ReadOptions(use_threads=False, column_names=names, block_size=len(block.content) + 1),
+        parse_options=pyarrow.csv.ParseOptions(
+            delimiter=" ", quote_char=False, ignore_empty_lines=False, invalid_row_handler=refuse
+        ),
+        convert_options=pyarrow.csv.ConvertOptions(
+            column_types=dict.fromkeys(names, pa.binary()), include_columns=[n for n in names if n in "bask"]
+        ),
+    )
+    line = np.arange(block.first, block.first + table.num_rows + len(wrong))
+    return table, np.setdiff1d(line, np.asarray(wrong, np.int64), assume_unique=True)
+
+
+def statuses(column: pa.Array) -> NDArray[np.int64]:
+    """HTTP statuses; 0 where none is said."""
+    return mapped(column, lambda one: int(one) if one.isdigit() and len(one) == 3 else 0, 0, np.int64)
+
+
+def shows(status: NDArray[np.int64], tally: Tally) -> NDArray[np.bool_]:
+    """Whether a capture shows a version of its page, or that it is gone; redirects and failures are only counted."""
+    redirect = (status // 100 == 3) & (status != 304)
+    failed = np.isin(status // 100, (1, 5)) | (status == 429)
+    tally.left_out["redirect"] += int(redirect.sum())
+    tally.left_out["failed request"] += int(failed.sum())
+    return np.asarray(~redirect & ~failed)

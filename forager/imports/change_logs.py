@@ -1,0 +1,192 @@
+"""Change logs: when pages were looked at, and what was seen: `url, time` and `changed` (0 or 1) or `digest`.
+
+CSV (also with tabs or semicolons), Parquet and JSON lines. A row that says `changed` is a new version, one that says
+not is none, unless it is the first of its page.
+"""
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from io import BytesIO
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+from numpy.typing import NDArray
+
+from forager.errors import InputError
+from forager.imports.captures import Captures
+from forager.imports.lines import blocks, filled
+from forager.imports.opening import Stream
+from forager.imports.tally import Tally
+from forager.imports.times import moments
+from forager.imports.values import Prints, flags, prints
+
+URL, TIME = ("url", "page"), ("time", "timestamp", "at")
+CHANGED, DIGEST, GONE = ("changed",), ("digest", "hash", "checksum"), ("gone",)
+_BLOCK = 1 << 24
+_LARGEST = 2 << 30
+"""Bytes of a Parquet file on standard input, which must be held in memory."""
+
+
+def read_csv(stream: Stream, tally: Tally) -> Iterator[Captures]:
+    """A change log with a header line."""
+    first = stream.head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].decode("utf-8", "replace")
+    delimiter = next((mark for mark in ",\t;" if mark in first), ",")
+    names = [name.strip().lower() for name in next(csv.reader([first.rstrip("\r")], delimiter=delimiter), [])]
+    wanted = _wanted(names, stream.source.name)
+    line = 2
+    wrong: list[int] = []
+
+    def refuse(row: pyarrow.csv.InvalidRow) -> str:
+        wrong.append(row.number or 0)
+        tally.note("wrong number of fields", stream.source.name, row.number, row.text)
+        return "skip"
+
+    unique = [f"{place}" for place in range(len(names))]
+    try:
+        batches = pyarrow.csv.open_csv(
+            _File(stream),
+            read_options=pyarrow.csv.ReadOptions(
+                use_threads=False, column_names=unique, skip_rows=1, block_size=_BLOCK
+            ),
+            parse_options=pyarrow.csv.ParseOptions(
+                delimiter=delimiter, newlines_in_values=True, invalid_row_handler=refuse
+            ),
+            convert_options=pyarrow.csv.ConvertOptions(
+                column_types=dict.fromkeys(unique, pa.binary()),
+                include_columns=[unique[names.index(name)] for name in wanted.values()],
+            ),
+        )
+        for batch in batches:
+            columns = {key: batch.column(place) for place, key in enumerate(wanted)}
+            lines = np.arange(line, line + batch.num_rows)
+            line += batch.num_rows
+            yield _captures(stream.source.name, lines, columns)
+    except pa.ArrowException as error:
+        tally.note("not CSV from here on", stream.source.name, line, str(error).splitlines()[0])
+
+
+class _File:
+    """What Arrow needs to read from a stream."""
+
+    closed = False
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+
+    def read(self, size: int = -1) -> bytes:
+        return filled(self._stream, size if size > 0 else _BLOCK)
+
+    def readable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def read_parquet(stream: Stream, tally: Tally) -> Iterator[Captures]:
+    """A change log in Parquet, one row group after the other."""
+    name = stream.source.name
+    try:
+        file = pyarrow.parquet.ParquetFile(stream.source.path or _held(stream))
+        wanted = _wanted([column.lower() for column in file.schema_arrow.names], name)
+        actual = {column.lower(): column for column in file.schema_arrow.names}
+        line = 1
+        for batch in file.iter_batches(columns=[actual[column] for column in wanted.values()]):
+            columns = {key: batch.column(actual[column]) for key, column in wanted.items()}
+            yield _captures(name, np.arange(line, line + batch.num_rows), columns)
+            line += batch.num_rows
+    except (pa.ArrowException, OSError) as error:
+        tally.note("damaged Parquet", name, shown=str(error).splitlines()[0] if str(error) else type(error).__name__)
+
+
+def _held(stream: Stream) -> BytesIO:
+    held = BytesIO()
+    while piece := stream.read():
+        held.write(piece)
+        if held.tell() > _LARGEST:
+            raise InputError(f"{stream.source.name}: Parquet on standard input is too large; give it as a file")
+    return held
+
+
+class _Row(msgspec.Struct):
+    url: str = msgspec.field(default="")
+    page: str = ""
+    time: str | int | float | None = None
+    timestamp: str | int | float | None = None
+    at: str | int | float | None = None
+    changed: bool | int | float | None = None
+    digest: str | int | None = None
+    gone: bool | int | None = None
+
+
+_DECODE = msgspec.json.Decoder(_Row).decode
+
+
+def read_json_lines(stream: Stream, tally: Tally) -> Iterator[Captures]:
+    """A change log of one JSON object a line."""
+    for block in blocks(stream, tally):
+        lines: list[int] = []
+        rows: list[_Row] = []
+        for number, line in block.lines():
+            try:
+                row = _DECODE(line)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                tally.note("not a JSON line", block.place, number, line)
+                continue
+            lines.append(number)
+            rows.append(row)
+        said = [_first(row.time, row.timestamp, row.at) for row in rows]
+        columns = {
+            "url": pa.array([row.url or row.page for row in rows], pa.string()),
+            "time": pa.array([None if time is None else str(time) for time in said], pa.string()),
+            "gone": pa.array([row.gone for row in rows], pa.bool_()),
+        }
+        if any(row.changed is not None for row in rows):
+            columns["changed"] = pa.array([bool(row.changed) for row in rows], pa.bool_())
+        if any(row.digest is not None for row in rows):
+            columns["digest"] = pa.array([None if row.digest is None else str(row.digest) for row in rows], pa.string())
+        yield _captures(block.place, np.asarray(lines, np.int64), columns)
+
+
+def _first(*values: str | float | None) -> str | float | None:
+    return next((value for value in values if value is not None), None)
+
+
+def _wanted(names: Sequence[str], place: str) -> dict[str, str]:
+    """Which column holds what; an InputError says what is missing."""
+    found: dict[str, str] = {}
+    for key, choice in {"url": URL, "time": TIME, "changed": CHANGED, "digest": DIGEST, "gone": GONE}.items():
+        name = next((one for one in choice if one in names), None)
+        if name is not None:
+            found[key] = name
+    if not {"url", "time"} <= set(found) or not {"changed", "digest"} & set(found):
+        raise InputError(
+            f"{place}: a change log needs the columns url, time and changed or digest; "
+            f"this has {', '.join(name[:40] for name in names[:8]) or 'none'}"
+        )
+    return found
+
+
+def _captures(place: str, lines: NDArray[np.int64], columns: Mapping[str, pa.Array]) -> Captures:
+    time = moments(columns["time"])
+    return Captures(
+        place,
+        lines,
+        columns["url"],
+        time,
+        _digests(columns, time),
+        flags(columns["gone"]) if "gone" in columns else np.zeros(len(lines), np.bool_),
+        columns["time"],
+    )
+
+
+def _digests(columns: Mapping[str, pa.Array], time: NDArray[np.float64]) -> Prints:
+    """What tells versions apart: the digest, or a fresh one for each change."""
+    if "digest" in columns:
+        digest = prints(columns["digest"])
+        return np.where(flags(columns["changed"]), digest, np.uint64(0)) if "changed" in columns else digest
+    fresh = np.asarray(time, np.float64).view(np.uint64) * np.uint64(0x9E3779B97F4A7C15) | np.uint64(1)
+    return np.where(flags(columns["changed"]), fresh, np.uint64(0))

@@ -1,0 +1,92 @@
+"""Many files, in any of the formats, become one tape."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from forager.errors import InputError
+from forager.imports import change_logs, timemaps
+from forager.imports.captures import Captures, Collector
+from forager.imports.cdx import CdxReader
+from forager.imports.cdxj import read_cdxj
+from forager.imports.from_warc import WarcReader, read_warc
+from forager.imports.lines import blocks
+from forager.imports.opening import Source, Stream, opened
+from forager.imports.sniffing import Format, sniff
+from forager.imports.tally import Tally
+from forager.world.tape.columns import Tape
+
+Progress = Callable[[str, int, int], None]
+"""Called now and then with what is being read, the bytes read so far and all bytes (0 if not known)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A tape and how the reading of it went."""
+
+    tape: Tape
+    tally: Tally
+    formats: Counter[str] = field(default_factory=Counter)
+    """Files by format."""
+
+
+def import_files(
+    found: Sequence[Source], *, origin: str, identity: str = "url", progress: Progress = lambda *_: None
+) -> Imported:
+    """The tape of all captures in these files; a file of no known format is counted, unless it is the only one."""
+    collector = Collector(origin, identity)
+    recordings = WarcReader(collector)
+    formats: Counter[str] = Counter()
+    total, before = sum(source.size for source in found), 0
+    for source in found:
+        with opened(source) as stream:
+            format = sniff(stream.head)
+            if format is Format.UNKNOWN:
+                _refuse(stream, collector.tally, alone=len(found) == 1)
+            formats[format.value] += 1
+            if format in (Format.WARC, Format.WACZ):
+                read_warc(stream, format, recordings, partial(_told, progress, source.name, before, total))
+            for captures in _captures(stream, format, collector.tally):
+                collector.take(captures)
+                progress(source.name, before + stream.position, total)
+            if stream.trouble:
+                collector.tally.note("broken off", source.name, shown=stream.trouble)
+        before += source.size
+    return Imported(collector.tape(), collector.tally, formats)
+
+
+def _told(progress: Progress, name: str, before: int, total: int, read: int) -> None:
+    progress(name, before + read, total)
+
+
+def _refuse(stream: Stream, tally: Tally, *, alone: bool) -> None:
+    name = stream.source.name
+    if alone and not stream.head:
+        raise InputError(f"{name}: is empty" + (f" ({stream.trouble})" if stream.trouble else ""))
+    if alone:
+        raise InputError(
+            f"{name}: is no WARC, WACZ, CDX, CDXJ, TimeMap or change log (url, time and changed or digest) as far as I see"
+        )
+    tally.note("file of unknown format", name)
+
+
+def _captures(stream: Stream, format: Format, tally: Tally) -> Iterator[Captures]:
+    match format:
+        case Format.CDX:
+            reader = CdxReader(tally)
+            for block in blocks(stream, tally):
+                yield from reader.read(block)
+        case Format.CDXJ:
+            for block in blocks(stream, tally):
+                yield from read_cdxj(block, tally)
+        case Format.LINK_TIMEMAP:
+            yield from timemaps.read_link_timemap(stream, tally)
+        case Format.JSON_TIMEMAP:
+            yield from timemaps.read_json_timemap(stream, tally)
+        case Format.CSV:
+            yield from change_logs.read_csv(stream, tally)
+        case Format.JSON_LINES:
+            yield from change_logs.read_json_lines(stream, tally)
+        case Format.PARQUET:
+            yield from change_logs.read_parquet(stream, tally)

@@ -1,0 +1,130 @@
+"""WARC and WACZ recordings become versions: each captured page is read for its links, date, kind and prints."""
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from forager.imports.captures import Collector
+from forager.imports.opening import Stream
+from forager.imports.sniffing import Format
+from forager.pages.reader import read
+from forager.pages.settings import PagesSettings
+from forager.pages.urls import UrlMemo, canonical
+from forager.terms import Kind, Outcome, Response, Url
+from forager.world.warc import Broken, Capture, captures, unpack
+
+_TOLD = 1_000
+"""Progress is told after so many captures."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What a tape keeps of a page."""
+
+    digest: int
+    text_print: int
+    published: float
+    kind: Kind
+    links: NDArray[np.int32]
+
+
+class WarcReader:
+    """Takes the captures of recordings; a body that was recorded once is read once."""
+
+    def __init__(self, collector: Collector, settings: PagesSettings | None = None) -> None:
+        self._builder, self._tally = collector.builder, collector.tally
+        self._settings, self._memo = settings or PagesSettings(), UrlMemo()
+        self._shown: dict[Url, _Facts] = {}
+        self._bodies: dict[str, _Facts] = {}
+
+    def __repr__(self) -> str:
+        return f"<WarcReader {self._tally.records:,} captures, {len(self._bodies):,} bodies>"
+
+    def take(self, found: Capture | Broken) -> None:
+        """Add one capture to the tape, or count why not."""
+        if isinstance(found, Broken):
+            self._tally.note("broken record", str(found.place), shown=found.why)
+            return
+        url, response = canonical(found.request.url), found.response
+        if url is None:
+            self._tally.note("not a URL", str(found.place), shown=found.request.url)
+        elif url.endswith("/robots.txt") and url.count("/") == 3:
+            self._tally.left_out["robots.txt"] += 1
+        elif response.outcome is Outcome.GONE:
+            self._tally.records += 1
+            self._builder.add(url, response.asked, gone=True, seconds=_took(found))
+        elif response.outcome in (Outcome.FETCHED, Outcome.UNCHANGED):
+            self._show(url, found)
+        else:
+            what = "redirect" if response.outcome is Outcome.MOVED else "failed request"
+            self._tally.left_out[what] += 1
+
+    def _show(self, url: Url, found: Capture) -> None:
+        facts = self._known(url, found)
+        if facts is None:
+            self._tally.note("repeats an unknown capture", str(found.place), shown=url)
+            return
+        self._shown[url] = facts
+        self._tally.records += 1
+        self._builder.add(
+            url,
+            found.response.asked,
+            digest=facts.digest,
+            text_print=facts.text_print,
+            published=facts.published,
+            link_ids=facts.links.tolist(),
+            kind=facts.kind,
+            seconds=_took(found),
+        )
+
+    def _known(self, url: Url, found: Capture) -> _Facts | None:
+        """What the capture shows; None if its body cannot be found."""
+        if found.response.outcome is Outcome.UNCHANGED:
+            return self._shown.get(url)
+        key = f"{found.digest} {url}"  # the same bytes may have other links under another URL
+        if found.repeats:
+            return self._bodies.get(key) or self._shown.get(url)
+        facts = self._bodies.get(key) if found.digest else None
+        if facts is None:
+            facts = self._read(url, found.response)
+            self._bodies[key] = facts
+        return facts
+
+    def _read(self, url: Url, response: Response) -> _Facts:
+        page = read(response, memo=self._memo, settings=self._settings)
+        published = page.published
+        links = self._builder.numbers(link.url for link in page.links)
+        return _Facts(
+            page.byte_print,
+            page.text_print,
+            np.nan if published is None else published.time,
+            page.kind,
+            np.unique(links).astype(np.int32),
+        )
+
+
+def _took(found: Capture) -> float:
+    return found.took or found.response.seconds or np.nan
+
+
+def read_warc(stream: Stream, format: Format, reader: WarcReader, progress: Callable[[int], None]) -> None:
+    """Take every capture of a WARC or WACZ; what must be unpacked or came by a pipe is put in a temporary folder."""
+    with ExitStack() as stack:
+        path = stream.source.path
+        if path is None or format is Format.WACZ:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="forager-import-")))
+        if path is None:
+            path = folder / "stdin.warc"
+            with path.open("wb") as file:
+                shutil.copyfileobj(stream, file)
+        paths: Iterable[Path] = unpack(path, folder / "unpacked") if format is Format.WACZ else [path]
+        for count, found in enumerate(captures(paths), 1):
+            reader.take(found)
+            if count % _TOLD == 0:
+                progress(found.place.offset)

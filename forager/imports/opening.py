@@ -1,0 +1,148 @@
+"""Files, folders and standard input as streams of unpacked bytes: plain, gz or zst, by content."""
+
+import sys
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Protocol, cast
+
+import zstandard
+from isal import igzip, isal_zlib
+
+from forager.errors import InputError
+
+HEAD = 1 << 16
+"""Bytes at the beginning by which a format is recognised."""
+STDIN = "-"
+_PIECE = 1 << 20
+_RATIO, _FREE = 2_000, 100_000_000
+"""A stream may unpack to so many times its size, plus this much; more is a bomb (gz cannot pass 1,032)."""
+_UNPACKING: tuple[type[Exception], ...] = (OSError, EOFError, zlib.error, isal_zlib.error, zstandard.ZstdError)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Something to read: a file, or standard input if it has no path."""
+
+    name: str
+    path: Path | None
+
+    @property
+    def size(self) -> int:
+        """Bytes as stored; 0 if not known."""
+        return self.path.stat().st_size if self.path is not None else 0
+
+
+def sources(names: Sequence[str]) -> list[Source]:
+    """All files meant by these names; folders with everything in them, sorted, without hidden files."""
+    found: list[Source] = []
+    for name in names:
+        path = Path(name)
+        if name == STDIN:
+            found.append(Source("standard input", None))
+        elif path.is_dir():
+            inside = sorted(one for one in path.rglob("*") if one.is_file() and not _is_hidden(one.relative_to(path)))
+            found += [Source(str(one), one) for one in inside]
+        elif path.exists():
+            found.append(Source(name, path))
+        else:
+            raise InputError(f"{name}: there is no such file")
+    if not found:
+        raise InputError(f"{' '.join(names) or 'import'}: there is no file to read")
+    return found
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
+
+
+class _Readable(Protocol):
+    def read(self, size: int = -1, /) -> bytes: ...
+
+
+class _Counted:
+    """The stored bytes, and how many of them were read."""
+
+    def __init__(self, inner: BinaryIO, begin: bytes) -> None:
+        self._inner, self._begin, self.count = inner, begin, 0
+
+    def read(self, size: int = -1, /) -> bytes:
+        if self._begin:
+            cut = len(self._begin) if size < 0 else size
+            piece, self._begin = self._begin[:cut], self._begin[cut:]
+        else:
+            piece = self._inner.read(size)
+        self.count += len(piece)
+        return piece
+
+
+class Stream:
+    """The unpacked bytes of a source; a stream that breaks off ends there, and `trouble` says why."""
+
+    def __init__(self, source: Source, inner: BinaryIO) -> None:
+        self.source, self.trouble = source, ""
+        begin = inner.read(HEAD)
+        self.packed_magic = begin[:4]
+        """How the stored bytes begin."""
+        self._stored = _Counted(inner, begin)
+        self._unpacked = 0
+        self._readable = _unpacker(self._stored, begin)
+        self.head = self._more(HEAD)
+        """The first bytes, to know the format by; they are read again."""
+        self._pending = self.head
+
+    def __repr__(self) -> str:
+        return f"<Stream {self.source.name}, {self.position:,} of {self.source.size:,} bytes read>"
+
+    @property
+    def position(self) -> int:
+        """Stored bytes read."""
+        return self._stored.count
+
+    def read(self, size: int = _PIECE) -> bytes:
+        """Up to `size` bytes; none at the end."""
+        if self._pending:
+            piece, self._pending = self._pending[:size], self._pending[size:]
+            return piece
+        return self._more(size)
+
+    def _more(self, size: int) -> bytes:
+        if self.trouble:
+            return b""
+        try:
+            piece = self._readable.read(size)
+        except _UNPACKING as error:
+            self.trouble = str(error).splitlines()[0] if str(error) else type(error).__name__
+            return b""
+        self._unpacked += len(piece)
+        if self._unpacked > _RATIO * self._stored.count + _FREE:
+            raise InputError(
+                f"{self.source.name}: unpacks to more than {_RATIO:,} times its size; this is no recording"
+            )
+        return piece
+
+
+def _unpacker(stored: _Counted, begin: bytes) -> _Readable:
+    if begin.startswith(b"\x1f\x8b"):
+        gz: _Readable = igzip.IGzipFile(fileobj=stored, mode="rb")  # type: ignore[no-untyped-call]
+        return gz
+    if begin.startswith(b"\x28\xb5\x2f\xfd"):
+        zst = zstandard.ZstdDecompressor(max_window_size=1 << 27)
+        return zst.stream_reader(cast("BinaryIO", stored), read_across_frames=True)
+    return stored
+
+
+@contextmanager
+def opened(source: Source) -> Iterator[Stream]:
+    """The source as a stream."""
+    if source.path is None:
+        yield Stream(source, sys.stdin.buffer)
+        return
+    try:
+        inner = source.path.open("rb")
+    except OSError as error:
+        raise InputError(f"{source.name}: cannot be read: {error.strerror}") from None
+    with inner:
+        yield Stream(source, inner)

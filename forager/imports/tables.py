@@ -1,0 +1,270 @@
+"""A folder of tables becomes a tape: `versions`, with `links` or `stays`, and `kinds`; each as Parquet or CSV.
+
+versions   url, time, digest; optional published, text, gone
+links      url, time, target: the full link set of the version that appeared at `time`
+stays      url, target, first_time, last_time: a link that stood on a page for a while, both ends included
+kinds      url, kind: hub, article, feed, sitemap or other
+
+Times are seconds since the epoch or ISO 8601. With stays, a page has a new version whenever its standing links change, even
+if `versions` has no row there. Without `published`, a document is as old as its first sight.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+from numpy.typing import NDArray
+
+from forager.errors import InputError
+from forager.imports.files import Imported
+from forager.imports.tally import Tally
+from forager.imports.times import moments
+from forager.imports.values import Flags, Floats, Ids, Prints, as_bytes, flags, mapped, prints
+from forager.pages.prints import text_print
+from forager.pages.urls import canonical
+from forager.terms import Kind
+from forager.world.tape.build import TapeBuilder
+
+SUFFIXES = (".parquet", ".csv", ".csv.gz", ".csv.zst")
+_KINDS = {kind.value: kind for kind in Kind}
+
+
+@dataclass(frozen=True, slots=True)
+class _Versions:
+    page: Ids
+    time: Floats
+    digest: Prints
+    text: Prints
+    published: Floats | None
+    gone: Flags
+
+    def __len__(self) -> int:
+        return len(self.page)
+
+
+def import_tables(folder: Path, *, origin: str, identity: str = "url") -> Imported:
+    """The tape of the tables in a folder; rows that cannot be used are counted."""
+    if not folder.is_dir():
+        raise InputError(f"{folder}: is not a folder with the tables versions, links or stays")
+    return _Import(folder, origin, identity).run()
+
+
+class _Import:
+    """One import; holds what its parts share."""
+
+    def __init__(self, folder: Path, origin: str, identity: str) -> None:
+        self._folder, self._tally = folder, Tally()
+        self._builder = TapeBuilder(origin, identity)
+
+    def run(self) -> Imported:
+        versions = self._versions()
+        links, stays = (self._find(name) for name in ("links", "stays"))
+        if links is not None and stays is not None:
+            raise InputError(f"{self._folder}: has both links and stays; keep one of them")
+        sets = None
+        if links is not None:
+            sets = self._linked(versions, links)
+        elif stays is not None:
+            versions, sets = self._stood(versions, stays)
+        self._name_kinds()
+        self._tally.records += len(versions)
+        self._builder.add_many(
+            versions.page,
+            versions.time,
+            digests=versions.digest,
+            text_prints=versions.text,
+            published=versions.published,
+            gone=versions.gone,
+            link_sets=sets,
+        )
+        tape = self._builder.finish(merge_repeats=True, date_by_first_sight=versions.published is None)
+        return Imported(tape, self._tally)
+
+    def _versions(self) -> _Versions:
+        path = self._find("versions")
+        if path is None:
+            raise InputError(f"{self._folder}: has no table versions.parquet or versions.csv")
+        table = self._read(path, ("url", "time", "digest"), ("published", "text", "gone"))
+        page, time = self._pages(table["url"], path), moments(table["time"])
+        self._name("not a time", path, np.isnan(time) & (page >= 0), table["time"])
+        kept = np.flatnonzero((page >= 0) & np.isfinite(time))
+        digest = prints(table["digest"])
+        text = mapped(as_bytes(table["text"]), _text_print, 0, np.uint64) if "text" in table else digest
+        gone = flags(table["gone"]) if "gone" in table else np.zeros(len(page), np.bool_)
+        published = moments(table["published"])[kept] if "published" in table else None
+        return _Versions(page[kept], time[kept], digest[kept], text[kept], published, gone[kept])
+
+    def _linked(self, versions: _Versions, path: Path) -> NDArray[np.int32]:
+        """The link set of each version; a link without its version is broken."""
+        table = self._read(path, ("url", "time", "target"))
+        page, target, time = (
+            self._pages(table["url"], path),
+            self._pages(table["target"], path),
+            moments(table["time"]),
+        )
+        sound = (page >= 0) & (target >= 0)
+        order = np.lexsort((versions.time, versions.page))
+        place = _places(versions.page[order], versions.time[order], page, time)
+        self._name("link of no version", path, sound & (place < 0), table["url"])
+        chosen = np.flatnonzero(sound & (place >= 0))
+        return self._builder.link_sets(order[place[chosen]], target[chosen], len(versions))
+
+    def _stood(self, versions: _Versions, path: Path) -> tuple[_Versions, NDArray[np.int32]]:
+        """The versions, with those between them at which only the standing links changed, and the link set of each."""
+        table = self._read(path, ("url", "target", "first_time", "last_time"))
+        page, target = self._pages(table["url"], path), self._pages(table["target"], path)
+        first, last = moments(table["first_time"]), moments(table["last_time"])
+        self._name("not a stay", path, (page >= 0) & (target >= 0) & ~(first <= last), table["first_time"])
+        sound = np.flatnonzero((page >= 0) & (target >= 0) & (first <= last))
+        page, target, first, last = page[sound], target[sound], first[sound], last[sound]
+        grown = _with_changes(versions, page, first, last)
+        rows, stays = _standing(grown, page, first, last)
+        return grown, self._builder.link_sets(rows, target[stays], len(grown))
+
+    def _name_kinds(self) -> None:
+        path = self._find("kinds")
+        if path is None:
+            return
+        table = self._read(path, ("url", "kind"))
+        page = self._pages(table["url"], path)
+        for id, kind in zip(page.tolist(), as_bytes(table["kind"]).to_pylist(), strict=True):
+            named = _KINDS.get((kind or b"").decode("ascii", "replace").strip().lower())
+            if named is None:
+                self._tally.note("not a kind", str(path), shown=kind or "")
+            elif id >= 0:
+                self._builder.name_kind(id, named)
+
+    def _find(self, name: str) -> Path | None:
+        """The table of this name; Parquet before CSV."""
+        return next((path for suffix in SUFFIXES if (path := self._folder / f"{name}{suffix}").is_file()), None)
+
+    def _read(self, path: Path, needed: tuple[str, ...], wished: tuple[str, ...] = ()) -> dict[str, pa.Array]:
+        table = self._parquet(path) if path.suffix == ".parquet" else self._csv(path)
+        names = {name.strip().lower(): name for name in reversed(table.column_names)}
+        missing = [name for name in needed if name not in names]
+        if missing:
+            raise InputError(
+                f"{path}: has no column {' or '.join(missing)}; it has {', '.join(table.column_names[:8])}"
+            )
+        return {name: _whole(table.column(names[name])) for name in (*needed, *wished) if name in names}
+
+    def _parquet(self, path: Path) -> pa.Table:
+        try:
+            return pyarrow.parquet.read_table(path)
+        except (pa.ArrowException, OSError) as error:
+            raise InputError(f"{path}: cannot be read: {_line(error)}") from None
+
+    def _csv(self, path: Path) -> pa.Table:
+        def refuse(row: pyarrow.csv.InvalidRow) -> str:
+            self._tally.note("wrong number of fields", str(path), row.number, row.text)
+            return "skip"
+
+        try:
+            with pa.input_stream(str(path)) as stream:
+                first = (
+                    stream.read(1 << 16).partition(b"\n")[0].removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+                )
+            names = [name.strip().strip('"') for name in first.strip().split(",")]
+            with pa.input_stream(str(path)) as stream:
+                return pyarrow.csv.read_csv(
+                    stream,
+                    read_options=pyarrow.csv.ReadOptions(
+                        use_threads=False, skip_rows=1, column_names=names, block_size=1 << 24
+                    ),
+                    parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True, invalid_row_handler=refuse),
+                    convert_options=pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(names, pa.binary())),
+                )
+        except (pa.ArrowException, OSError) as error:
+            raise InputError(f"{path}: cannot be read: {_line(error)}") from None
+
+    def _pages(self, column: pa.Array, path: Path) -> Ids:
+        """Page numbers; negative where there is no name. What is no web address is taken as a name."""
+        page = mapped(as_bytes(column), self._page, -1, np.int64)
+        self._name("not a URL", path, page < 0, column)
+        return page
+
+    def _page(self, raw: bytes) -> int:
+        try:
+            text = raw.decode("utf-8").strip()
+        except UnicodeDecodeError:
+            return -1
+        if text.lower().startswith(("http:", "https:")):
+            text = canonical(text) or ""
+        return self._builder.number(text) if text else -1
+
+    def _name(self, kind: str, path: Path, wrong: Flags, shown: pa.Array) -> None:
+        places = np.flatnonzero(wrong)
+        for place in places[:3].tolist():
+            self._tally.note(kind, str(path), place + 1, shown[place].as_py())
+        if len(places) > 3:
+            self._tally.note(kind, str(path), count=len(places) - 3)
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    joined = column.combine_chunks()
+    joined = joined if isinstance(joined, pa.Array) else pa.concat_arrays(joined.chunks)
+    return joined.dictionary_decode() if pa.types.is_dictionary(joined.type) else joined
+
+
+def _text_print(value: bytes) -> int:
+    return text_print(value.decode("utf-8", "replace"))
+
+
+def _line(error: Exception) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__
+
+
+def _places(page: Ids, time: Floats, wanted_page: Ids, wanted_time: Floats) -> Ids:
+    """Where (page, time) pairs stand among sorted ones; -1 where they do not."""
+    if not len(page):
+        return np.full(len(wanted_page), -1, np.int64)
+    times, rank = np.unique(time, return_inverse=True)
+    at = np.minimum(np.searchsorted(times, wanted_time), len(times) - 1)
+    key, wanted = page * len(times) + rank, wanted_page * len(times) + at
+    place = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
+    return np.where((key[place] == wanted) & (times[at] == wanted_time), place, -1)
+
+
+def _with_changes(versions: _Versions, page: Ids, first: Floats, last: Floats) -> _Versions:
+    """The versions in order, with one more wherever a link came or went; it shows what the version before it did."""
+    gone_after = np.nextafter(last, np.inf)
+    at_page = np.concatenate([versions.page, page, page])
+    at_time = np.concatenate([versions.time, first, gone_after])
+    source = np.concatenate([np.arange(len(versions)), np.full(2 * len(page), -1)])
+    order = np.lexsort((-source, at_time, at_page))
+    at_page, at_time, source = at_page[order], at_time[order], source[order]
+    again = np.zeros(len(order), np.bool_)
+    again[1:] = (source[1:] < 0) & (at_page[1:] == at_page[:-1]) & (at_time[1:] == at_time[:-1])
+    at_page, at_time, source = at_page[~again], at_time[~again], source[~again]
+    before = np.maximum.accumulate(np.where(source >= 0, np.arange(len(source)), -1))
+    known = (before >= 0) & (at_page[before] == at_page)
+    shown = np.where(known, source[before], -1)
+    ends = np.full(int(at_page.max(initial=-1)) + 1, -np.inf)
+    np.maximum.at(ends, versions.page, versions.time)
+    np.maximum.at(ends, page, last)
+    kept = (source >= 0) | (at_time <= ends[at_page])
+    at_page, at_time, shown = at_page[kept], at_time[kept], shown[kept]
+    padded = [np.append(column, column.dtype.type(0)) for column in (versions.digest, versions.text)]
+    return _Versions(
+        at_page,
+        at_time,
+        padded[0][shown],
+        padded[1][shown],
+        None if versions.published is None else np.append(versions.published, np.nan)[shown],
+        np.append(versions.gone, False)[shown],
+    )
+
+
+def _standing(versions: _Versions, page: Ids, first: Floats, last: Floats) -> tuple[Ids, Ids]:
+    """Which stay stands in which version, as two columns; the versions are in order."""
+    times, rank = np.unique(versions.time, return_inverse=True)
+    key = versions.page * len(times) + rank
+    begin = np.searchsorted(key, page * len(times) + np.searchsorted(times, first))
+    end = np.searchsorted(key, page * len(times) + np.searchsorted(times, last, side="right"))
+    count = np.maximum(end - begin, 0)
+    stays = np.repeat(np.arange(len(page)), count)
+    rows = np.arange(count.sum()) + np.repeat(begin - (np.cumsum(count) - count), count)
+    return rows, stays

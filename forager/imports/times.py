@@ -1,0 +1,90 @@
+"""Moments as recordings write them, many at once, as UTC seconds; nan is what cannot be understood or believed."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from forager.imports.values import Floats, mapped
+
+LATEST = 7_258_118_400.0
+"""The year 2200: what lies behind it, or before 1970, is no time of a recording."""
+_DIGITS = 14
+_SMALLEST = "00000101000000"
+
+
+def stamps(column: pa.Array) -> Floats:
+    """`20260302134501` and the like (binary or text); shorter ones begin their year, month, day or hour."""
+    text = column.cast(pa.binary())
+    if not pc.all(pc.equal(pc.binary_length(text), _DIGITS)).as_py():
+        return _each(text, _stamp)
+    sound = pc.match_substring_regex(text, r"^[0-9]{14}$")
+    text = pc.if_else(sound, text, None).cast(pa.string())
+    parsed = pc.strptime(text, format="%Y%m%d%H%M%S", unit="s", error_is_null=True)
+    seconds = parsed.cast(pa.int64()).cast(pa.float64()).to_numpy(zero_copy_only=False)
+    return believed(seconds)
+
+
+def _stamp(raw: bytes) -> float:
+    if not (raw.isdigit() and 4 <= len(raw) <= 17):
+        return np.nan
+    text = raw.decode("ascii")
+    try:
+        second = datetime.strptime(text[:_DIGITS] + _SMALLEST[len(text) :], "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+    except ValueError:
+        return np.nan
+    return second.timestamp() + int(text[_DIGITS:].ljust(3, "0")) / 1000
+
+
+def moments(column: pa.Array) -> Floats:
+    """A column of times: seconds since the epoch as numbers or text, ISO 8601 (UTC if no zone is said), or Arrow's own."""
+    if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
+        micros = column.cast(pa.timestamp("us", getattr(column.type, "tz", None)), safe=False).cast(pa.int64())
+        return believed(micros.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False) / 1e6)
+    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+        return believed(column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
+    if pa.types.is_null(column.type):
+        return np.full(len(column), np.nan)
+    return _each(column, moment)
+
+
+def moment(text: str | bytes | None) -> float:
+    """One time, seconds since the epoch or ISO 8601."""
+    if text is None:
+        return np.nan
+    try:
+        plain = text.decode("ascii") if isinstance(text, bytes) else text
+        plain = plain.strip()
+        if plain[4:5] != "-":  # no ISO date
+            return float(plain)
+        said = datetime.fromisoformat(plain)
+        return (said if said.tzinfo else said.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return np.nan
+
+
+def http_moment(text: str) -> float:
+    """`Tue, 20 Jun 2000 18:02:59 GMT`, as TimeMaps write it; ISO 8601 will do as well."""
+    if text[4:5] == "-":
+        return moment(text)
+    try:
+        said = parsedate_to_datetime(text)
+        return (said if said.tzinfo else said.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return np.nan
+
+
+def believed(seconds: NDArray[np.generic]) -> Floats:
+    """nan where a time lies outside what a recording can hold."""
+    values = np.asarray(seconds, np.float64)
+    with np.errstate(invalid="ignore"):
+        return np.where((values >= 0) & (values < LATEST), values, np.nan)
+
+
+def _each(column: pa.Array, read: Callable[[Any], float]) -> Floats:
+    return believed(mapped(column, read, np.nan, np.float64))

@@ -1,0 +1,229 @@
+"""How many pages a second one core crawls: Forager with everything on, beside Scrapy and a loop written by hand.
+
+The same site for all, in the same run: `site.py`, in a process of its own on another core. Every contender runs in a
+fresh process bound to one core and crawls the whole site once.
+
+    python tests/bench/throughput.py                     # 20,000 pages, some minutes
+    python tests/bench/throughput.py --pages 2000        # a first look
+    python tests/bench/throughput.py --profile           # also Forager under cProfile
+    pip install 'forager[bench,fast]'                    # for Scrapy and uvloop
+
+Forager's "links only" reads links and stores nothing (its store is in memory); "+ text, dates, prints" reads all that is
+read of a page; "everything" also writes crawl.db. `pages/cpu s` is what one core to itself would do; on a machine with
+other work it is the figure to compare.
+"""
+
+import argparse
+import asyncio
+import cProfile
+import importlib.util
+import json
+import os
+import pstats
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import throughput_peers as peers
+
+from forager.assembly import make_crawl, open_wire
+from forager.clock import WallClock
+from forager.events import Event, Fetched
+from forager.foragers.settings import ForagerKind
+from forager.pages.urls import canonical
+from forager.settings import Settings
+from forager.store.memory import MemoryStore
+from forager.store.protocol import Store
+from forager.store.sqlite import SqliteStore
+from forager.terms import Outcome, Url
+
+HERE = Path(__file__).parent
+
+
+def settings() -> Settings:
+    """Breadth first, no politeness: the server is ours."""
+    plain = Settings()
+    return replace(
+        plain,
+        forager=replace(plain.forager, kind=ForagerKind.BFS),
+        crawl=replace(plain.crawl, workers=peers.CONCURRENT),
+        live=replace(plain.live, allow_addresses=("127.0.0.0/8",), user_agent="Forager/0.1 (+http://127.0.0.1/)"),
+        timetable=replace(
+            plain.timetable, download_delay=0.0, concurrent_requests_per_host=peers.CONCURRENT, latency_factor=0.0
+        ),
+        visits=replace(plain.visits, revisit_after=86_400.0),
+    )
+
+
+class Counting:
+    """Reads the journal along and ends the crawl after the last page."""
+
+    def __init__(self, pages: int) -> None:
+        self.pages, self.fetched, self.stopping = pages, 0, asyncio.Event()
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, Fetched) and event.outcome is Outcome.FETCHED:
+            self.fetched += 1
+            if self.fetched >= self.pages:
+                self.stopping.set()
+
+
+async def crawl(start: str, pages: int, *, disk: bool) -> int:
+    """The whole stack: robots, politeness, guard, reading, dates, fingerprints, judging, and crawl.db if wanted."""
+    clock, chosen, counting = WallClock(), settings(), Counting(pages)
+    seed = canonical(start)
+    assert seed is not None
+    with tempfile.TemporaryDirectory(prefix="throughput-") as folder:
+        store: Store = await SqliteStore.open(Path(folder), chosen.store) if disk else MemoryStore()
+        try:
+            async with open_wire(chosen, clock) as wire:
+                running = await make_crawl(chosen, clock, wire, store, [seed], [counting])
+                await running.run([seed], counting.stopping)
+        finally:
+            await store.close()
+    return counting.fetched
+
+
+async def links_only(start: str, pages: int) -> int:
+    """The wire with all its rules, links read and followed once, nothing kept."""
+    from forager.pages.reader import read
+    from forager.pages.urls import UrlMemo
+    from forager.terms import Request
+
+    clock, chosen, memo = WallClock(), settings(), UrlMemo()
+    queue: asyncio.Queue[Url] = asyncio.Queue()
+    met: set[Url] = set()
+    async with open_wire(chosen, clock) as wire:
+
+        async def work() -> None:
+            while True:
+                response = await wire.web.fetch(Request(await queue.get()))
+                for link in read(response, memo=memo, settings=chosen.pages).links:
+                    if link.url not in met:
+                        met.add(link.url)
+                        queue.put_nowait(link.url)
+                queue.task_done()
+
+        seed = canonical(start)
+        assert seed is not None
+        met.add(seed)
+        queue.put_nowait(seed)
+        async with asyncio.TaskGroup() as group:
+            workers = [group.create_task(work()) for _ in range(peers.CONCURRENT)]
+            await queue.join()
+            for worker in workers:
+                worker.cancel()
+    return len(met)
+
+
+def fast(work: Coroutine[Any, Any, int]) -> int:
+    """On uvloop if it is installed, as `forager crawl` does."""
+    if importlib.util.find_spec("uvloop") is None:
+        return asyncio.run(work)
+    import uvloop
+
+    result: int = uvloop.run(work)
+    return result
+
+
+CONTENDERS: dict[str, Callable[[str, int], int]] = {
+    "Scrapy, tuned": lambda start, pages: peers.scrapy(start, lexbor=False),
+    "Scrapy, tuned, lexbor": lambda start, pages: peers.scrapy(start, lexbor=True),
+    "aiohttp + lexbor by hand": lambda start, pages: fast(peers.by_hand(start)),
+    "Forager, links only": lambda start, pages: fast(links_only(start, pages)),
+    "  + text, dates, prints": lambda start, pages: fast(crawl(start, pages, disk=False)),
+    "Forager, everything": lambda start, pages: fast(crawl(start, pages, disk=True)),
+}
+
+
+def warm_up(name: str, start: str) -> None:
+    """Load and compile what a long crawl loads and compiles once."""
+    if "Scrapy" in name:
+        importlib.import_module("scrapy.crawler")
+    else:
+        fast(crawl(start, 50, disk=True))
+
+
+def measure(name: str, start: str, pages: int, profile: bool) -> None:
+    """Run one contender here and print its figures."""
+    warm_up(name, start)
+    watcher = cProfile.Profile()
+    if profile:
+        watcher.enable()
+    began, worked = time.perf_counter(), time.process_time()
+    done = CONTENDERS[name](start, pages)
+    seconds, cpu = time.perf_counter() - began, time.process_time() - worked
+    watcher.disable()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    print(json.dumps({"pages": done, "seconds": seconds, "cpu": cpu, "peak": peak}))
+    if profile:
+        pstats.Stats(watcher, stream=sys.stderr).sort_stats("tottime").print_stats(40)
+
+
+@contextmanager
+def serving(pages: int, core: int) -> Iterator[str]:
+    """The site in its own process; its address."""
+    command = [sys.executable, str(HERE / "site.py"), "--pages", str(pages), "--core", str(core)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdin is not None and server.stdout is not None
+        try:
+            yield f"http://127.0.0.1:{int(server.stdout.readline())}/"
+        finally:
+            server.stdin.close()
+
+
+def compare(names: list[str], pages: int, profile: bool) -> None:
+    cores = sorted(os.sched_getaffinity(0))
+    print(f"{pages:,} pages of 41 KB with 79 links, one core each")
+    print(f"{'':26}{'pages/s':>9}{'pages/cpu s':>13}{'ms cpu/page':>13}{'peak MB':>9}{'× Scrapy':>10}")
+    base = None
+    with serving(pages, cores[-1]) as start:
+        for name in names:
+            command = [sys.executable, __file__, "--contender", name, "--start", start, "--pages", str(pages)]
+            ran = subprocess.run(
+                [*command, *(["--profile"] if profile else [])],
+                stdout=subprocess.PIPE,
+                text=True,
+                check=True,
+                preexec_fn=lambda: os.sched_setaffinity(0, {cores[0]}),
+            )
+            told = json.loads(ran.stdout.splitlines()[-1])
+            rate = told["pages"] / told["cpu"]
+            base = rate if name == "Scrapy, tuned" else base
+            note = "" if told["pages"] == pages else f"  only {told['pages']} pages"
+            print(
+                f"{name:26}{told['pages'] / told['seconds']:9.0f}{rate:13.0f}{1000 / rate:13.3f}{told['peak'] / 1e6:9.0f}"
+                + (f"{rate / base:10.2f}" if base else f"{'':10}")
+                + note,
+                flush=True,
+            )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pages", type=int, default=20_000)
+    parser.add_argument("--only", default="", help="contenders whose name contains this")
+    parser.add_argument("--profile", action="store_true", help="run under cProfile (Forager alone unless --only is given)")
+    parser.add_argument("--contender", help=argparse.SUPPRESS)
+    parser.add_argument("--start", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.contender:
+        measure(options.contender, options.start, options.pages, options.profile)
+        return
+    only = options.only or ("everything" if options.profile else "")
+    names = [name for name in CONTENDERS if only.lower() in name.lower()]
+    if importlib.util.find_spec("scrapy") is None:
+        print("Scrapy is not installed; pip install 'forager[bench]' brings it")
+        names = [name for name in names if "Scrapy" not in name]
+    compare(names, options.pages, options.profile)
+
+
+if __name__ == "__main__":
+    main()

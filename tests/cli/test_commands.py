@@ -1,0 +1,179 @@
+"""The commands as a user types them, against a real server on loopback."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from forager.cli.app import VERBS, run
+from forager.errors import Exit
+from forager.world.newsroom.newsroom import Newsroom
+from forager.world.newsroom.settings import NewsroomSettings
+from tests.served import served_newsroom
+
+LOOPBACK = ["-s", "live.allow_addresses=[127.0.0.0/8]", "-s", "timetable.download_delay=10ms"]
+CONTACT = ["-s", "live.user_agent=Forager/0.1 (+https://example.org/bot)"]
+
+
+@pytest.fixture(scope="module")
+def newsroom() -> Iterator[Newsroom]:
+    with served_newsroom(NewsroomSettings(pace=40.0)) as served:
+        yield served
+
+
+def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    """Exit code, standard output and standard error of a command."""
+    with pytest.raises(SystemExit) as ended:
+        run(list(arguments))
+    out, err = capsys.readouterr()
+    return int(ended.value.code or 0), out, err
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_explains_itself(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = call(capsys, verb, "--help")
+    assert code == 0
+    assert "Usage: forager" in out
+
+
+def test_fetch_shows_everything_that_was_read(newsroom: Newsroom, capsys: pytest.CaptureFixture[str]) -> None:
+    story = newsroom.truth.published_between(0, time.time() - 60)[-1]
+    code, out, _ = call(capsys, "fetch", story.url, "--json", *LOOPBACK)
+    facts = json.loads(out)
+    assert code == 0
+    wanted = "url final_url outcome status hops title published published_source modified canonical links text bytes seconds error"
+    assert set(wanted.split()) <= set(facts)
+    assert (facts["outcome"], facts["status"], facts["final_url"]) == ("fetched", 200, story.url)
+    assert len(facts["links"]) > 10
+    assert set(facts["links"][0]) >= {"url", "anchor", "region"}
+    assert len(facts["text"]) > 200
+
+
+@pytest.mark.parametrize(
+    ("path", "outcome", "code"),
+    [("/nowhere-at-all", "gone", Exit.GONE), ("/private/x", "refused", Exit.REFUSED)],
+)
+def test_fetch_ends_with_the_code_of_its_outcome(
+    path: str, outcome: str, code: Exit, newsroom: Newsroom, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = newsroom.homes[0].rstrip("/")
+    if outcome == "refused":
+        disallowed = newsroom.reply(home, "/robots.txt", time.time()).answer
+        assert disallowed is not None
+        folder = next(line for line in disallowed.body.decode().splitlines() if line.startswith("Disallow:"))
+        path = folder.partition(":")[2].strip() + "x"
+    ended, out, _ = call(capsys, "fetch", home + path, "--json", *LOOPBACK)
+    assert ended == code
+    assert json.loads(out)["outcome"] == outcome
+
+
+def test_loopback_is_refused_unless_it_is_allowed_by_name(
+    newsroom: Newsroom, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = call(capsys, "fetch", newsroom.homes[0], "--json")
+    assert code == Exit.REFUSED
+    assert json.loads(out)["trouble"] == "address"
+
+
+def test_what_is_no_url_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = call(capsys, "fetch", "not a url")
+    assert code == Exit.INPUT
+    assert err.count("\n") == 1
+
+
+def test_robots_names_the_rule(newsroom: Newsroom, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = call(capsys, "robots", newsroom.homes[0], "--json", *LOOPBACK)
+    assert code == 0
+    assert json.loads(out)["allowed"] is True
+
+
+def test_a_crawl_without_contact_refuses_to_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = call(capsys, "crawl", str(tmp_path / "run"), "--seed", "https://example.org/")
+    assert code == Exit.SETTINGS
+    assert "names no contact" in err
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [("htp:/broken", "seeds.txt:2: 'htp:/broken' is not an http(s) URL"), ("# only a comment", "no URL in it")],
+)
+def test_a_bad_seed_file_is_one_line(
+    line: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seeds = tmp_path / "seeds.txt"
+    seeds.write_text(f"# news\n{line}\n")
+    code, _, err = call(capsys, "crawl", str(tmp_path / "run"), "--seed-file", str(seeds), *CONTACT)
+    assert code == Exit.INPUT
+    assert message in err
+
+
+def test_the_seed_lists_of_the_project_are_well_formed() -> None:
+    from forager.cli.seeds import read_seeds
+
+    lists = sorted((Path(__file__).parents[2] / "seeds").glob("*.txt"))
+    assert lists
+    assert all(len(read_seeds(path)) >= 10 for path in lists)
+
+
+def test_the_demo_prints_one_object_with_the_promised_keys() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "forager", "demo", "--time-limit", "6s", "--seed", "7", "--json"],
+        capture_output=True,
+        text=True,
+        timeout=90,
+        check=True,
+    )
+    facts = json.loads(done.stdout)
+    promised = "stories coverage delay_median_s delay_p90_s requests requests_per_story not_modified errors foragers sites budget"
+    assert set(promised.split()) <= set(facts)
+    assert facts["stories"] > 0
+    assert set(facts["foragers"]) == {"alive", "born", "deleted", "list"}
+
+
+def _command(run_dir: Path, output: Path, newsroom: Newsroom, *more: str) -> list[str]:
+    seeds = [option for home in newsroom.homes for option in ("--seed", home)]
+    return [
+        sys.executable,
+        "-m",
+        "forager",
+        "crawl",
+        str(run_dir),
+        *seeds,
+        "-o",
+        str(output),
+        *LOOPBACK,
+        *CONTACT,
+        "-q",
+        *more,
+    ]
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_crawl_that_is_ended_goes_on_and_tells_every_story_once(
+    ending: signal.Signals, newsroom: Newsroom, tmp_path: Path
+) -> None:
+    run_dir, output = tmp_path / "run", tmp_path / "stories.jsonl"
+    started = subprocess.Popen(_command(run_dir, output, newsroom), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 30
+    while not (output.exists() and output.stat().st_size > 2000) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    os.kill(started.pid, ending)
+    _, errors = started.communicate(timeout=60)
+    if ending != signal.SIGKILL:
+        assert started.returncode == 0, errors.decode()
+    again = subprocess.run(
+        _command(run_dir, output, newsroom, "--time-limit", "4s", "--json"), capture_output=True, text=True, timeout=90
+    )
+    assert again.returncode == 0, again.stderr
+    told = [json.loads(line) for line in output.read_text().splitlines()]
+    assert [story["number"] for story in told] == list(range(len(told)))
+    assert max(Counter(story["url"] for story in told).values()) == 1
+    assert all(newsroom.truth.published(story["url"]) is not None for story in told)
