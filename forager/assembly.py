@@ -8,13 +8,15 @@ from dataclasses import dataclass
 import msgspec
 
 from forager.chance import stream
-from forager.clock import Clock
+from forager.clock import Clock, LoopClock
 from forager.engine.crawl import Crawl
 from forager.engine.journal import Journal
+from forager.engine.stating import LiveStates, in_thread, inline, wants_states
 from forager.engine.telling import Teller
 from forager.errors import SettingsError
 from forager.events import Event
 from forager.foragers.shared import Shared
+from forager.foragers.thrift import Thrift
 from forager.frontier.scope import Scope
 from forager.frontier.timetable import Timetable
 from forager.reinforcing.agent import ReinforcingAgent
@@ -78,6 +80,12 @@ async def make_crawl(
     journal = Journal(readers)
     scope = Scope(seeds, settings.scope)
     shares = Shares(settings.crawl.recrawl_share, settings.timetable.concurrent_requests_per_host)
+    agent = await _agent(settings, store)
+    shared = await _shared(settings, store)
+    states: LiveStates | None = None
+    if wants_states(settings.forager):
+        offload = inline if isinstance(clock, LoopClock) else in_thread
+        states = await LiveStates.open(settings.forager, shared.states, store, agent, offload)
     world = WebWorld(
         wire.web,
         store,
@@ -88,9 +96,8 @@ async def make_crawl(
         settings.pages,
         journal.write,
         sitemaps=wire.robots.sitemaps,
+        states=states,
     )
-    agent = await _agent(settings, store)
-    shared = await _shared(settings, store)
     trust, booked = await store.recall("trust"), await store.recall("timetable")
     if trust is not None:
         world.trust.load(msgspec.json.decode(trust))
@@ -104,13 +111,16 @@ async def make_crawl(
         teller=Teller(store, journal.write),
         journal=journal,
         clock=clock,
+        thrift=Thrift(settings.crawl.least_worth, settings.crawl.explore),
         settings=settings.crawl,
         learned={
             "fleet": lambda: save_agent(agent),
             "shared": shared.save,
             "trust": lambda: msgspec.json.encode(world.trust.save()),
             "timetable": lambda: wire.timetable.save(clock.now()),
+            **({} if states is None else {"stating": states.save}),
         },
+        states=states,
     )
 
 

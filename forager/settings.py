@@ -17,10 +17,12 @@ from pydantic import TypeAdapter, ValidationError
 
 from forager.engine.settings import CrawlSettings, DemoSettings
 from forager.errors import SettingsError
+from forager.foragers.settings import PAPER as PAPER_FORAGER
 from forager.foragers.settings import ForagerSettings
 from forager.frontier.scope import ScopeSettings
 from forager.frontier.timetable import TimetableSettings
 from forager.pages.settings import PagesSettings
+from forager.reinforcing.agent import PAPER as PAPER_AGENT
 from forager.reinforcing.agent import ReinforcingSettings
 from forager.store.settings import StoreSettings
 from forager.world.following import FollowingSettings
@@ -31,7 +33,16 @@ from forager.world.retrying import RetryingSettings
 from forager.world.robots import RobotsSettings
 from forager.world.visits import VisitSettings
 
-PRESETS: dict[str, dict[str, Any]] = {"": {}}
+PRESETS: dict[str, dict[str, Any]] = {
+    "": {},
+    "paper": {
+        **{f"forager.{key}": value for key, value in PAPER_FORAGER.items()},
+        **{f"reinforcing.{key}": value for key, value in PAPER_AGENT.items()},
+        "crawl.recrawl_share": 0.0,
+        "visits.revisit_after": 0.0,
+    },
+}
+"""`paper`: the foragers paper as reconstructed; for replays and comparison, never for a live site."""
 
 
 @dataclass(frozen=True, slots=True)

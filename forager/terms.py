@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NewType
 
+import msgspec
+
 Url = NewType("Url", str)
 """An absolute http(s) URL in canonical form (see `pages.urls.canonical`)."""
 
@@ -140,9 +142,8 @@ class Kind(StrEnum):
     OTHER = "other"  # images, PDFs, unreadable bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A link on a page, in document order."""
+class Link(msgspec.Struct, frozen=True, gc=False):
+    """A link on a page, in document order; a page has a hundred of them, so they must be cheap."""
 
     url: Url
     anchor: str = ""

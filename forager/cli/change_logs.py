@@ -1,6 +1,7 @@
 """Change logs and discovery logs from files: CSV, JSON lines, Parquet, or a dense 0/1 matrix in an .npz."""
 
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -35,10 +36,8 @@ def read_change_log(path: Path, *, cycle: float = 86400.0, documents: Path | Non
     urls, page = _numbered(_column(table, path, *_PAGE))
     moments = _cycles(table, path, cycle)
     changed = _changes(table, path, page, moments)
-    matrix = np.zeros((len(urls), int(moments.max(initial=-1)) + 1), dtype=np.bool_)
-    matrix[page[changed], moments[changed]] = True
-    matrix[:, :1] = False
-    return ChangeLog(matrix, tuple(urls), None if documents is None else read_documents(documents, urls))
+    log = ChangeLog.of_visits(page, moments, changed, tuple(urls))
+    return log if documents is None else replace(log, documents=read_documents(documents, urls))
 
 
 def read_documents(path: Path, urls: list[str]) -> Documents:

@@ -38,12 +38,12 @@ def demo(
     json: Json = False,
 ) -> None:
     """Watch a living news site being crawled, on this machine alone."""
-    settings = _arranged(loaded(config, set_).settings, time_limit, seed, kind)
+    settings = arranged(loaded(config, set_).settings, time_limit, seed, kind)
     facts = asyncio.run(run_demo(settings, quiet=quiet))
     typer.echo(jsonlib.dumps(facts) if json else _text(facts))
 
 
-def _arranged(settings: Settings, time_limit: str | None, seed: int | None, kind: ForagerKind | None) -> Settings:
+def arranged(settings: Settings, time_limit: str | None, seed: int | None, kind: ForagerKind | None) -> Settings:
     """The settings under which the demo runs: loopback allowed, politeness in news time."""
     limit = time_given(time_limit)
     given = settings.demo.time_limit if limit is None else limit

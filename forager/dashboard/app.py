@@ -25,11 +25,12 @@ from typing import Any
 
 import msgspec
 from aiohttp import web
+from aiohttp.typedefs import Handler
 
 from forager.dashboard import doors, metrics
 from forager.dashboard.chronicle import Chronicle
 from forager.dashboard.settings import DashboardSettings
-from forager.dashboard.stream import Pace, Stream
+from forager.dashboard.stream import Stream
 from forager.dashboard.views import LATEST, Views
 from forager.engine.crawl import Crawl
 from forager.errors import SettingsError
@@ -90,7 +91,6 @@ class Dashboard:
     def __init__(self, views: Views) -> None:
         self.views = views
         self.stream = Stream(views)
-        self._pace = Pace(views)
 
     def app(self, settings: DashboardSettings, names: set[str]) -> web.Application:
         app = web.Application(middlewares=[doors.doorkeeper(settings, names)], client_max_size=0)
@@ -120,9 +120,7 @@ class Dashboard:
         return web.Response(text=__doc__ or "")
 
     async def now(self, request: web.Request) -> web.Response:
-        facts = self.views.now()
-        facts["figures"] |= self._pace.figures()
-        return _json(facts)
+        return _json(self.views.now() | {"figures": self.stream.pace.figures()})
 
     async def stories(self, request: web.Request) -> web.Response:
         limit = _number(request, "limit", LATEST)
@@ -162,7 +160,7 @@ class Dashboard:
         return _json({"ok": True})
 
 
-def _file(path: Path) -> doors.Handler:
+def _file(path: Path) -> Handler:
     """A handler that serves a file of ours, read once."""
     body, kind = path.read_bytes(), TYPES[path.suffix]
 

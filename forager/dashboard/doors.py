@@ -6,16 +6,15 @@ the Host header must name the dashboard. Away from loopback a token is needed in
 
 import hmac
 import ipaddress
-from collections.abc import Awaitable, Callable
 
 from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
 
 from forager.dashboard.settings import DashboardSettings
 from forager.errors import SettingsError
 
 COOKIE = "forager_token"
 SHORTEST = 16
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -51,9 +50,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def doorkeeper(
-    settings: DashboardSettings, names: set[str]
-) -> Callable[[web.Request, Handler], Awaitable[web.StreamResponse]]:
+def doorkeeper(settings: DashboardSettings, names: set[str]) -> Middleware:
     """A middleware; `names` are the Host headers that mean us, filled in once the port is known."""
 
     @web.middleware

@@ -26,7 +26,7 @@ class Stream:
         self.views = views
         self.listeners = 0
         self._closing = asyncio.Event()
-        self._pace = Pace(views)
+        self.pace = Pace(views)
 
     def __repr__(self) -> str:
         return f"<Stream {self.listeners} listeners>"
@@ -57,7 +57,7 @@ class Stream:
             stories = self.views.stories(after=last) if self.views.chronicle.told > last else []
             last = self.views.chronicle.told
             async with asyncio.timeout(PATIENCE):
-                await response.write(message(self._pace.figures() | {"new": stories}))
+                await response.write(message(self.pace.figures() | {"new": stories}))
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(EVERY):
                     await self._closing.wait()

@@ -57,9 +57,8 @@ class Views:
         }
 
     def now(self) -> Facts:
-        """Page Now: figures, latest stories, counts over time, delays, budgets, latest requests."""
+        """Page Now, without the figures: latest stories, counts over time, delays, budgets, latest requests."""
         return {
-            "figures": self.figures(),
             "stories": self.stories(limit=LATEST),
             "timeline": self.chronicle.timeline.series(),
             "delays": [(told.at, told.delay, told.site) for _, told in self._latest(POINTS)],

@@ -14,12 +14,14 @@ from forager.engine.patrol import judge_sighting
 from forager.engine.resting import rest
 from forager.engine.revisit import RecrawlCycle
 from forager.engine.settings import CrawlSettings
+from forager.engine.stating import LiveStates
 from forager.engine.sweep import sweep
 from forager.engine.telling import Teller
-from forager.foragers.forager import document
+from forager.foragers.forager import known_by
 from forager.foragers.settings import ForagerKind
 from forager.foragers.shared import Shared
 from forager.foragers.sighting import Sighting
+from forager.foragers.thrift import Thrift
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.store.protocol import Found, Store
 from forager.terms import Channel, Kind, Url
@@ -37,9 +39,12 @@ class Crawl:
     teller: Teller
     journal: Journal
     clock: Clock
+    thrift: Thrift
     settings: CrawlSettings
     learned: Mapping[str, Callable[[], bytes]]
     """What to keep in the store, by name: each gives its present state."""
+    states: LiveStates | None = None
+    """None if nobody asks for states."""
 
     def __repr__(self) -> str:
         return f"<Crawl {self.agent!r} {self.store!r}>"
@@ -50,6 +55,8 @@ class Crawl:
         async with self.world, asyncio.TaskGroup() as group:
             group.create_task(self._mind_the_end(stopping))
             group.create_task(self._keep_saving(stopping))
+            if self.states is not None:
+                group.create_task(self.states.run(self.clock, stopping))
             if self.agent.forager_settings.kind is ForagerKind.BFS:
                 group.create_task(self._sweep(stopping))
             else:
@@ -59,8 +66,9 @@ class Crawl:
 
     async def save(self) -> None:
         """Keep the fleet and all that was learned."""
-        for name, state in self.learned.items():
-            await self.store.keep(name, state())
+        async with asyncio.TaskGroup() as group:  # all of one moment, and committed together
+            for name, value in [(name, state()) for name, state in self.learned.items()]:
+                group.create_task(self.store.keep(name, value))
 
     async def _begin(self, seeds: list[Url]) -> None:
         """Enter the seeds, let the first foragers out, and catch up with what a sudden end left undecided."""
@@ -76,7 +84,7 @@ class Crawl:
         """Stories that were stored are accepted documents, whatever the fleet's own memory says."""
         identity = self.agent.settings.relevancy.identity
         async for story in self.store.stories():
-            self.agent.relevancy.accepted.add(document(identity, story.id, story.version, story.text_print))
+            self.agent.relevancy.accepted.update(known_by(identity, story.id, story.version, story.text_print))
             if story.simhash and story.duplicate_of is None:
                 self.teller.copies.learn(story.simhash, story.id)
 
@@ -96,11 +104,28 @@ class Crawl:
             await self.teller.settle(judge_sighting(sighting, self.agent, self.shared, now))
 
     def _fleet(self) -> Fleet:
-        return Fleet(self.agent, self.world, self.shared, self.teller, self.clock, self.settings, self.journal.write)
+        return Fleet(
+            self.agent,
+            self.world,
+            self.shared,
+            self.teller,
+            self.clock,
+            self.thrift,
+            self.settings,
+            self.journal.write,
+        )
 
     def _recrawl(self) -> RecrawlCycle:
         return RecrawlCycle(
-            self.store, self.world, self.agent, self.shared, self.teller, self.clock, self.settings, self.journal.write
+            self.store,
+            self.world,
+            self.agent,
+            self.shared,
+            self.teller,
+            self.clock,
+            self.thrift,
+            self.settings,
+            self.journal.write,
         )
 
     async def _sweep(self, stopping: asyncio.Event) -> None:

@@ -11,6 +11,7 @@ from forager.engine.telling import Teller
 from forager.events import Born, Deleted, Event, Reinforced
 from forager.foragers.forager import Forager
 from forager.foragers.shared import Shared
+from forager.foragers.thrift import Thrift
 from forager.reinforcing import population
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.terms import NOBODY, ForagerId
@@ -26,11 +27,12 @@ class Fleet:
         shared: Shared,
         teller: Teller,
         clock: Clock,
+        thrift: Thrift,
         settings: CrawlSettings,
         note: Callable[[Event], None],
     ) -> None:
         self.agent, self.world, self.shared, self.teller = agent, world, shared, teller
-        self.clock, self.settings, self.note = clock, settings, note
+        self.clock, self.thrift, self.settings, self.note = clock, thrift, settings, note
         self._tasks: dict[ForagerId, asyncio.Task[None]] = {}
 
     def __repr__(self) -> str:
@@ -48,7 +50,7 @@ class Fleet:
     async def _forage(self, forager: Forager, group: asyncio.TaskGroup, stopping: asyncio.Event) -> None:
         free = 0
         while not stopping.is_set() and forager.id in self.agent.foragers:
-            taken = await take_step(forager, self.agent, self.world, self.shared, self.clock)
+            taken = await take_step(forager, self.agent, self.world, self.shared, self.clock, self.thrift)
             for one in taken.reinforcements:
                 self.note(Reinforced(self.clock.now(), forager.id, one.finding.url, one.amount))
             await self.teller.settle(taken)

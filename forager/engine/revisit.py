@@ -8,15 +8,15 @@ import asyncio
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from forager.clock import Clock
-from forager.engine.patrol import judge_sighting
+from forager.engine.patrol import fresh_links, judge_sighting
 from forager.engine.resting import rest
 from forager.engine.settings import CrawlSettings
 from forager.engine.telling import Teller
 from forager.events import Event, Scheduled
 from forager.foragers.shared import Shared
+from forager.foragers.thrift import Thrift
 from forager.pages.urls import host
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.store.protocol import Store
@@ -35,11 +35,12 @@ class RecrawlCycle:
         shared: Shared,
         teller: Teller,
         clock: Clock,
+        thrift: Thrift,
         settings: CrawlSettings,
         note: Callable[[Event], None],
     ) -> None:
         self.store, self.world, self.agent, self.shared, self.teller = store, world, agent, shared, teller
-        self.clock, self.settings, self.note = clock, settings, note
+        self.clock, self.thrift, self.settings, self.note = clock, thrift, settings, note
 
     async def run(self, stopping: asyncio.Event) -> None:
         """One cycle after the other until told to stop."""
@@ -51,31 +52,26 @@ class RecrawlCycle:
                     group.create_task(self._serve(queue, until, stopping))
             await rest(self.clock, min(until - self.clock.now(), self.settings.idle), stopping)
 
-    def _schedule(self, now: float) -> dict[str, list[UrlId]]:
-        """The pages worth a look, best first, by host."""
+    def _schedule(self, now: float) -> dict[str, list[tuple[int, float]]]:
+        """All known pages with their worth, best first, by host; links that just appeared before everything else."""
         known = np.arange(self.store.counts().known, dtype=np.int64)
-        scores = self._scores(known, now)
-        order = np.argsort(-scores, kind="stable")
-        chosen = order[: int((scores > 0).sum())]
-        self.note(Scheduled(now, self.settings.policy, len(known), len(chosen)))
-        queues: dict[str, list[UrlId]] = {}
-        for id in chosen.tolist():
-            queues.setdefault(host(self.store.url(UrlId(id))), []).append(UrlId(id))
+        worth, fresh = self.shared.visits.worth(known, now)
+        order = np.lexsort((known, -worth, ~fresh))
+        self.note(Scheduled(now, self.settings.policy, len(known), int((worth >= self.settings.least_worth).sum())))
+        queues: dict[str, list[tuple[int, float]]] = {}
+        for id, expected in zip(order.tolist(), worth[order].tolist(), strict=True):
+            if expected > 0:
+                queues.setdefault(host(self.store.url(UrlId(id))), []).append((id, expected))
         return queues
 
-    def _scores(self, known: NDArray[np.int64], now: float) -> NDArray[np.float64]:
-        """Expected new documents; 0 for what is not worth a request."""
-        if not known.size:
-            return np.empty(0)
-        worth, fresh = self.shared.visits.worth(known, now)
-        score = np.where(fresh, worth + 1e3, worth)
-        score[worth < self.settings.least_worth] = 0.0
-        return np.asarray(score)
-
-    async def _serve(self, queue: list[UrlId], until: float, stopping: asyncio.Event) -> None:
-        for id in queue:
-            if stopping.is_set() or self.clock.now() >= until:
-                return
-            self.shared.visits.going(id, self.clock.now())
-            (sighting,) = await self.world.visit([id], NOBODY)
+    async def _serve(self, queue: list[tuple[int, float]], until: float, stopping: asyncio.Event) -> None:
+        """Visit the pages of one host in order; links that just appeared on one of them at once."""
+        waiting = queue[::-1]
+        while waiting and not stopping.is_set() and self.clock.now() < until and self.thrift.allows(waiting[-1][1]):
+            id, worth = waiting.pop()
+            self.shared.visits.going(UrlId(id), self.clock.now())
+            (sighting,) = await self.world.visit([UrlId(id)], NOBODY)
+            if not sighting.free:
+                self.thrift.spend(worth)
             await self.teller.settle(judge_sighting(sighting, self.agent, self.shared, self.clock.now()))
+            waiting += fresh_links(sighting, self.shared, self.clock.now())

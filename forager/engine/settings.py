@@ -21,8 +21,10 @@ class CrawlSettings:
     """How often the recrawl cycle ranks all known pages anew. Ours."""
     policy: str = "expected"
     """How the recrawl cycle ranks known pages: `expected` new documents per request."""
-    least_worth: Share = 0.02
-    """New documents expected of a request below which the recrawl cycle does not ask at all. Ours."""
+    least_worth: Share = 0.3
+    """New documents expected of a request below which nobody asks at all: few requests, but none too few. Ours."""
+    explore: Share = 0.05
+    """Share of the downloads that may go to pages below `least_worth`, so that nothing is written off unseen. Ours."""
     idle: Duration = 30.0
     """How long a forager rests when all it can reach was seen a moment ago. Ours."""
     free_steps: Count = 5

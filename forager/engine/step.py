@@ -8,6 +8,7 @@ from forager.clock import Clock
 from forager.foragers.forager import Forager
 from forager.foragers.shared import Shared
 from forager.foragers.sighting import Reinforcement, Sighting
+from forager.foragers.thrift import Thrift
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.terms import ForagerId, UrlId
 
@@ -32,10 +33,25 @@ class Taken:
         return sum(not sighting.free for sighting in self.sightings)
 
 
-async def take_step(forager: Forager, agent: ReinforcingAgent, world: World, shared: Shared, clock: Clock) -> Taken:
-    """The heart of the engine: decide, wait, decide, learn."""
+async def take_step(
+    forager: Forager,
+    agent: ReinforcingAgent,
+    world: World,
+    shared: Shared,
+    clock: Clock,
+    thrift: Thrift,
+) -> Taken:
+    """The heart of the engine: decide, wait, decide, learn.
+
+    A page that promises too little is not asked for: the step is free and brings nothing.
+    """
     step = forager.choose(clock.now(), shared)
-    sightings = await world.visit([step.url], forager.id)
+    if thrift.allows(step.worth):
+        sightings = await world.visit([step.url], forager.id)
+        if not sightings[0].free:
+            thrift.spend(step.worth)
+    else:
+        sightings = [Sighting(step.url, clock.now(), ok=False, free=True)]
     if step.links and sightings[0].ok:
         sightings += await world.visit([UrlId(int(url)) for url in sightings[0].links], forager.id)
     now = clock.now()

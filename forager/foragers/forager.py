@@ -36,13 +36,16 @@ Finished = tuple[int, list[UrlId], list[int], list[float]]
 """A learned path: its first step, its pages, the states its steps came from, what each page takes of late gains."""
 
 
-def document(identity: Identity, url: int, version: int, text_print: int) -> tuple[int, int]:
-    """What makes a document the same document; kinds of identity never collide."""
+def known_by(identity: Identity, url: int, version: int, text_print: int) -> tuple[tuple[int, int], ...]:
+    """By what a document is known: it is new if none of these is. Kinds of identity never collide."""
+    by_url, by_text, by_version = (0, url), (1, text_print), (2, version)
+    if identity == "url" or (identity == "story" and not text_print):
+        return (by_url,)
+    if identity == "story":
+        return (by_url, by_text)
     if identity == "text" and text_print:
-        return 1, text_print
-    if identity != "url" and version >= 0:
-        return 2, version
-    return 0, url
+        return (by_text,)
+    return (by_version,) if version >= 0 else (by_url,)
 
 
 class Forager:
@@ -101,6 +104,8 @@ class Forager:
         start = index is None
         before = -1 if start else shared.states.row(self.path.urls[-1]) if self.path.urls else -1
         url = self._start(now, shared) if index is None else self.path.take(index)
+        if start and self.settings.order == "expectation":
+            worth = float(shared.visits.worth(np.array([url]), now)[0][0])
         step = self.path.go(url, before)
         self.page_links = NO_LINKS
         shared.visits.going(url, now)
@@ -191,10 +196,10 @@ class Forager:
         young = now - sighting.published <= self.settings.max_age  # false for nan: a page without date is no document
         if not young or (sighting.hub and not self.settings.hubs):
             return False
-        key = document(self.settings.identity, sighting.url, sighting.version, sighting.text_print)
-        if key in self.memory:
+        keys = known_by(self.settings.identity, sighting.url, sighting.version, sighting.text_print)
+        if not self.memory.isdisjoint(keys):
             return False
-        self.memory.add(key)
+        self.memory.update(keys)
         return True
 
     def _finding(self, step: Step, sighting: Sighting, first: bool, shared: Shared) -> Finding:

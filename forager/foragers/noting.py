@@ -93,6 +93,36 @@ def note_signal(table: NDArray[np.void], links: NDArray[np.int64], when: float) 
 
 
 @compiled
+def note_many(
+    table: NDArray[np.void],
+    urls: NDArray[np.int64],
+    when: NDArray[np.float64],
+    version: NDArray[np.int64],
+    free: NDArray[np.bool_],
+    hub: NDArray[np.bool_],
+    begin: NDArray[np.int64],
+    end: NDArray[np.int64],
+    links: NDArray[np.int64],
+    means: NDArray[np.float64],
+    priors: NDArray[np.void],
+) -> NDArray[np.bool_]:
+    """Enter visits and their links one after the other, as `Shared.note` does; which pages became lists by them."""
+    became = np.zeros(len(urls), dtype=np.bool_)
+    for i in range(len(urls)):
+        page: Page = table[urls[i]]
+        if free[i]:
+            page.awaited = False
+            continue
+        became[i] = hub[i] and not page.hub
+        first = note_visit(table, urls[i], when[i], version[i] >= 0, hub[i], means, priors)
+        shown = links[begin[i] : end[i]]
+        new = note_links(table, shown, urls[i], when[i], first, means) if len(shown) else 0
+        if new and not first and hub[i]:
+            note_signal(table, shown, when[i])
+    return became
+
+
+@compiled
 def note_credit(table: NDArray[np.void], url: int, revealer: int, means: NDArray[np.float64]) -> None:
     """A document was accepted: pay the page that revealed it, unless it was backlog of a first visit."""
     page: Page = table[url]

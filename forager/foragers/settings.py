@@ -17,7 +17,7 @@ from forager.foragers.td import ProfitSettings
 from forager.foragers.weblog import WeblogSettings
 from forager.units import Count, Duration
 
-Identity = Literal["version", "url", "text"]
+Identity = Literal["story", "version", "url", "text"]
 
 
 class ForagerKind(StrEnum):
@@ -54,9 +54,9 @@ class ForagerSettings:
     """A path goes on after `max_step` while its best link is a fresh one: they would be lost (ours)."""
     max_age: Duration = 86400.0
     """Documents older than this are not sent (stated: 24 h)."""
-    identity: Identity = "text"
-    """What makes a document new: its page `version` (reconstructed for the paper), its `url`, or its main `text`, so
-    that changed boilerplate is no news (ours). A page without main text counts by version."""
+    identity: Identity = "story"
+    """What makes a document new: its page `version` (reconstructed for the paper), its `url`, its main `text`, or both of
+    these (`story`, ours: neither a corrected article nor the same text at another address is told again)."""
     hubs: bool = False
     """Lists of links count as documents too (the paper knows no difference: true; ours: false)."""
     credit: Literal["revealer", "visit"] = "revealer"

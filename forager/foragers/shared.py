@@ -8,7 +8,7 @@ from forager.errors import InputError
 from forager.foragers.expectation import ExpectationSettings
 from forager.foragers.leaving import LeavingSettings, Pace
 from forager.foragers.matrix import StateMatrix
-from forager.foragers.sighting import Finding, Sighting
+from forager.foragers.sighting import Finding, Sighting, Sightings
 from forager.foragers.visits import VisitStatistics
 
 
@@ -44,6 +44,12 @@ class Shared:
         if new and not first and sighting.hub:
             self.visits.signal(sighting.links, sighting.when)
         return first
+
+    def note_many(self, sightings: Sightings) -> None:
+        """Enter many visits at once, as `note` would one after the other; there must be room for them."""
+        known = sightings.state_row >= 0
+        self.states.rows[sightings.urls[known]] = sightings.state_row[known]
+        self.visits.visit_many(sightings)
 
     def credit(self, finding: Finding, links: NDArray[np.int64], now: float) -> None:
         """A document was accepted on a page with these links."""

@@ -52,6 +52,26 @@ class Sighting:
 
 
 @dataclass(frozen=True, slots=True)
+class Sightings:
+    """Many visits as columns, in the order in which they were made; each column means what it does in `Sighting`."""
+
+    urls: NDArray[np.int64]
+    when: NDArray[np.float64]
+    version: NDArray[np.int64]
+    """-1 where there is no page."""
+    free: NDArray[np.bool_]
+    hub: NDArray[np.bool_]
+    state_row: NDArray[np.int64]
+    begin: NDArray[np.int64]
+    end: NDArray[np.int64]
+    """The links of visit `i` are `links[begin[i] : end[i]]`."""
+    links: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.urls)
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """A document that a forager sends to the reinforcing agent."""
 

@@ -15,7 +15,8 @@ from forager.foragers.saving import array_text, pack, text_array, unpack
 from forager.foragers.words import Vocabulary, hashed, words
 from forager.units import Count
 
-_FORM = 1
+_FORM = 2
+_SAMPLE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,10 @@ class StateSettings:
     least_texts: Count = 2
     """Texts a word must stand in to be kept (ours)."""
     train_pages: Count = 2000
-    """Pages of the crawl after which clusters are learned, if no corpus was given (ours)."""
+    """Pages of the crawl after which clusters are learned, if no file is given (ours). They are read again from the
+    store: with visits.keep_text off, states stay hashed words."""
+    file: str = ""
+    """States learned before by `forager learn states`, to be used from the first page on; empty for none (ours)."""
     link_words: Annotated[float, Field(gt=0)] = 5.0
     """Known words in anchor and URL at which they weigh as much as the linking page when a page not yet seen is
     estimated (ours)."""
@@ -46,10 +50,13 @@ class States:
         vocabulary: Vocabulary | None = None,
         classifier: PrTFIDF | None = None,
         version: int = 0,
+        sample: NDArray[np.float32] | None = None,
     ) -> None:
         self.settings = settings
         self.version = version
         """0 for hashed words; states of different versions cannot be compared."""
+        self.sample = np.zeros((0, settings.dimension), dtype=np.float32) if sample is None else sample
+        """States of some of the texts that these were learned from: `Profit.check` them before use."""
         self._vocabulary = vocabulary
         self._classifier = classifier
 
@@ -71,7 +78,9 @@ class States:
         labels = pddp(counts, settings.dimension)
         general_counts = vocabulary.counts(general) if general else None
         classifier = PrTFIDF.with_general(counts, labels, settings.dimension, general_counts)
-        return States(settings, vocabulary, classifier, self.version + 1)
+        trained = States(settings, vocabulary, classifier, self.version + 1)
+        trained.sample = trained.of(texts[:: -(-len(texts) // _SAMPLE)])
+        return trained
 
     def of(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """A state for each text, all in one product; components from −1 to 1."""
@@ -91,6 +100,7 @@ class States:
         if self._vocabulary is not None and self._classifier is not None:
             arrays["words"] = text_array("\n".join(self._vocabulary.words))
             arrays["of_word"] = self._classifier.of_word
+            arrays["sample"] = self.sample
         return pack("states", _FORM, arrays)
 
     @classmethod
@@ -105,7 +115,8 @@ class States:
                 f"saved states have {classifier.classes - 1} components, settings want {settings.dimension}: "
                 "set states.dimension accordingly or train them again"
             )
-        return cls(settings, Vocabulary(array_text(held["words"]).split("\n")), classifier, version)
+        vocabulary, sample = Vocabulary(array_text(held["words"]).split("\n")), held["sample"]
+        return cls(settings, vocabulary, classifier, version, np.asarray(sample, dtype=np.float32))
 
     def _read(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """A state for each text, and how many of its words are known."""

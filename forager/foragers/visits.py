@@ -5,9 +5,9 @@ from numpy.typing import NDArray
 
 from forager.foragers.expectation import ExpectationSettings, chances, pick, rates, returning, worths
 from forager.foragers.kernels import highest
-from forager.foragers.noting import note_credit, note_going, note_links, note_signal, note_visit
+from forager.foragers.noting import note_credit, note_going, note_links, note_many, note_signal, note_visit
 from forager.foragers.saving import pack, unpack
-from forager.foragers.sighting import NO_LINKS, Finding
+from forager.foragers.sighting import NO_LINKS, Finding, Sightings
 from forager.foragers.table import BACKLOG, FRESH, HUB, MEANS, PAGE, PRIORS, TEXT
 from forager.terms import UrlId
 
@@ -110,6 +110,29 @@ class VisitStatistics:
             self._add_hub(url)
         first = note_visit(table, url, when, ok, hub, self._means, self._priors)
         return first, note_links(table, links, url, when, first, self._means) if len(links) else 0
+
+    def visit_many(self, sightings: Sightings) -> None:
+        """Enter many visits in order, shared copies included; there must be room for them and their links."""
+        seen = sightings
+        became = note_many(
+            self._table,
+            seen.urls,
+            seen.when,
+            seen.version,
+            seen.free,
+            seen.hub,
+            seen.begin,
+            seen.end,
+            seen.links,
+            self._means,
+            self._priors,
+        )
+        for url in seen.urls[became].tolist():
+            self._add_hub(UrlId(url))
+
+    def met(self) -> NDArray[np.int64]:
+        """The pages that were visited or seen as a link."""
+        return np.flatnonzero((self._table["visits"] > 0) | (self._table["met"] > -np.inf))
 
     def promise(self, urls: NDArray[np.int64], published: NDArray[np.float64], now: float) -> None:
         """Dates that a feed or news sitemap gives for links just met: young ones are fresh, old ones backlog."""

@@ -9,6 +9,7 @@ from io import BytesIO
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 from numpy.typing import NDArray
 
@@ -43,19 +44,21 @@ class CdxReader:
         table, line = _split(block, self._fields, self._tally)
         missing = pa.nulls(len(line), pa.binary())
         column = {letter: table.column(letter).combine_chunks() for letter in table.column_names}
+        url, time = column.get("a", missing), column.get("b", missing)
+        empty = pc.and_(pc.equal(pc.binary_length(url), 0), pc.equal(pc.binary_length(time), 0))  # an empty line
         status = statuses(column.get("s", missing))
         digest = prints(column.get("k", missing))
         digest[status == 304] = 0
-        chosen = np.flatnonzero(shows(status, self._tally))
-        time = column.get("b", missing).take(pa.array(chosen))
+        chosen = np.flatnonzero(shows(status, self._tally) & ~empty.to_numpy(zero_copy_only=False))
+        places = pa.array(chosen)
         return Captures(
             block.place,
             line[chosen],
-            column.get("a", missing).take(pa.array(chosen)),
-            stamps(time),
+            url.take(places),
+            stamps(time.take(places)),
             digest[chosen],
             (status // 100 == 4)[chosen],
-            time,
+            time.take(places),
         )
 
 
@@ -102,8 +105,7 @@ def _split(block: Block, fields: str, tally: Tally) -> tuple[pa.Table, Ids]:
     def refuse(row: pyarrow.csv.InvalidRow) -> str:
         number = block.first + row.number - 1
         wrong.append(number)
-        if row.text.strip():
-            tally.note("wrong number of fields", block.place, number, row.text)
+        tally.note("wrong number of fields", block.place, number, row.text)
         return "skip"
 
     names = list(fields)

@@ -2,14 +2,14 @@
 
 import sys
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Protocol, cast
+from typing import BinaryIO, cast
 
 import zstandard
-from isal import igzip, isal_zlib
+from isal import isal_zlib
 
 from forager.errors import InputError
 
@@ -19,7 +19,13 @@ STDIN = "-"
 _PIECE = 1 << 20
 _RATIO, _FREE = 2_000, 100_000_000
 """A stream may unpack to so many times its size, plus this much; more is a bomb (gz cannot pass 1,032)."""
-_UNPACKING: tuple[type[Exception], ...] = (OSError, EOFError, zlib.error, isal_zlib.error, zstandard.ZstdError)
+_UNPACKING: tuple[type[Exception], ...] = (
+    OSError,
+    EOFError,
+    zlib.error,
+    zstandard.ZstdError,
+    cast("type[Exception]", isal_zlib.error),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +64,6 @@ def _is_hidden(path: Path) -> bool:
     return any(part.startswith(".") for part in path.parts)
 
 
-class _Readable(Protocol):
-    def read(self, size: int = -1, /) -> bytes: ...
-
-
 class _Counted:
     """The stored bytes, and how many of them were read."""
 
@@ -88,7 +90,7 @@ class Stream:
         """How the stored bytes begin."""
         self._stored = _Counted(inner, begin)
         self._unpacked = 0
-        self._readable = _unpacker(self._stored, begin)
+        self._read = _unpacker(self._stored, begin)
         self.head = self._more(HEAD)
         """The first bytes, to know the format by; they are read again."""
         self._pending = self.head
@@ -112,7 +114,7 @@ class Stream:
         if self.trouble:
             return b""
         try:
-            piece = self._readable.read(size)
+            piece = self._read(size)
         except _UNPACKING as error:
             self.trouble = str(error).splitlines()[0] if str(error) else type(error).__name__
             return b""
@@ -124,14 +126,36 @@ class Stream:
         return piece
 
 
-def _unpacker(stored: _Counted, begin: bytes) -> _Readable:
+def _unpacker(stored: _Counted, begin: bytes) -> Callable[[int], bytes]:
+    """How to read unpacked bytes: as many as asked for at most, none at the end."""
     if begin.startswith(b"\x1f\x8b"):
-        gz: _Readable = igzip.IGzipFile(fileobj=stored, mode="rb")  # type: ignore[no-untyped-call]
-        return gz
+        return _Gz(stored).read
     if begin.startswith(b"\x28\xb5\x2f\xfd"):
         zst = zstandard.ZstdDecompressor(max_window_size=1 << 27)
-        return zst.stream_reader(cast("BinaryIO", stored), read_across_frames=True)
-    return stored
+        return zst.stream_reader(cast("BinaryIO", stored), read_across_frames=True).read
+    return stored.read
+
+
+class _Gz:
+    """The members of a gz stream; unlike the standard library's reader it gives everything before a broken end."""
+
+    def __init__(self, stored: _Counted) -> None:
+        self._stored, self._member, self._input = stored, isal_zlib.decompressobj(wbits=31), b""
+
+    def read(self, size: int) -> bytes:
+        while True:
+            if self._member.eof:
+                self._input = self._member.unused_data or self._stored.read(_PIECE)
+                if not self._input.strip(b"\0"):
+                    return b""
+                self._member = isal_zlib.decompressobj(wbits=31)
+            self._input = self._input or self._stored.read(_PIECE)
+            if not self._input:
+                raise EOFError("it ends in the middle")
+            piece: bytes = self._member.decompress(self._input, size)
+            self._input = self._member.unconsumed_tail
+            if piece:
+                return piece
 
 
 @contextmanager

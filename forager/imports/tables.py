@@ -2,7 +2,7 @@
 
 versions   url, time, digest; optional published, text, gone
 links      url, time, target: the full link set of the version that appeared at `time`
-stays      url, target, first_time, last_time: a link that stood on a page for a while, both ends included
+stays      url, target, first_time, last_time: a link that stood on a page, first and last seen at these times
 kinds      url, kind: hub, article, feed, sitemap or other
 
 Times are seconds since the epoch or ISO 8601. With stays, a page has a new version whenever its standing links change, even
@@ -229,30 +229,28 @@ def _places(page: Ids, time: Floats, wanted_page: Ids, wanted_time: Floats) -> I
 
 
 def _with_changes(versions: _Versions, page: Ids, first: Floats, last: Floats) -> _Versions:
-    """The versions in order, with one more wherever a link came or went; it shows what the version before it did."""
-    gone_after = np.nextafter(last, np.inf)
-    at_page = np.concatenate([versions.page, page, page])
-    at_time = np.concatenate([versions.time, first, gone_after])
-    source = np.concatenate([np.arange(len(versions)), np.full(2 * len(page), -1)])
+    """The versions in order, with one more wherever a link came or went; it shows what the version before it did.
+
+    A link was still seen at its last time: it went by the next time at which anything was seen anywhere.
+    """
+    grid = np.unique(np.concatenate([versions.time, first, last]))
+    next_place = np.searchsorted(grid, last, side="right")
+    went = np.flatnonzero(next_place < len(grid))
+    at_page = np.concatenate([versions.page, page, page[went]])
+    at_time = np.concatenate([versions.time, first, grid[next_place[went]]])
+    source = np.concatenate([np.arange(len(versions)), np.full(len(page) + len(went), -1)])
     order = np.lexsort((-source, at_time, at_page))
     at_page, at_time, source = at_page[order], at_time[order], source[order]
     again = np.zeros(len(order), np.bool_)
     again[1:] = (source[1:] < 0) & (at_page[1:] == at_page[:-1]) & (at_time[1:] == at_time[:-1])
     at_page, at_time, source = at_page[~again], at_time[~again], source[~again]
     before = np.maximum.accumulate(np.where(source >= 0, np.arange(len(source)), -1))
-    known = (before >= 0) & (at_page[before] == at_page)
-    shown = np.where(known, source[before], -1)
-    ends = np.full(int(at_page.max(initial=-1)) + 1, -np.inf)
-    np.maximum.at(ends, versions.page, versions.time)
-    np.maximum.at(ends, page, last)
-    kept = (source >= 0) | (at_time <= ends[at_page])
-    at_page, at_time, shown = at_page[kept], at_time[kept], shown[kept]
-    padded = [np.append(column, column.dtype.type(0)) for column in (versions.digest, versions.text)]
+    shown = np.where((before >= 0) & (at_page[before] == at_page), source[before], -1)
     return _Versions(
         at_page,
         at_time,
-        padded[0][shown],
-        padded[1][shown],
+        np.append(versions.digest, np.uint64(0))[shown],
+        np.append(versions.text, np.uint64(0))[shown],
         None if versions.published is None else np.append(versions.published, np.nan)[shown],
         np.append(versions.gone, False)[shown],
     )

@@ -57,7 +57,8 @@ _FURNITURE = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"""[.!?…:।။。！？؟]["'”’»“」』)\]]*\s*$|.{60}|[\u0e00-\u0eff\u3040-\u9fff\uac00-\ud7af].{20}""")
-_COMMAS = re.compile(r"[,;،，、；]|\. |。")
+_PAUSES = (",", ";", ". ")
+_ALL_PAUSES = (*_PAUSES, "،", "，", "、", "；", "。")
 
 
 def main_text(tree: LexborHTMLParser) -> str:
@@ -89,14 +90,15 @@ class _Furniture:
     """Whether class and id count besides the tag."""
     _known: dict[int, bool] = field(default_factory=dict)
 
-    def is_named(self, node: LexborNode) -> bool:
-        """Whether the element itself, by tag or name, is furniture."""
-        tag = node.tag
+    def is_named(self, node: LexborNode, tag: str | None) -> bool:
+        """Whether the element itself, by its tag or name, is furniture."""
         if tag in _FURNITURE_TAGS:
             return True
         if not self.by_name or tag in _TRUSTED_TAGS:
             return False
         attributes = node.attributes
+        if not attributes:
+            return False
         if "hidden" in attributes or attributes.get("aria-hidden") == "true":
             return True
         return _names_furniture((attributes.get("class") or "")[:NAME_CAP], (attributes.get("id") or "")[:NAME_CAP])
@@ -106,13 +108,14 @@ class _Furniture:
         path: list[int] = []
         above: LexborNode | None = node
         found = False
-        while above is not None and above.tag != "body":
-            known = self._known.get(above.mem_id)
+        while above is not None and (tag := above.tag) != "body":
+            number = above.mem_id
+            known = self._known.get(number)
             if known is not None:
                 found = known
                 break
-            path.append(above.mem_id)
-            if above.tag == "a" or self.is_named(above):
+            path.append(number)
+            if tag == "a" or self.is_named(above, tag):
                 found = True
                 break
             above = above.parent
@@ -133,24 +136,39 @@ class _Candidate:
 
 def _elect(body: LexborNode, units: str, furniture: _Furniture) -> LexborNode | None:
     """The element that most likely holds the story; `None` if there is no paragraph."""
-    candidates: dict[int, _Candidate] = {}
+    places: dict[int, _Candidate] = {}  # where paragraphs stand, with the votes of all that stand there
     for unit in body.css(units)[:UNIT_CAP]:
-        text = unit.text(deep=unit.tag == "p").strip()
-        if len(text) < PARAGRAPH or furniture.holds(unit) or _is_linked(unit, len(text)):
+        is_paragraph = unit.tag == "p"
+        text = unit.text(deep=is_paragraph).strip()
+        if len(text) < PARAGRAPH or furniture.holds(unit) or (is_paragraph and _is_linked(unit, len(text))):
             continue
-        vote = 1.0 + len(_COMMAS.findall(text)) + min(len(text) / 100, 3.0)
-        above = unit.parent if unit.tag == "p" else unit
+        place = unit.parent if is_paragraph else unit
+        if place is None:
+            continue
+        standing = places.get(place.mem_id)
+        if standing is None:
+            standing = places[place.mem_id] = _Candidate(place)
+        standing.votes += 1.0 + _pauses(text) + min(len(text) / 100, 3.0)
+        standing.characters += len(text)
+    candidates: dict[int, _Candidate] = {}
+    for standing in places.values():
+        above: LexborNode | None = standing.node
         for level in range(REACH):
             if above is None or above.tag == "html":
                 break
             candidate = candidates.setdefault(above.mem_id, _Candidate(above))
-            candidate.votes += vote / (1 if level == 0 else 2 * level if level < 3 else 4 * level - 4)
-            candidate.characters += len(text)
+            candidate.votes += standing.votes / (1 if level == 0 else 2 * level if level < 3 else 4 * level - 4)
+            candidate.characters += standing.characters
             above = above.parent
     if not candidates:
         return None
     winner = max(candidates.values(), key=lambda candidate: candidate.votes)
     return _widened(winner, candidates).node
+
+
+def _pauses(text: str) -> int:
+    """Commas and full stops: prose has many."""
+    return sum(map(text.count, _PAUSES if text.isascii() else _ALL_PAUSES))
 
 
 def _widened(winner: _Candidate, candidates: dict[int, _Candidate]) -> _Candidate:
@@ -164,8 +182,10 @@ def _widened(winner: _Candidate, candidates: dict[int, _Candidate]) -> _Candidat
 
 
 def _is_linked(unit: LexborNode, characters: int) -> bool:
-    """Whether a paragraph is mostly links."""
-    return unit.tag == "p" and sum(len(link.text()) for link in unit.css("a")) >= LINKED * characters
+    """Whether a paragraph is mostly links; one without elements has none, as most."""
+    if all(False for _ in unit.iter()):
+        return False
+    return sum(len(link.text()) for link in unit.css("a")) >= LINKED * characters
 
 
 @dataclass(slots=True)
@@ -203,9 +223,9 @@ def _write(node: LexborNode, furniture: _Furniture, lines: list[_Line], *, linke
         elif tag == "br":
             lines.append(_Line())
         elif tag in _INLINE_TAGS:
-            if not furniture.is_named(child) and depth < DEPTH:
+            if not furniture.is_named(child, tag) and depth < DEPTH:
                 _write(child, furniture, lines, linked=linked or tag == "a", depth=depth + 1)
-        elif not furniture.is_named(child) and depth < DEPTH:
+        elif not furniture.is_named(child, tag) and depth < DEPTH:
             lines.append(_Line())
             _write(child, furniture, lines, linked=linked, depth=depth + 1)
             lines.append(_Line())

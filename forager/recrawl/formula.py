@@ -12,6 +12,7 @@
 import re
 
 from forager.errors import InputError
+from forager.recrawl.gp.primitives import LIMIT
 from forager.recrawl.gp.tree import ARITY, Tree, children
 from forager.recrawl.states import TERMINALS
 
@@ -91,6 +92,8 @@ class _Parser:
             self._expect(")")
             return tree
         if token[:1].isdigit() or token[:1] == ".":
+            if float(token) > LIMIT:
+                raise self._error(f"numbers go up to {LIMIT:g}")
             self._take()
             return (float(token),)
         if token[:1].isalpha():

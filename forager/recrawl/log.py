@@ -41,6 +41,17 @@ class ChangeLog:
     urls: tuple[str, ...] = ()
     documents: Documents | None = None
 
+    @classmethod
+    def of_visits(
+        cls, page: IntArray, cycle: IntArray, changed: NDArray[np.bool_], urls: tuple[str, ...] = ()
+    ) -> "ChangeLog":
+        """The log that visits tell of: a change is placed in the cycle of the visit that saw it, no visit means no change."""
+        pages = max(len(urls), int(page.max(initial=-1)) + 1)
+        matrix = np.zeros((pages, int(cycle.max(initial=-1)) + 1), dtype=np.bool_)
+        matrix[page[changed], cycle[changed]] = True
+        matrix[:, :1] = False
+        return cls(matrix, urls)
+
     @property
     def pages(self) -> int:
         return int(self.changed.shape[0])

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -32,6 +31,8 @@ def likeliest_rate(changed: Sequence[float], unchanged: Sequence[float]) -> floa
 
     def surplus(rate: float) -> float:
         return float((lengths / np.expm1(np.minimum(rate * lengths, 700.0))).sum()) - quiet
+
+    from scipy.optimize import brentq  # slow to import, and only this function needs it
 
     if surplus(low) <= 0.0 or surplus(high) >= 0.0:  # the bracket is as narrow as floating point can tell
         return float(low)

@@ -29,9 +29,6 @@ class AdaptiveSettings:
 ADAPTIVE = AdaptiveSettings()
 
 
-ADAPTIVE = AdaptiveSettings()
-
-
 @dataclass(frozen=True, slots=True)
 class HacsSettings:
     """The history-aware scheduler."""
@@ -44,9 +41,6 @@ class HacsSettings:
     """e: the chance of an update by e cycles from now; 0 means by now, as every other policy here (ours)."""
     threshold: Share = 0.0
     """θ: pages below this chance are never visited; 0 leaves the choice to the ranking (ours)."""
-
-
-HACS = HacsSettings()
 
 
 HACS = HacsSettings()

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from forager.foragers.forager import document
+from forager.foragers.forager import known_by
 from forager.foragers.settings import Identity
 from forager.foragers.sighting import Finding, Reinforcement
 from forager.units import Duration
@@ -18,8 +18,8 @@ class RelevancySettings:
 
     max_age: Duration = 86400.0
     """Documents older than this are not relevant (stated: 24 h)."""
-    identity: Identity = "text"
-    """What makes a document new: `version` (reconstructed for the paper), `url`, or its main `text` (ours)."""
+    identity: Identity = "story"
+    """What makes a document new: `version` (reconstructed for the paper), `url`, `text`, or `story`: both new (ours)."""
     reward: Annotated[float, Field(gt=0)] = 100.0
     """Sent to a forager for a relevant document (reconstructed)."""
     penalty: Annotated[float, Field(le=0)] = -1.0
@@ -38,9 +38,9 @@ class Relevancy:
     def judge(self, finding: Finding, now: float) -> Reinforcement:
         """Reward or penalty; a relevant document is remembered."""
         settings = self.settings
-        key = document(settings.identity, finding.url, finding.version, finding.text_print)
+        keys = known_by(settings.identity, finding.url, finding.version, finding.text_print)
         young = now - finding.published <= settings.max_age
-        relevant = young and key not in self.accepted and (self.on_topic is None or self.on_topic(finding))
+        relevant = young and self.accepted.isdisjoint(keys) and (self.on_topic is None or self.on_topic(finding))
         if relevant:
-            self.accepted.add(key)
+            self.accepted.update(keys)
         return Reinforcement(finding, settings.reward if relevant else settings.penalty, relevant)

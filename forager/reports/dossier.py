@@ -1,5 +1,6 @@
 """All that is known of one page: how it was found, its visits and versions, its stories and copies, its prospects."""
 
+import asyncio
 from collections import deque
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -220,7 +221,7 @@ async def _editions(numbers: list[VersionId], records: Records) -> tuple[list[Ed
     before: Version | None = None
     for number in numbers:
         _, at, version = await records.version(number)
-        editions.append(_edition(number, at, version, before))
+        editions.append(await asyncio.to_thread(_edition, number, at, version, before))  # long texts take a while
         before = version
     return editions, before
 

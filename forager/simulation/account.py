@@ -1,118 +1,127 @@
-"""The account of a replay: what was there to be found, what was found and when, and what it cost."""
+"""The account of a replay: what was there to be found, what was found and when, and what it cost (foragers paper, section 3)."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.engine.step import Taken
+from forager.foragers.sighting import Reinforcement
 from forager.measures.delay import Delay, delay
-from forager.measures.efficiency import Efficiency
-from forager.reinforcing.agent import ReinforcingAgent
-from forager.world.tape.columns import Tape
+from forager.measures.efficiency import Efficiency, ratio
+from forager.measures.freshness import age, freshness
 from forager.world.tape.player import TapeWorld
-from forager.world.tape.truth import documents
+from forager.world.tape.truth import Documents
+
+SAMPLE = 3600.0
+"""How often freshness and age are looked at (reconstructed: hourly)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The headline figures of one replay."""
+    """The headline figures of one replay. Counts are of the whole replay; documents that appeared in the warm-up, and
+    freshness and age during it, do not count."""
 
     efficiency: Efficiency
     delay: Delay
     freshness: float
     """Share of the accepted documents whose stored version was still current, the mean over hourly samples."""
     age: float
-    """Seconds since the URL changed away from the stored version, 0 if current; the mean, as above."""
+    """Seconds since the page changed away from the stored version, 0 if current; the mean, as above."""
     unrecorded_share: float
     """Downloads of pages that the tape did not have at that time."""
     recrawl_share: float
-    """Downloads made by the recrawl cycle."""
+    """Downloads made by the recrawl side."""
     recrawl_hits: float
-    """Accepted documents per download of the recrawl cycle, and …"""
+    """Accepted documents per download of the recrawl side, and …"""
     fleet_hits: float
     """… of the fleet."""
 
 
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """How things stood at one moment; counts since the start."""
+
+    at: float
+    freshness: float
+    age: float
+    downloads: int
+    sent: int
+    accepted: int
+
+
 class Account:
-    """Takes notes during a replay, gives figures after it."""
+    """Takes notes during a replay, gives figures after it.
 
-    def __init__(self, tape: Tape, start: float) -> None:
-        self.tape, self.start, self.end = tape, start, tape.end
-        self.truth = documents(tape)
-        self.found = np.full(len(self.truth), np.nan)
-        self.hits: list[float] = []
-        """When documents were accepted."""
-        self.downloads = [0, 0]
-        self.accepted = [0, 0]
-        """Both by side: fleet, recrawl cycle."""
-        self.samples: list[tuple[float, float, float, int, int]] = []
-        """Time, freshness, age, downloads and accepted documents so far."""
-        self.sent = self.unrecorded = 0
-        self._met = np.zeros(tape.pages, dtype=np.bool_)
-        self._kept: dict[int, int] = {}
-        self._sampled = start
+    The stored version of a document is the one accepted last. Where updates are no documents of their own, a crawl keeps
+    what it downloads, and it is the one downloaded last.
+    """
 
-    def note(self, taken: Taken, now: float, *, recrawl: bool) -> None:
-        """Enter a step, or a visit of the recrawl cycle."""
-        for sighting in taken.sightings:
-            self._met[sighting.url] = True
-            if not sighting.free:
-                self.downloads[recrawl] += 1
-                self._met[sighting.links] = True
-        self.sent += len(taken.reinforcements)
-        for one in taken.reinforcements:
+    def __init__(self, world: TapeWorld, truth: Documents, *, updates: bool, max_age: float) -> None:
+        self.world, self.truth, self.max_age = world, truth, max_age
+        self.updates = updates
+        """Updates are documents of their own."""
+        self.start = self.end = world.clock.time
+        self.found = np.full(len(truth), np.nan)
+        """When each document was accepted."""
+        self.downloads, self.accepted = [0, 0], [0, 0]
+        """Both by side: fleet, recrawl."""
+        self.sent = 0
+        self.samples: list[Sample] = []
+        self._stored = np.full(world.tape.pages, -1, dtype=np.int64)
+        self._next = self.start + SAMPLE
+
+    def __repr__(self) -> str:
+        return f"<Account {sum(self.accepted):,} documents by {sum(self.downloads):,} downloads>"
+
+    def note(self, reinforcements: list[Reinforcement], downloads: int, now: float, *, recrawl: bool) -> None:
+        """Enter a step, or a visit of the recrawl side."""
+        self.downloads[recrawl] += downloads
+        self.sent += len(reinforcements)
+        for one in reinforcements:
             if one.relevant:
                 self._accept(one.finding.url, one.finding.version, now, recrawl)
 
     def _accept(self, url: int, version: int, now: float, recrawl: bool) -> None:
         self.accepted[recrawl] += 1
-        self.hits.append(now)
-        self._kept[url] = version
-        row = self.truth.of_version[version]
+        self._stored[url] = version
+        row = self.truth.of_version.item(version)
         if row >= 0 and np.isnan(self.found[row]):
             self.found[row] = now
 
-    def known(self) -> NDArray[np.int64]:
-        """The pages met so far."""
-        return np.flatnonzero(self._met)
+    def watch(self, now: float) -> None:
+        """Take the samples that are due."""
+        while now >= self._next:
+            at, outdated = self._next, self._outdated()
+            fresh, old = (freshness(outdated, at), age(outdated, at)) if len(outdated) else (np.nan, np.nan)
+            self.samples.append(Sample(at, fresh, old, sum(self.downloads), self.sent, sum(self.accepted)))
+            self._next += SAMPLE
 
-    def sample(self, world: TapeWorld, now: float, every: float = 3600.0) -> None:
-        """Look at freshness and age, once an hour."""
-        if now - self._sampled < every:
-            return
-        self._sampled = now
-        fresh, age = self._currency(now)
-        self.samples.append((now, fresh, age, sum(self.downloads), sum(self.accepted)))
+    def _outdated(self) -> NDArray[np.float64]:
+        """When each document's page changed away from the stored version; inf if it has not yet."""
+        urls = np.flatnonzero(self._stored >= 0)
+        held = self._stored[urls] if self.updates else self.world.held[urls]
+        last = self.world.tape.version_start[urls + 1] - 1
+        following = self.world.tape.time[np.minimum(held + 1, last)]
+        return np.where(held < last, following, np.inf)
 
-    def _currency(self, now: float) -> tuple[float, float]:
-        """Freshness and mean age of the accepted documents, now."""
-        if not self._kept:
-            return float("nan"), float("nan")
-        urls = np.fromiter(self._kept, dtype=np.int64)
-        held = np.fromiter(self._kept.values(), dtype=np.int64)
-        last = self.tape.version_start[urls + 1] - 1
-        following = np.minimum(held + 1, last)
-        changed = np.where(held < last, self.tape.time[following], np.inf)
-        stale = changed <= now
-        return float(1 - stale.mean()), float(np.where(stale, now - changed, 0.0).mean())
-
-    def close(self, world: TapeWorld, agent: ReinforcingAgent, end: float) -> None:
-        """The replay is over."""
-        self.end, self.unrecorded = end, world.unrecorded
-
-    def figures(self, *, warm_up: float = 0.0) -> Figures:
-        """The figures for the documents that appeared after the warm-up."""
-        counted = (self.truth.born >= self.start + warm_up) & (self.truth.born < self.end)
+    def figures(self, found_urls: int, *, warm_up: float = 0.0) -> Figures:
+        """The figures of the whole replay; documents there at the very start never count."""
+        begin = self.start + warm_up
+        counted = (self.truth.born > begin) & (self.truth.born < self.end)
+        scored = [one for one in self.samples if one.at > begin and not np.isnan(one.freshness)]
         total = sum(self.downloads)
-        sampled = np.array([(fresh, age) for _, fresh, age, _, _ in self.samples]).reshape(-1, 2)
         return Figures(
-            efficiency=Efficiency(total, self.sent, sum(self.accepted), int(self._met.sum())),
-            delay=delay(self.truth.born[counted], self.found[counted], vanished=self.truth.gone[counted]),
-            freshness=float(np.nanmean(sampled[:, 0])) if len(sampled) else float("nan"),
-            age=float(np.nanmean(sampled[:, 1])) if len(sampled) else float("nan"),
-            unrecorded_share=self.unrecorded / max(1, total),
-            recrawl_share=self.downloads[1] / max(1, total),
-            recrawl_hits=self.accepted[1] / max(1, self.downloads[1]),
-            fleet_hits=self.accepted[0] / max(1, self.downloads[0]),
+            efficiency=Efficiency(total, self.sent, sum(self.accepted), found_urls),
+            delay=delay(
+                self.truth.born[counted],
+                self.found[counted],
+                vanished=self.truth.gone[counted],
+                max_age=self.max_age,
+            ),
+            freshness=ratio(sum(one.freshness for one in scored), len(scored)),
+            age=ratio(sum(one.age for one in scored), len(scored)),
+            unrecorded_share=ratio(self.world.unrecorded, total),
+            recrawl_share=ratio(self.downloads[1], total),
+            recrawl_hits=ratio(self.accepted[1], self.downloads[1]),
+            fleet_hits=ratio(self.accepted[0], self.downloads[0]),
         )

@@ -1,27 +1,33 @@
-"""One replay: a fleet and a recrawl cycle over a tape, one after the other on one clock (Alg 9).
+"""One replay: a fleet and the recrawl side over a tape, one download after the other on one clock (Alg 9).
 
-Every download costs the same time, so a budget of downloads per hour fixes the pace. Each cycle the recrawl side has its
-share of the time first; then the foragers have their slices in turn. Time that a fleet leaves unspent, because all it can
-reach was seen a moment ago, goes to the recrawl side, and if that has nothing worth a download either, it passes.
+Every download costs the same time, so a budget of downloads per hour fixes the pace. While both sides have something worth
+a download, the side that is further behind its share goes first; what one leaves unspent the other may use, and if neither
+wants it, time passes. Foragers take turns: each has its slice of the time, and a step once begun is finished.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from forager.chance import stream
 from forager.engine.patrol import judge_sighting
 from forager.engine.settings import CrawlSettings
-from forager.engine.step import Taken, take_step
+from forager.events import Event
 from forager.foragers.forager import Forager
-from forager.foragers.settings import ForagerKind, ForagerSettings
+from forager.foragers.settings import ForagerKind, ForagerSettings, Identity
 from forager.foragers.shared import Shared
-from forager.foragers.sighting import Sighting
+from forager.foragers.thrift import Thrift
 from forager.reinforcing.agent import ReinforcingAgent, ReinforcingSettings
-from forager.simulation.account import Account
+from forager.simulation.account import Account, Figures
+from forager.simulation.patrol import Patrol
+from forager.simulation.step import Stepped, take_step
+from forager.simulation.telling import Telling
 from forager.terms import UrlId
 from forager.world.tape.columns import Tape
 from forager.world.tape.player import TapeClock, TapeWorld
+from forager.world.tape.truth import documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +41,14 @@ class Plan:
     """The first foragers, one kind each; none: as the settings say."""
     start: float | None = None
     end: float | None = None
+    """When to start and end; the tape's own times if not given."""
 
 
 class Replay:
-    """A fleet on a tape; `run` plays it to the end."""
+    """A fleet on a tape; `run` plays it to the end.
+
+    What makes a document new is what the tape says, unless the settings say something else than `story`.
+    """
 
     def __init__(
         self,
@@ -50,74 +60,142 @@ class Replay:
         *,
         revisit_after: float,
         seed: int,
+        tell: Callable[[Event], None] | None = None,
     ) -> None:
+        foragers, reinforcing = fitted(tape, foragers, reinforcing)
+        seeds = np.asarray(plan.seeds, dtype=np.int64)
         self.plan, self.crawl = plan, crawl
         self.clock = TapeClock(tape.start if plan.start is None else plan.start)
         self.end = tape.end if plan.end is None else plan.end
         self.world = TapeWorld(tape, self.clock, seconds=3600 / plan.budget, revisit_after=revisit_after)
         self.agent = ReinforcingAgent(reinforcing, foragers, seed)
-        self.shared = Shared.fresh(tape.states.shape[1] or foragers.states.dimension, foragers.expectation, foragers.leaving)
-        self.account = Account(tape, self.clock.time)
-        self.agent.start(np.asarray(plan.seeds, dtype=np.int64), self.clock.time, plan.kinds)
+        self.shared = _shared(tape, foragers)
+        self.thrift = Thrift(crawl.least_worth, crawl.explore)
+        self.patrol = Patrol(self.shared, self.thrift, self.world, seeds, every=crawl.cycle)
+        judged = reinforcing.relevancy
+        truth = documents(tape, identity=judged.identity, max_age=judged.max_age, hubs=foragers.hubs)
+        updates = judged.identity == "version"
+        self.account = Account(self.world, truth, updates=updates, max_age=judged.max_age)
+        self.share = 0.0 if foragers.kind is ForagerKind.BFS else crawl.recrawl_share
+        self._luck = stream(seed, "recrawl")
+        self._spent = [0.0, 0.0]
+        self._fleet_rests = self._recrawl_rests = self.clock.time
+        self._turn: _Turn | None = None
+        self.agent.start(seeds, self.clock.time, plan.kinds)
+        self._telling = None if tell is None else Telling(self.world, self.agent, set(plan.seeds), tell)
 
     def __repr__(self) -> str:
         return f"<Replay at {self.clock.time:.0f}, {self.world!r}, {self.agent!r}>"
 
-    async def run(self) -> Account:
-        """Play until the end of the tape."""
+    def run(self) -> Account:
+        """Play until the end."""
         while self.clock.time < self.end:
-            await self._cycle(self.clock.time, min(self.clock.time + self.crawl.cycle, self.end))
-        self.account.close(self.world, self.agent, self.end)
+            if not (self._recrawl() or self._forage() if self._recrawl_first() else self._forage() or self._recrawl()):
+                self.clock.time = min(self.end, max(self.clock.time, min(self._fleet_rests, self._recrawl_rests)))
+            self.account.watch(self.clock.time)
+        self.account.end = self.end
         return self.account
 
-    async def _cycle(self, begin: float, end: float) -> None:
-        share = 0.0 if self.agent.forager_settings.kind is ForagerKind.BFS else self.crawl.recrawl_share
-        self._recrawl(begin + share * (end - begin))
-        while share < 1 and self.clock.time < end:
-            busy = False
-            for _ in range(len(self.agent.foragers)):
-                busy |= await self._slice(self.agent.turn(), end)
-                if self.clock.time >= end:
-                    break
-            if not busy:
-                self._recrawl(end)
-                break
-        self.clock.time = max(self.clock.time, end)
-        self.account.sample(self.world, end)
+    def figures(self, *, warm_up: float = 0.0) -> Figures:
+        """What came of it."""
+        return self.account.figures(len(self.shared.visits.met()), warm_up=warm_up)
 
-    async def _slice(self, forager: Forager, end: float) -> bool:
-        """One turn of one forager; whether it downloaded anything."""
-        until = min(self.clock.time + self.agent.settings.slice, end)
-        free = downloads = 0
-        while self.clock.time < until and free < self.crawl.free_steps:
-            taken = await take_step(forager, self.agent, self.world, self.shared, self.clock)
-            self._note(taken)
-            free = 0 if taken.downloads else free + 1
-            downloads += taken.downloads
-        self.agent.manage(forager.id, self.clock.time)
-        return downloads > 0
+    def _recrawl_first(self) -> bool:
+        """Whether the recrawl side is further behind its share."""
+        return self._spent[1] * (1 - self.share) < self._spent[0] * self.share or self.share >= 1
 
-    def _recrawl(self, until: float) -> None:
-        """Download what is worth most, best first, until the time is over."""
-        if self.clock.time >= until:
-            return
-        for url in self._schedule().tolist():
-            if self.clock.time >= until:
-                return
-            taken = judge_sighting(self._look(url), self.agent, self.shared, self.clock.time)
-            self._note(taken, recrawl=True)
+    # The recrawl side.
 
-    def _look(self, url: int) -> Sighting:
-        self.shared.visits.going(UrlId(url), self.clock.time)
-        return self.world.look(url)
+    def _recrawl(self) -> bool:
+        """One download of the recrawl side; False if nothing is worth one now."""
+        now = self.clock.time
+        if self.share <= 0 or now < self._recrawl_rests:
+            return False
+        chosen = self.patrol.choose(now, self._luck.random())
+        if chosen is None:
+            self._recrawl_rests = now + self.crawl.idle
+            return False
+        url, worth = chosen
+        self.shared.visits.going(url, now)
+        sighting = self.world.look(url)
+        self.thrift.spend(worth)
+        taken = judge_sighting(sighting, self.agent, self.shared, self.clock.time)
+        self.patrol.reveal(sighting.links)
+        self._spent[1] += 1
+        self.account.note(taken.reinforcements, 1, self.clock.time, recrawl=True)
+        if self._telling is not None:
+            self._telling.looked(sighting, taken.reinforcements)
+        return True
 
-    def _schedule(self) -> NDArray[np.int64]:
-        known = self.account.known()
-        worth, fresh = self.shared.visits.worth(known, self.clock.time)
-        score = np.where(fresh, worth + 1e3, worth)
-        keep = np.flatnonzero(worth >= self.crawl.least_worth)
-        return known[keep[np.argsort(-score[keep], kind="stable")]]
+    # The fleet.
 
-    def _note(self, taken: Taken, *, recrawl: bool = False) -> None:
-        self.account.note(taken, self.clock.time, recrawl=recrawl)
+    def _forage(self) -> bool:
+        """Steps of the foragers whose turn it is until something was downloaded; False if nobody wants anything now."""
+        if self.share >= 1 or self.clock.time < self._fleet_rests:
+            return False
+        idle = 0
+        while idle < len(self.agent.foragers):
+            turn = self._turn = self._turn or _Turn(self.agent.turn(), self.agent.settings.slice)
+            stepped = take_step(turn.forager, self.agent, self.world, self.shared, self.thrift)
+            turn.left -= stepped.downloads * self.world.seconds
+            turn.free = 0 if stepped.downloads else turn.free + 1
+            if turn.left <= 0 or turn.free >= self.crawl.free_steps:
+                idle += turn.free > 0
+                self._end(turn)
+            self._note(turn.forager, stepped)
+            if stepped.downloads:
+                return True
+        self._fleet_rests = self.clock.time + self.crawl.idle
+        return False
 
+    def _end(self, turn: "_Turn") -> None:
+        """A slice is over: multiply or delete (Alg 8)."""
+        self._turn = None
+        happened = self.agent.manage(turn.forager.id, self.clock.time)
+        if self._telling is not None:
+            self._telling.managed(happened)
+
+    def _note(self, forager: Forager, stepped: Stepped) -> None:
+        self._spent[0] += stepped.downloads
+        self.account.note(stepped.reinforcements, stepped.downloads, self.clock.time, recrawl=False)
+        if self.share > 0:
+            self.patrol.reveal(stepped.page.links)
+        if self._telling is not None:
+            self._telling.stepped(forager.id, stepped)
+
+
+@dataclass(slots=True)
+class _Turn:
+    """The turn of one forager."""
+
+    forager: Forager
+    left: float
+    """Seconds of its slice."""
+    free: int = 0
+    """Steps in a row that cost nothing."""
+
+
+def fitted(
+    tape: Tape, foragers: ForagerSettings, reinforcing: ReinforcingSettings
+) -> tuple[ForagerSettings, ReinforcingSettings]:
+    """The settings with the tape's identity of documents and length of states."""
+
+    def identity(given: Identity) -> Identity:
+        return cast("Identity", tape.identity) if given == "story" else given
+
+    relevancy = replace(reinforcing.relevancy, identity=identity(reinforcing.relevancy.identity))
+    states = replace(foragers.states, dimension=tape.states.shape[1] or foragers.states.dimension)
+    return (
+        replace(foragers, identity=identity(foragers.identity), states=states),
+        replace(reinforcing, relevancy=relevancy),
+    )
+
+
+def _shared(tape: Tape, foragers: ForagerSettings) -> Shared:
+    """What a fleet knows together, with room for the whole tape and all states on it."""
+    shared = Shared.fresh(foragers.states.dimension, foragers.expectation, foragers.leaving)
+    shared.visits.reserve(tape.pages)
+    shared.states.reserve(tape.pages)
+    if len(tape.states):
+        shared.states.add(np.asarray(tape.states))
+    return shared

@@ -39,8 +39,11 @@ class MemoryStore:
     def next_due(self, now: float) -> float | None:
         return self._ledger.next_due(now)
 
-    async def put(self, found: Sequence[Found]) -> list[UrlId]:
+    def enter(self, found: Sequence[Found]) -> list[UrlId]:
         return self._ledger.put(found)[0]
+
+    async def put(self, found: Sequence[Found]) -> list[UrlId]:
+        return self.enter(found)
 
     async def lease(
         self, count: int, now: float, *, seconds: float = 600.0, only: Sequence[UrlId] | None = None

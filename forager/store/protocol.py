@@ -170,6 +170,9 @@ class Store(Protocol):
         """
 
     # Changing: returns when committed.
+    def enter(self, found: Sequence[Found]) -> list[UrlId]:
+        """As `put`, without waiting: committed together with, or before, whatever is changed next."""
+
     async def put(self, found: Sequence[Found]) -> list[UrlId]:
         """Enter URLs not yet known; the numbers of all, in order. Known ones stay as they are."""
 

@@ -76,12 +76,18 @@ class SqliteStore:
     def next_due(self, now: float) -> float | None:
         return self._ledger.next_due(now)
 
-    async def put(self, found: Sequence[Found]) -> list[UrlId]:
+    def enter(self, found: Sequence[Found]) -> list[UrlId]:
         self._writer.check()
         ids, new = self._ledger.put(found)
-        if new:
-            self._batch.urls.extend(url_row(id, one) for id, one in new)
-            await self._writer.commit(len(new))
+        self._batch.urls.extend(url_row(id, one) for id, one in new)
+        self._writer.collect(len(new))
+        return ids
+
+    async def put(self, found: Sequence[Found]) -> list[UrlId]:
+        known = len(self._ledger.urls)
+        ids = self.enter(found)
+        if len(self._ledger.urls) > known:
+            await self._writer.commit(0)
         return ids
 
     async def lease(

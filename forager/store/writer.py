@@ -2,6 +2,9 @@
 
 A batch is written in the writer's own thread by one function call. There is no task that could be cancelled: the end of
 a batch begins the next. A caller that is cancelled while it waits only stops waiting; its rows are committed anyway.
+
+After a batch the writer rests some times as long as it took: a commit of few rows costs hardly less than one of many,
+so under load batches grow, and writing takes a bounded share of the time. A lonely caller hardly waits.
 """
 
 import asyncio
@@ -12,6 +15,11 @@ from functools import partial
 
 from forager.errors import StoreError
 from forager.store.settings import StoreSettings
+
+REST = 3.0
+"""How many times as long as it wrote the writer rests (ours)."""
+LONGEST_REST = 0.01
+"""Seconds it rests at most (ours)."""
 
 
 class Writer:
@@ -24,6 +32,7 @@ class Writer:
         self._waiters: list[asyncio.Future[None]] = []
         self._rows = 0
         self._writing = False
+        self._began = self._rested = -1.0
         self._start: asyncio.TimerHandle | None = None
         self._error: BaseException | None = None
 
@@ -40,6 +49,10 @@ class Writer:
         """Raise if nothing can be committed any more."""
         if self._error is not None:
             raise self._failure()
+
+    def collect(self, rows: int) -> None:
+        """Count rows that wait for the next batch without a caller who waits for them."""
+        self._rows += rows
 
     async def commit(self, rows: int) -> None:
         """Wait until everything collected so far is on disk; `rows` of it are new."""
@@ -67,17 +80,22 @@ class Writer:
         if self._start is not None and is_full:
             self._start.cancel()
         if self._start is None or is_full:
-            wait = 0.0 if is_full else self._settings.batch_wait
-            self._start = asyncio.get_running_loop().call_later(wait, self._begin)
+            loop = asyncio.get_running_loop()
+            wait = 0.0 if is_full else max(self._settings.batch_wait, self._rested - loop.time())
+            self._start = loop.call_later(wait, self._begin)
 
     def _begin(self) -> None:
         self._start, self._writing, self._rows = None, True, 0
         waiters, self._waiters = self._waiters, []
-        writing = asyncio.get_running_loop().run_in_executor(self._thread, self._take())
+        loop = asyncio.get_running_loop()
+        self._began = loop.time()
+        writing = loop.run_in_executor(self._thread, self._take())
         writing.add_done_callback(partial(self._end, waiters))
 
     def _end(self, waiters: list[asyncio.Future[None]], writing: asyncio.Future[None]) -> None:
         self._writing = False
+        now = asyncio.get_running_loop().time()
+        self._rested = now + min(LONGEST_REST, REST * (now - self._began))
         self._error = writing.exception()
         if self._error is not None:
             waiters, self._waiters = waiters + self._waiters, []

@@ -61,10 +61,16 @@ class VisitSettings:
 
 
 class States(Protocol):
-    """Turns the text of a page into its state."""
+    """Turns the texts of pages, and the words of links, into states."""
 
-    def row(self, id: UrlId, page: Page) -> int:
-        """Where the state of the page stands in the state matrix."""
+    def read(self, id: UrlId, page: Page) -> None:
+        """A page was read."""
+
+    def found(self, source: UrlId, ids: Sequence[UrlId], found: Sequence[Found]) -> None:
+        """New links were found on a page."""
+
+    def settle(self) -> None:
+        """Somebody is about to ask for the states."""
 
 
 class WebWorld:
@@ -93,6 +99,8 @@ class WebWorld:
         """Links that stayed out, by the reason why."""
         self._announced: dict[UrlId, float] = {}
         """Dates that feeds and news sitemaps gave for pages known before."""
+        self._first: dict[UrlId, float] = {}
+        """When the pages that revealed others were first kept."""
         self._memo = UrlMemo()
         self._seen: dict[UrlId, Sighting] = {}
         self._flights: dict[UrlId, asyncio.Task[Sighting]] = {}
@@ -124,6 +132,8 @@ class WebWorld:
         joined = [id in self._flights for id in urls]
         flights = [self._shared(id, by) for id in urls]
         seen = [one if isinstance(one, Sighting) else await asyncio.shield(one) for one in flights]
+        if self.states is not None:
+            self.states.settle()
         return [replace(one, free=True) if was else one for one, was in zip(seen, joined, strict=True)]
 
     def _shared(self, id: UrlId, by: ForagerId) -> Sighting | asyncio.Task[Sighting]:
@@ -197,7 +207,7 @@ class WebWorld:
         if same_bytes:
             return await self._keep_nothing(before, response, by)
         old = await self.links(before)
-        links, new = await self._links(page, before, response.asked)
+        links, new = self._links(page, before, response.asked)
         fresh = links.size if before.version is None else np.setdiff1d(links, old).size
         kind = page.kind
         changed = before.version is not None and has_changed(
@@ -212,8 +222,10 @@ class WebWorld:
         version = self._version(page, links, dated) if wanted else None
         number = await self.store.ack(self._visit(before, response, by, changed, version))
         self._tell(before, response, by, kind, changed, new)
+        if self.states is not None:
+            self.states.read(id, page)
         seen = number if number is not None else before.version
-        return self._sighting(before, response.asked, seen, page.text_print, dated, links, kind, page)
+        return self._sighting(before, response.asked, seen, page.text_print, dated, links, kind)
 
     async def _keep_nothing(self, before: Known, response: Response, by: ForagerId) -> Sighting:
         """The page is as it was, or there is none."""
@@ -238,7 +250,7 @@ class WebWorld:
         _, _, version = await self.store.version(page.version)
         return np.asarray(version.links, dtype=np.int64)
 
-    async def _links(self, page: Page, source: Known, now: float) -> tuple[NDArray[np.int64], int]:
+    def _links(self, page: Page, source: Known, now: float) -> tuple[NDArray[np.int64], int]:
         """The numbers of the links that belong to the crawl, and how many of them are new to it."""
         if not page.robots.follow:
             return NO_LINKS, 0
@@ -268,7 +280,9 @@ class WebWorld:
                     now,
                 )
             )
-        new = await self.store.put(entering) if entering else []
+        new = self.store.enter(entering)
+        if self.states is not None and new:
+            self.states.found(source.id, new, entering)
         return np.unique(np.asarray([*ids, *new], dtype=np.int64)), len(new)
 
     async def _date(self, page: Known, read_page: Page, now: float) -> Dated | None:
@@ -293,8 +307,13 @@ class WebWorld:
         """When its link appeared; unknown if it stood there already when we first looked at the linking page."""
         if page.source is None:
             return None
-        versions = await self.store.versions(page.source)
-        if not versions or versions[0][1] >= page.found:
+        first = self._first.get(page.source)
+        if first is None:
+            versions = await self.store.versions(page.source)
+            if not versions:
+                return None
+            first = self._first[page.source] = versions[0][1]
+        if first >= page.found:
             return None
         return Dated(page.found, DateSource.FIRST_SEEN)
 
@@ -343,7 +362,6 @@ class WebWorld:
         dated: Dated | None,
         links: NDArray[np.int64],
         kind: Kind,
-        page: Page | None = None,
     ) -> Sighting:
         return Sighting(
             url=before.id,
@@ -353,7 +371,6 @@ class WebWorld:
             published=np.nan if dated is None else dated.time,
             links=links,
             hub=kind in (Kind.HUB, Kind.FEED, Kind.SITEMAP),
-            state_row=-1 if page is None or self.states is None else self.states.row(before.id, page),
         )
 
     def _tell(self, before: Known, response: Response, by: ForagerId, kind: Kind, changed: bool, new: int) -> None:

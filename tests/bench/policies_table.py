@@ -18,10 +18,7 @@ from brdc_like import PAGES, brdc_like
 from forager.chance import stream
 from forager.recrawl.comparison import Judged, half_interval, victories
 from forager.recrawl.formula import text_of
-from forager.recrawl.gp import learning
-from forager.recrawl.gp.choose import Candidate, choose
-from forager.recrawl.gp.fitness import Judge, terminal_set
-from forager.recrawl.gp.parallel import measurers
+from forager.recrawl.gp.retrain import learn
 from forager.recrawl.gp.settings import GPSettings
 from forager.recrawl.log import ChangeLog
 from forager.recrawl.policies import NAMES, Formula, named
@@ -45,14 +42,6 @@ def parts_of(folds: list[np.ndarray], log: ChangeLog, test: int) -> tuple[Change
     return log.part(folds[test]), log.part(train), log.part(validation)
 
 
-def learned(train: ChangeLog, validation: ChangeLog, settings: GPSettings, processes: int) -> Candidate:
-    judges = {"train": Judge(train, settings), "validation": Judge(validation, settings)}
-    with measurers(judges, processes) as measure:
-        *_, done = learning.learning(measure["train"], terminal_set(settings, train), settings, seed=0)
-        best = choose(learning.candidates(done, measure["validation"]), settings.select)
-        return learning.shortened(best, measure["train"], measure["validation"])
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true", help="the papers' number of pages and population")
@@ -60,10 +49,11 @@ def main() -> None:
     parser.add_argument("--population", type=int, default=0)
     parser.add_argument("--generations", type=int, default=0)
     parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--processes", type=int, default=0, help="0: one, with --full one per core")
     arguments = parser.parse_args()
-    population = arguments.population or (300 if arguments.full else 60)
-    generations = arguments.generations or (50 if arguments.full else 12)
+    population = arguments.population or (300 if arguments.full else 40)
+    generations = arguments.generations or (50 if arguments.full else 8)
+    processes = arguments.processes or ((os.cpu_count() or 1) if arguments.full else 1)
     log = brdc_like(arguments.pages or (PAGES if arguments.full else 20_000))
     folds = [np.arange(fold, log.pages, FOLDS) for fold in range(FOLDS)]
     judged: dict[str, list[Curves]] = {}
@@ -75,7 +65,7 @@ def main() -> None:
             judged.setdefault(name, []).append(simulate(test, named(name, stream(number, name)), settings))
         for name, wish in LEARNED.items():
             gp = replace(wish, population=population, generations=generations, seeds=arguments.seeds)
-            found = learned(train, validation, gp, arguments.processes)
+            found = learn(train, validation, gp, seed=0, processes=processes)
             judged.setdefault(name, []).append(simulate(test, Formula.of(found.tree), settings))
             figures = f"train {found.train:.4f} validation {found.validation:.4f}"
             print(f"fold {number + 1} {name}: {text_of(found.tree)}   ({figures}, {time.perf_counter() - begun:.0f} s)")

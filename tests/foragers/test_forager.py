@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from pydantic import TypeAdapter
 
-from forager.foragers.forager import Forager, document
+from forager.foragers.forager import Forager, known_by
 from forager.foragers.leaving import LeavingSettings
 from forager.foragers.settings import PAPER, ForagerKind, ForagerSettings
 from forager.foragers.shared import Shared
@@ -204,13 +204,14 @@ def test_a_document_is_new_by_version_url_or_text(identity: str, sent: list[list
 
 
 def test_without_a_text_print_the_version_counts_and_without_a_version_the_url() -> None:
-    assert document("text", 1, 10, 0) == document("version", 1, 10, 7)
-    assert document("text", 1, -1, 0) == document("url", 1, 10, 7)
-    assert len({document("text", 3, 3, 3), document("version", 3, 3, 3), document("url", 3, 3, 3)}) == 3
+    assert known_by("text", 1, 10, 0) == known_by("version", 1, 10, 7)
+    assert known_by("text", 1, -1, 0) == known_by("url", 1, 10, 7)
+    assert len({known_by("text", 3, 3, 3), known_by("version", 3, 3, 3), known_by("url", 3, 3, 3)}) == 3
 
 
 def test_a_document_is_credited_to_the_page_and_the_step_that_revealed_it() -> None:
-    forager, shared = newborn(DEFAULT), shared_for(DEFAULT)
+    by_text = replace(DEFAULT, identity="text")
+    forager, shared = newborn(by_text), shared_for(by_text)
     shared.visits.visit(0, 0.0, hub=True, links=urls(9))
     first = walk(forager, shared, HOUR, hub(0, HOUR, 1))
     step = forager.choose(HOUR + 1, shared)

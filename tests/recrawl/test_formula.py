@@ -47,6 +47,7 @@ def test_a_formula_means_what_it_says(text: str, first: float, second: float) ->
         ("__import__('os')", "unexpected character"),
         ("(" * 200 + "t" + ")" * 200, "nested too deeply"),
         ("t+" * 6000 + "t", "longer than"),
+        ("t * 1e200", "position 5: numbers go up to 1e+100"),
     ],
 )
 def test_a_mistake_is_told_with_its_position(text: str, complaint: str) -> None:

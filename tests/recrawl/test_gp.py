@@ -10,6 +10,7 @@ from forager.recrawl.gp.choose import Candidate, choose
 from forager.recrawl.gp.evolve import Memory, evolve
 from forager.recrawl.gp.fitness import Judge, terminal_set
 from forager.recrawl.gp.parallel import measurers
+from forager.recrawl.gp.retrain import retrain
 from forager.recrawl.gp.settings import GPSettings
 from forager.recrawl.gp.simplify import canonical
 from forager.recrawl.gp.tree import Tree, children, depth, end_of, graft
@@ -145,6 +146,14 @@ def test_every_fitness_can_be_learned() -> None:
         assert "docs" in terminal_set(settings, log)
         assert 0.0 <= Judge(log, settings)(("*", "t", "docs")) <= 1.0
     assert terminal_set(GPSettings(), log) == BASIC
+
+
+def test_a_new_function_takes_over_only_if_it_is_better_on_held_out_pages() -> None:
+    settings = GPSettings(population=40, generations=4, seeds=1)
+    contest = retrain(log_of(6, 900), parse("0 - X"), settings, seed=1)
+    assert contest.won  # visiting the pages that never changed is easily beaten
+    again = retrain(log_of(6, 900), contest.learned.tree, settings, seed=1)
+    assert not again.won  # as good as itself is not better
 
 
 def test_a_learned_function_is_read_back_from_its_text() -> None:

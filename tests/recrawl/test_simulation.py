@@ -71,6 +71,28 @@ def test_groups_give_exactly_what_page_by_page_gives(formula: str) -> None:
     assert fresh.tolist() == pytest.approx(by_page.freshness.tolist(), rel=1e-12)
 
 
+@pytest.mark.parametrize("cycles", [63, 64, 65, 200])
+def test_logs_longer_than_a_machine_word_are_simulated_alike(cycles: int) -> None:
+    rng = np.random.default_rng(cycles)
+    log = ChangeLog(rng.random((120, cycles)) < rng.random((120, 1)) ** 6)
+    for formula in ("t", "X * t", "gad"):
+        by_page = simulate(log, Formula.of(parse(formula)), RecrawlSettings(k=0.1))
+        rates, gains, fresh = GroupedSimulation(log, 0.1, 2).curves(parse(formula))
+        assert rates.tolist() == by_page.change_rate.tolist()
+        assert gains.tolist() == pytest.approx(by_page.ndcg.tolist(), rel=1e-12)
+        assert fresh.tolist() == pytest.approx(by_page.freshness.tolist(), rel=1e-12)
+
+
+def test_ties_among_many_groups_fall_in_the_fixed_order() -> None:
+    rng = np.random.default_rng(3)
+    log = ChangeLog(rng.random((900, 30)) < rng.random((900, 1)) ** 2)
+    tree = parse("pow(0 * gad + X * 0, t)")  # every state has the score 0, yet histories keep the groups apart
+    by_page = simulate(log, Formula.of(tree))
+    rates, gains, _ = GroupedSimulation(log, 0.05, 2).curves(tree)
+    assert rates.tolist() == by_page.change_rate.tolist()
+    assert gains.tolist() == pytest.approx(by_page.ndcg.tolist(), rel=1e-12)
+
+
 def test_documents_are_found_by_the_first_visit_that_shows_them() -> None:
     # Hub 0 shows document 0 in cycles 1–2, hub 1 shows it from 2 on, and document 1 in cycle 3 only, which nobody sees.
     documents = Documents(np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([1, 2, 3]), np.array([2, 9, 3]))

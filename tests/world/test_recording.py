@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from tests.server import LOOPBACK, Served, serving
 
 from forager.clock import LoopClock, WallClock, run_virtual
 from forager.errors import OutputError
@@ -25,6 +24,7 @@ from forager.world.warc import (
     captures,
     warcs_in,
 )
+from tests.server import LOOPBACK, Served, serving
 
 AGENT = "Forager/0.1 (+https://example.org/bot)"
 PAGE = Url("https://paper.example/")

@@ -9,6 +9,8 @@ from pathlib import Path
 import msgspec
 import pytest
 from fastwarc.warc import ArchiveIterator as FastIterator
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
 from forager.errors import OutputError
@@ -88,7 +90,11 @@ PACKED = exchange(
     ),
     wire_bytes=6,
 )
-CUT = exchange(Url("https://paper.example/robots.txt"), b"User-agent", request=Request(Url("https://paper.example/robots.txt"), body_limit=10))
+CUT = exchange(
+    Url("https://paper.example/robots.txt"),
+    b"User-agent",
+    request=Request(Url("https://paper.example/robots.txt"), body_limit=10),
+)
 TORN = exchange(
     Url("https://paper.example/big"), b"", outcome=Outcome.FAILED, trouble=Trouble.SIZE, error="too big", wire_bytes=99
 )
@@ -211,6 +217,13 @@ def test_the_same_exchanges_make_the_same_bytes(tmp_path: Path) -> None:
     assert one.read_bytes() == other.read_bytes()
 
 
+def test_a_body_that_was_forgotten_is_written_again(tmp_path: Path) -> None:
+    todo = [exchange(body=body, at=NOON + n) for n, body in enumerate([b"one", b"two", b"two", b"one"])]
+    (path,) = write(tmp_path, *todo, remember=1)
+    kinds = [kind for kind, _, _ in read_by_warcio(path) if kind in ("response", "revisit")]
+    assert kinds == ["response", "response", "revisit", "response"]
+
+
 @pytest.mark.parametrize("level", [0, 3, 9])
 def test_every_level_of_compression_is_valid(tmp_path: Path, level: int) -> None:
     check(*write(tmp_path, *EVERY_KIND, level=level))
@@ -231,3 +244,39 @@ def test_line_breaks_in_an_error_or_a_header_cannot_forge_records(tmp_path: Path
     check(path)
     assert [kind for kind, _, _ in read_by_warcio(path)] == ["warcinfo", "request", "metadata", "request", "response"]
     assert not [found for found in captures([path]) if isinstance(found, Broken)]
+
+
+TEXT = st.text(st.characters(exclude_characters="\r\n\0", exclude_categories=["Cs"]), max_size=20).map(
+    lambda text: text.strip(" \t")
+)
+HEADER_NAMES = st.sampled_from(["content-length", "content-encoding", "etag", "x-archive-orig-content-length", "x-y"])
+RESPONSES = st.builds(
+    Response,
+    url=st.just(PAGE),
+    outcome=st.sampled_from([Outcome.FETCHED, Outcome.GONE, Outcome.FAILED, Outcome.MOVED]),
+    asked=st.floats(0, 4e9),
+    seconds=st.floats(0, 1e3),
+    status=st.integers(100, 999).filter(lambda status: status != 304),
+    headers=st.lists(st.tuples(HEADER_NAMES, TEXT), max_size=5).map(tuple),
+    body=st.binary(max_size=50),
+    wire_bytes=st.integers(0, 10**9),
+    trouble=st.sampled_from(Trouble),
+    error=TEXT,
+)
+REQUESTS = st.builds(
+    Request,
+    st.just(PAGE),
+    st.builds(Validators, st.sampled_from(["", '"v1"']), st.sampled_from(["", "Mon, 02 Mar 2026 00:00:00 GMT"])),
+    st.none() | st.integers(0, 10**9),
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(REQUESTS, RESPONSES, st.floats(0, 1e3))
+def test_any_exchange_is_read_back_exactly(
+    tmp_path_factory: pytest.TempPathFactory, request_: Request, response: Response, took: float
+) -> None:
+    made = Exchange(request_, response, took)
+    (capture,) = captures(write(tmp_path_factory.mktemp("any"), made))
+    assert isinstance(capture, Capture)
+    assert Exchange(capture.request, capture.response, capture.took) == made

@@ -77,7 +77,9 @@ class GroupedSimulation:
         for cycle in range(self.warmup):
             history.note_all(np.arange(self.pages), float(cycle), log.changed[:, cycle])
         coming = log.changed[:, self.warmup :]
-        first: NDArray[np.int64] | list[int] = np.where(coming.any(axis=1), coming.argmax(axis=1) + self.warmup, self.cycles) if coming.size else []
+        first: NDArray[np.int64] | list[int] = (
+            np.where(coming.any(axis=1), coming.argmax(axis=1) + self.warmup, self.cycles) if coming.size else []
+        )
         self._expiring = np.bincount(np.asarray(first, dtype=np.int64), minlength=self.cycles + 1)
         states = history.states(float(self.warmup))
         self._start = (states.n, states.X, states.recent, states.ranked, states.halved, states.last_change)
@@ -89,8 +91,7 @@ class GroupedSimulation:
         self._run_group, self._run_from, self._run_size = (np.empty(self.k, dtype=np.int64) for _ in range(3))
         self._flags = np.empty(self.k, dtype=np.uint8)
         self._heirs, self._home = np.empty(2 * room, dtype=np.int32), np.empty(self.pages, dtype=np.int32)
-        slots = 1 << (4 * self.k).bit_length()
-        self._table, self._stamp = np.empty(slots, dtype=np.int64), np.empty(slots, dtype=np.int64)
+        self._table = np.empty(1 << (2 * self.k).bit_length(), dtype=np.int64)
         self._marks = np.zeros((self.pages + 63) // 64, dtype=np.uint64)
 
     def fitness(self, tree: Tree) -> Fitness:
@@ -109,7 +110,7 @@ class GroupedSimulation:
         used = self.pages
         expiring = self._expiring.copy()
         outdated = 0
-        self._stamp[:] = -1
+        self._table[:] = -1
         rows = np.empty((max(0, self.cycles - self.warmup), 3))
         for cycle in range(self.warmup, self.cycles):
             outdated += int(expiring[cycle])
@@ -140,7 +141,6 @@ class GroupedSimulation:
                 self._heirs,
                 self._flags,
                 self._table,
-                self._stamp,
                 self._marks,
                 self._home,
             )

@@ -22,36 +22,47 @@ for _index in range(64):
 
 
 @njit(cache=True)
-def _take_merged(groups, k, start, end, arena, run_group, run_from, run_size, runs, filled):  # type: ignore[no-untyped-def]
-    """Take from several groups of one rank, page by page in the fixed order."""
-    total = 0
-    for group in groups:
-        total += end[group] - start[group]
-    if len(groups) <= 8:
-        for _ in range(min(total, k - filled)):
-            best = -1
-            for group in groups:
-                if start[group] < end[group] and (best < 0 or arena[start[group]] < arena[start[best]]):
-                    best = group
-            run_group[runs], run_from[runs], run_size[runs] = best, start[best], 1
-            start[best] += 1
-            runs += 1
-        return runs, filled + min(total, k - filled)
-    pages, owners = np.empty(total, dtype=np.int64), np.empty(total, dtype=np.int64)
-    at = 0
-    for group in groups:
-        for i in range(start[group], end[group]):
-            pages[at], owners[at] = arena[i], group
-            at += 1
-    for i in np.argsort(pages)[: k - filled]:
-        run_group[runs], run_from[runs], run_size[runs] = owners[i], start[owners[i]], 1
-        start[owners[i]] += 1
-        runs += 1
-    return runs, filled + min(total, k - filled)
+def _first_bit(word):  # type: ignore[no-untyped-def]
+    """The place of the lowest bit that is set; anything for 0."""
+    return _BIT[((word & (~word + np.uint64(1))) * _DE_BRUIJN) >> np.uint64(58)]
 
 
 @njit(cache=True)
-def select(k, order, score, last, start, end, arena, run_group, run_from, run_size):  # type: ignore[no-untyped-def]
+def _take_merged(groups, wanted, start, end, arena, run_group, run_from, run_size, runs, marks, home):  # type: ignore[no-untyped-def]
+    """Take from several groups of one rank, page by page in the fixed order; neighbours of one group make one run."""
+    few = len(groups) <= 4
+    word, left = -1, np.uint64(0)
+    if not few:
+        for group in groups:
+            for i in range(start[group], end[group]):
+                page = arena[i]
+                marks[page >> 6] |= np.uint64(1) << np.uint64(page & 63)
+                home[page] = group
+    open_run = -1
+    for _ in range(wanted):
+        best = -1
+        if few:
+            for group in groups:
+                if start[group] < end[group] and (best < 0 or arena[start[group]] < arena[start[best]]):
+                    best = group
+        else:
+            while not left:
+                word += 1
+                left = marks[word]
+            best = home[(word << 6) + _first_bit(left)]
+            left &= left - np.uint64(1)
+        if open_run != best:
+            run_group[runs], run_from[runs], run_size[runs] = best, start[best], 0
+            runs, open_run = runs + 1, best
+        run_size[runs - 1] += 1
+        start[best] += 1
+    if not few:
+        marks[:] = 0
+    return runs
+
+
+@njit(cache=True)
+def select(k, order, score, last, start, end, arena, run_group, run_from, run_size, marks, home):  # type: ignore[no-untyped-def]
     """Take the k best pages off the front of their groups, as runs in the order of their ranks.
 
     `order` holds the groups by rising score. Ties: longer unvisited first, then the fixed order.
@@ -75,9 +86,10 @@ def select(k, order, score, last, start, end, arena, run_group, run_from, run_si
                 start[group] += size
                 runs, filled = runs + 1, filled + size
             else:
-                runs, filled = _take_merged(
-                    equals[first:beyond], k, start, end, arena, run_group, run_from, run_size, runs, filled
-                )
+                tier = equals[first:beyond]
+                size = min(k - filled, np.sum(end[tier] - start[tier]))
+                runs = _take_merged(tier, size, start, end, arena, run_group, run_from, run_size, runs, marks, home)
+                filled += size
             first = beyond
         high = low
     return runs, filled
@@ -104,7 +116,7 @@ def _bear(old, new, changed, cycle, codes, sums):  # type: ignore[no-untyped-def
 
 
 @njit(cache=True)
-def _heir(old, born, changed, cycle, codes, sums, bits, table, stamp):  # type: ignore[no-untyped-def]
+def _heir(old, born, changed, cycle, codes, sums, bits, table):  # type: ignore[no-untyped-def]
     """The group of this cycle that pages of `old` join after a visit: `born` itself if there is none like it yet."""
     _bear(old, born, changed, float(cycle), codes, sums)
     key = np.uint64(0)
@@ -113,26 +125,20 @@ def _heir(old, born, changed, cycle, codes, sums, bits, table, stamp):  # type: 
         key ^= key >> np.uint64(32)  # the high bits of a product depend on all bits of its factors
     mask = len(table) - 1
     at = np.int64((key * np.uint64(0xBF58476D1CE4E5B9)) >> np.uint64(32)) & mask
-    while stamp[at] == cycle:
-        known, equal = table[at], True
+    while table[at] >> 32 == cycle:  # an entry is its cycle and its group in one number; older ones do not count
+        known, equal = table[at] & 0xFFFFFFFF, True
         for row in range(len(codes)):
             equal = equal and bits[row, known] == bits[row, born]
         if equal:
             return known
         at = (at + 1) & mask
-    stamp[at], table[at] = cycle, born
+    table[at] = (cycle << 32) | born
     return born
 
 
 @njit(cache=True)
-def _first_bit(word):  # type: ignore[no-untyped-def]
-    """The place of the lowest bit that is set; anything for 0."""
-    return _BIT[((word & (~word + np.uint64(1))) * _DE_BRUIJN) >> np.uint64(58)]
-
-
-@njit(cache=True)
-def _look(pages, since, cycle, cycles, history, flags, expiring, discount, rank):  # type: ignore[no-untyped-def]
-    """Visit pages last visited in the cycle `since`: how many have changed, and their DCG; `flags` says which.
+def _look(arena, first, size, since, cycle, cycles, history, flags, expiring, discount, rank):  # type: ignore[no-untyped-def]
+    """Visit a run of pages last visited in the cycle `since`: how many have changed, and their DCG; `flags` says which.
 
     `history[w, page]` has bit b set if the page changes in cycle 64·w + b. The next change of a page found changed is
     entered in `expiring`: then its copy will be out of date again.
@@ -144,11 +150,11 @@ def _look(pages, since, cycle, cycles, history, flags, expiring, discount, rank)
     from_ahead = everything << np.uint64((cycle + 1) & 63)
     found, gain = 0, 0.0
     if low == high and len(history) == 1:
-        row, seen = history[0], from_low & to_high
+        seen = from_low & to_high
         if ahead > 0:
             from_ahead = np.uint64(0)
-        for i in range(len(pages)):
-            word = row[pages[i]]
+        for i in range(size):
+            word = history[0, arena[first + i]]
             hit = 1 if word & seen else 0
             coming = word & from_ahead
             expiring[_first_bit(coming) if coming else cycles] += hit
@@ -156,19 +162,19 @@ def _look(pages, since, cycle, cycles, history, flags, expiring, discount, rank)
             found += hit
             gain += discount[rank + i] * hit
         return found, gain
-    for i in range(len(pages)):
-        word = history[low, pages[i]] & from_low
-        at = low
+    for i in range(size):
+        page, at = arena[first + i], low
+        word = history[low, page] & from_low
         while at < high and not word:
             at += 1
-            word = history[at, pages[i]]
+            word = history[at, page]
         flags[i] = 1 if (word & to_high if at == high else word) else 0
         if flags[i]:
             at = ahead
-            coming = history[at, pages[i]] & from_ahead if at < len(history) else np.uint64(0)
+            coming = history[at, page] & from_ahead if at < len(history) else np.uint64(0)
             while at + 1 < len(history) and not coming:
                 at += 1
-                coming = history[at, pages[i]]
+                coming = history[at, page]
             expiring[(at << 6) + _first_bit(coming) if coming else cycles] += 1
             found += 1
             gain += discount[rank + i]
@@ -234,34 +240,33 @@ def advance(  # type: ignore[no-untyped-def]
     heirs,
     flags,
     table,
-    stamp,
     marks,
     home,
 ):
     """One cycle: groups and arena places then in use, pages visited, changes found, their DCG, copies out of date."""
-    runs, filled = select(k, order, score, last, start, end, arena, run_group, run_from, run_size)
+    runs, filled = select(k, order, score, last, start, end, arena, run_group, run_from, run_size, marks, home)
     heirs[: 2 * groups] = -1
     born, hits, gain, rank = groups, 0, 0.0, 0
     for run in range(runs):
-        old, pages = run_group[run], arena[run_from[run] : run_from[run] + run_size[run]]
+        old, first, length = run_group[run], run_from[run], run_size[run]
         since = np.int64(last[old])
-        found, worth = _look(pages, since, cycle, cycles, history, flags, expiring, discount, rank)
+        found, worth = _look(arena, first, length, since, cycle, cycles, history, flags, expiring, discount, rank)
         for changed in range(2):
-            size = found if changed else len(pages) - found
+            size = found if changed else length - found
             if size:
                 if heirs[2 * old + changed] < 0:
-                    heir = _heir(old, born, float(changed), cycle, codes, sums, bits, table, stamp)
+                    heir = _heir(old, born, float(changed), cycle, codes, sums, bits, table)
                     heirs[2 * old + changed] = heir
                     if heir == born:
                         last[born], end[born] = cycle, 0
                         born += 1
                 end[heirs[2 * old + changed]] += size
         quiet, busy = heirs[2 * old], heirs[2 * old + 1]
-        for i in range(len(pages)):
-            page = pages[i]
+        for i in range(length):
+            page = arena[first + i]
             home[page] = busy if flags[i] else quiet
             marks[page >> 6] |= np.uint64(1) << np.uint64(page & 63)
-        rank += len(pages)
+        rank += length
         hits += found
         gain += worth
     used = _settle(groups, born, used, start, end, arena, marks, home)

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.foragers.kernels import compiled
-from forager.foragers.sighting import Sighting
+from forager.foragers.sighting import NO_LINKS, Sighting, Sightings
 from forager.terms import NOBODY, ForagerId, Kind, UrlId
 from forager.world.tape.columns import KINDS, Tape
 
-_LISTS = (Kind.HUB, Kind.FEED, Kind.SITEMAP)
+LISTS = [KINDS.index(kind) for kind in (Kind.HUB, Kind.FEED, Kind.SITEMAP)]
 
 
 class TapeClock:
@@ -27,13 +27,52 @@ class TapeClock:
 
 
 @compiled
-def _advance(url: int, now: float, time: NDArray[np.float64], end: int, current: NDArray[np.int64]) -> int:
-    """The version that the URL shows now; time never runs backwards, so each version is passed once."""
-    version = int(current[url])
-    while version + 1 < end and time[version + 1] <= now:
+def _look(
+    url: int,
+    now: float,
+    seconds: float,
+    revisit_after: float,
+    last: NDArray[np.float64],
+    current: NDArray[np.int64],
+    held: NDArray[np.int64],
+    begin: NDArray[np.int64],
+    time: NDArray[np.float64],
+) -> tuple[int, bool, float]:
+    """Download a page, unless that happened a moment ago: the version it shows, whether that was free, and the time
+    after it. Time never runs backwards, so each version is passed once; -1 before the first."""
+    free = now - last[url] < revisit_after
+    if not free:
+        last[url] = now
+        now += seconds
+    version = current[url]
+    while version + 1 < begin[url + 1] and time[version + 1] <= now:
         version += 1
     current[url] = version
-    return version
+    version = version if version >= begin[url] else -1
+    if not free:
+        held[url] = version
+    return version, free, now
+
+
+@compiled
+def _look_at_all(
+    urls: NDArray[np.int64],
+    now: float,
+    seconds: float,
+    revisit_after: float,
+    last: NDArray[np.float64],
+    current: NDArray[np.int64],
+    held: NDArray[np.int64],
+    begin: NDArray[np.int64],
+    time: NDArray[np.float64],
+) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.float64]]:
+    """One page after the other; the same as columns."""
+    count = len(urls)
+    version, free, when = np.empty(count, np.int64), np.empty(count, np.bool_), np.empty(count)
+    for i in range(count):
+        version[i], free[i], now = _look(urls[i], now, seconds, revisit_after, last, current, held, begin, time)
+        when[i] = now
+    return version, free, when
 
 
 class TapeWorld:
@@ -42,17 +81,25 @@ class TapeWorld:
     def __init__(self, tape: Tape, clock: TapeClock, *, seconds: float, revisit_after: float = 0.0) -> None:
         self.tape, self.clock, self.seconds, self.revisit_after = tape, clock, seconds, revisit_after
         self.downloads = self.unrecorded = 0
-        self._links = tape.links.astype(np.int64)
-        self._time = np.ascontiguousarray(tape.time)
-        self._begin = tape.version_start.tolist()
-        self._current = tape.version_start[:-1].astype(np.int64) - 1
-        self._last = np.full(tape.pages, -np.inf)
-        self._hub = np.isin(tape.url_kind, [KINDS.index(kind) for kind in _LISTS]).tolist()
         self.held = np.full(tape.pages, -1, dtype=np.int64)
-        """The version of each page that was downloaded last; -1 if none was."""
+        """The version of each page that was downloaded last, be it that the page was gone; -1 if there was none."""
+        self._last = np.full(tape.pages, -np.inf)
+        self._begin = np.ascontiguousarray(tape.version_start, dtype=np.int64)
+        self._current = self._begin[:-1] - 1
+        self._time = np.ascontiguousarray(tape.time)
+        self._links = tape.links.astype(np.int64)
+        self._hub = np.isin(tape.url_kind, LISTS)
+        # plain arrays: an element of a memory map costs several times as much
+        self._gone, self._set, self._state = np.asarray(tape.gone), np.asarray(tape.link_set), np.asarray(tape.state)
+        self._print, self._published = np.asarray(tape.text_print), np.asarray(tape.published)
+        self._link_start = np.asarray(tape.link_start)
 
     def __repr__(self) -> str:
         return f"<TapeWorld {self.downloads:,} downloads, {self.unrecorded:,} of them unrecorded>"
+
+    def shares(self, url: int) -> bool:
+        """Whether the page was downloaded a moment ago, so that its copy would be shared."""
+        return self.clock.time - self._last.item(url) < self.revisit_after
 
     async def visit(self, urls: Sequence[UrlId], by: ForagerId = NOBODY) -> list[Sighting]:
         """Download pages one after the other; what was downloaded a moment ago is shared and free."""
@@ -60,32 +107,76 @@ class TapeWorld:
 
     def look(self, url: int) -> Sighting:
         """One page, now."""
-        now = self.clock.time
-        free = now - self._last.item(url) < self.revisit_after
+        version, free, now = _look(
+            url,
+            self.clock.time,
+            self.seconds,
+            self.revisit_after,
+            self._last,
+            self._current,
+            self.held,
+            self._begin,
+            self._time,
+        )
+        self.clock.time = now
         if not free:
-            self._last[url] = now
             self.downloads += 1
-            self.clock.time = now = now + self.seconds
-        begin = self._begin[url]
-        version: int = _advance(url, now, self._time, self._begin[url + 1], self._current)
-        tape = self.tape
-        if version < begin or tape.gone.item(version):
-            if not free:
-                self.unrecorded += version < begin
-                self.held[url] = -1
-            return Sighting(UrlId(url), now, ok=False, free=free)
-        if not free:
-            self.held[url] = version
-        chosen = tape.link_set.item(version)
+            self.unrecorded += version < 0
+        if version < 0 or self._gone.item(version):
+            return Sighting(UrlId(url), now, False, free=free, links=NO_LINKS)
+        return self._sighting(url, version, now, free)
+
+    def look_at_all(self, urls: NDArray[np.int64]) -> Sightings:
+        """Many pages, one after the other, as columns."""
+        version, free, when = _look_at_all(
+            urls,
+            self.clock.time,
+            self.seconds,
+            self.revisit_after,
+            self._last,
+            self._current,
+            self.held,
+            self._begin,
+            self._time,
+        )
+        if len(urls):
+            self.clock.time = float(when[-1])
+        self.downloads += int(np.count_nonzero(~free))
+        self.unrecorded += int(np.count_nonzero(~free & (version < 0)))
+        ok = (version >= 0) & ~self._gone[version]
+        chosen = self._set[version]
+        return Sightings(
+            urls,
+            when,
+            np.where(ok, version, -1),
+            free,
+            self._hub[urls] & ok,
+            np.where(ok & (self._state[version] >= 0), self._state[version] + 1, -1),
+            self._link_start[chosen] * ok,
+            self._link_start[chosen + 1] * ok,
+            self._links,
+        )
+
+    def shared_copies(self, sightings: Sightings, since: float) -> list[Sighting]:
+        """Those that show a page dated at `since` or later, as copies that somebody else has noted."""
+        dated = np.flatnonzero((sightings.version >= 0) & (self._published[sightings.version] >= since))
+        urls, versions, when = sightings.urls[dated], sightings.version[dated], sightings.when[dated]
+        return [
+            self._sighting(url, version, at, True)
+            for url, version, at in zip(urls.tolist(), versions.tolist(), when.tolist(), strict=True)
+        ]
+
+    def _sighting(self, url: int, version: int, now: float, free: bool) -> Sighting:
+        chosen, state = self._set.item(version), self._state.item(version)
         return Sighting(
             UrlId(url),
             now,
             True,
             version,
-            tape.text_print.item(version),
-            tape.published.item(version),
-            self._links[tape.link_start.item(chosen) : tape.link_start.item(chosen + 1)],
-            self._hub[url],
-            tape.state.item(version),
+            self._print.item(version),
+            self._published.item(version),
+            self._links[self._link_start.item(chosen) : self._link_start.item(chosen + 1)],
+            self._hub.item(url),
+            state + 1 if state >= 0 else -1,
             free,
         )

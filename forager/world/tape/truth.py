@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.terms import Kind
-from forager.world.tape.columns import KINDS, Tape
+from forager.world.tape.columns import Tape
+from forager.world.tape.player import LISTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +14,7 @@ class Documents:
     """One row per document, in the order of first appearance."""
 
     key: NDArray[np.uint64]
-    """Its identity: URL number, main-text print or version number, by the tape's rule."""
+    """Its identity: URL number, main-text print or version number."""
     born: NDArray[np.float64]
     """First possible sighting."""
     gone: NDArray[np.float64]
@@ -26,12 +26,16 @@ class Documents:
         return len(self.born)
 
 
-def documents(tape: Tape, max_age: float = 86_400.0) -> Documents:
-    """The dated versions that were young when they appeared; those there at the very start count as old."""
+def documents(tape: Tape, *, identity: str = "", max_age: float = 86_400.0, hubs: bool = False) -> Documents:
+    """The dated versions that were young when they appeared; lists of links only with `hubs`.
+
+    `identity` says what makes a document new: `url`, `text` or `version`; empty: what the tape says.
+    """
     owner = np.repeat(np.arange(tape.pages), np.diff(tape.version_start))
-    is_list = np.isin(tape.url_kind, [KINDS.index(kind) for kind in (Kind.HUB, Kind.FEED, Kind.SITEMAP)])[owner]
-    young = (tape.time - tape.published <= max_age) & ~tape.gone & ~is_list  # false where there is no date
-    key = _keys(tape, owner)
+    young = (tape.time - tape.published <= max_age) & ~tape.gone  # false where there is no date
+    if not hubs:
+        young &= ~np.isin(tape.url_kind, LISTS)[owner]
+    key = _keys(tape, owner, identity or tape.identity)
     ends = np.append(tape.time[1:], tape.end)
     ends[tape.version_start[1:][np.diff(tape.version_start) > 0] - 1] = tape.end
     chosen = np.flatnonzero(young)
@@ -48,9 +52,9 @@ def documents(tape: Tape, max_age: float = 86_400.0) -> Documents:
     return Documents(names[order], born[order], gone[order], of_version)
 
 
-def _keys(tape: Tape, owner: NDArray[np.int64]) -> NDArray[np.uint64]:
-    if tape.identity == "url":
+def _keys(tape: Tape, owner: NDArray[np.int64], identity: str) -> NDArray[np.uint64]:
+    """The identity of each version's document; without main text a version stands for itself."""
+    if identity == "url":
         return owner.astype(np.uint64)
-    if tape.identity == "text":
-        return np.asarray(tape.text_print)
-    return np.arange(tape.versions, dtype=np.uint64)
+    versions = np.arange(tape.versions, dtype=np.uint64)
+    return np.where(tape.text_print == 0, versions, tape.text_print) if identity == "text" else versions

@@ -3,13 +3,14 @@
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from urllib.parse import quote
 
 Fields = tuple[tuple[str, str], ...]
 """Names in lower case, in order."""
 
 _BLANKS = " \t\r"
 _BREAKS = re.compile(r"[\r\n]+")
-_CONTROLS = re.compile(r"[\x00-\x20\x7f]")
+_CONTROLS = re.compile(r"[\x00-\x20\x7f\ud800-\udfff]")
 _DATE = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)T?(\d\d):?(\d\d):?(\d\d)(\.\d{1,9})?Z?")
 
 
@@ -49,7 +50,7 @@ def _text(raw: bytes) -> str:
 
 def safe_url(url: str) -> str:
     """A URL that can stand in a header line: blanks and control characters become percent codes."""
-    return _CONTROLS.sub(lambda match: f"%{ord(match[0]):02X}", url)
+    return _CONTROLS.sub(lambda match: quote(match[0], safe="", errors="replace"), url)
 
 
 def warc_date(time: float) -> str:

@@ -57,7 +57,8 @@ def split_response(block: bytes) -> tuple[int, Fields, bytes] | None:
 
 def received(block: bytes, headers: Fields) -> Fields:
     """The headers that one of our own blocks was made from."""
-    if _OURS not in _split(block)[0]:
+    last = _split(block)[0].rstrip(b"\r\n").rpartition(b"\n")[2]
+    if not last.startswith(_OURS):
         return headers
     return tuple((_shown(name), value) for name, value in headers[:-1])
 

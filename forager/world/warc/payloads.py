@@ -1,6 +1,7 @@
 """Which bodies were written already, so that a body that comes again is only referred to."""
 
 from collections.abc import Iterable
+from itertools import islice
 from typing import NamedTuple
 
 from forager.world.warc.cdxj import Line, read_line
@@ -56,6 +57,8 @@ def _is_not_modified(line: Line) -> bool:
     return line.status == "304"
 
 
-def _trim(known: "dict[str, Written] | dict[str, str]", most: int) -> None:
+def _trim(known: dict[str, Written] | dict[str, str], most: int) -> None:
+    """Forget the oldest tenth if there are too many; one by one would search the front of the dict each time."""
     if len(known) > most:
-        del known[next(iter(known))]
+        for key in list(islice(known, most // 10 + 1)):
+            del known[key]

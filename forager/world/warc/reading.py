@@ -13,13 +13,13 @@ from typing import BinaryIO
 
 from forager.errors import InputError
 from forager.world.warc.fields import Fields, parsed
-from forager.world.warc.unpack import TornError, unpacked
+from forager.world.warc.members import TornError, unpacked
 
 LIMIT = 64 * 2**20
 """Bytes of a block at most; longer ones are named and passed over."""
 
 _HEAD_LIMIT = 2**16
-_START = b"WARC/"
+_START, _RECORD_END = b"WARC/", b"\r\n\r\n"
 _LINE_ENDS = re.compile(rb"[\r\n]+")
 _PASS_OVER = 16  # blocks up to this many limits are read and dropped; beyond, the member is given up
 
@@ -114,7 +114,7 @@ class _Walk:
     def _member(self) -> Iterator[Record | Broken]:
         while not self._is_hopeless and self._is_more_than_line_ends():
             place = self._place()
-            if self._buffer.startswith(_START, self._at):
+            if self._continues_with(_START):
                 found = self._record(place)
                 yield found
                 if isinstance(found, Record):
@@ -142,9 +142,11 @@ class _Walk:
         before = self._before + self._at
         block = self._take(length)
         if len(block) < length:
-            self._buffer, self._at, self._before = block, 0, before  # another record may stand in it
+            if not self._torn:
+                self._buffer, self._at, self._before = block, 0, before  # the next record may stand in it
             return Broken(place, self._tell_torn() or f"declares {length} bytes, but {len(block)} are there")
-        if self._is_more_than_line_ends() and not self._starts():
+        is_closed = self._continues_with(_RECORD_END)
+        if self._is_more_than_line_ends() and not is_closed and not self._continues_with(_START):
             return Broken(place, f"goes on after its declared length of {length} bytes")
         if self._torn:
             return Broken(place, self._tell_torn())
@@ -217,10 +219,10 @@ class _Walk:
             if not self._next():
                 return False
 
-    def _starts(self) -> bool:
-        while len(self._buffer) - self._at < len(_START) and self._more():
+    def _continues_with(self, expected: bytes) -> bool:
+        while len(self._buffer) - self._at < len(expected) and self._more():
             pass
-        return self._buffer.startswith(_START, self._at)
+        return self._buffer.startswith(expected, self._at)
 
     def _next(self) -> bool:
         """New bytes in place of the buffer, which is used up; False at the end of the member, or where it is torn."""

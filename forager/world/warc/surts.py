@@ -1,7 +1,7 @@
 """URLs as sortable keys, the way web archives write them: `com,example)/news?a=1`.
 
 The host is turned round, so that all pages of a site and its subdomains stand together; scheme, `www`, user, default
-port, fragment, case and a final slash are dropped and the query is sorted, so that spellings of one page share a key.
+port, fragment, case, dots and a final slash are dropped and the query is sorted, so that spellings of one page share a key.
 Long session ids are taken out as well.
 """
 
@@ -9,8 +9,7 @@ import re
 from urllib.parse import unquote_to_bytes, urlsplit
 
 _WWW = re.compile(r"www\d*\.")
-_SLASHES = re.compile(r"/{2,}")
-_SESSION = re.compile(r"(?:^|&)(?:jsessionid|phpsessid|sid|aspsessionid[a-z]{8})=[0-9a-z]{24,32}(?=&|$)")
+_SESSION = re.compile(r"(^|&)(?:(?:jsessionid|phpsessid|sid)=[0-9a-z]{32}|aspsessionid[a-z]{8}=[a-z]{24})(?:&|$)")
 _DEFAULT = {"http": "80", "https": "443"}
 _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!$&'()*+,-./:;<=>?@[]^_`{|}~\"\\")
 
@@ -29,17 +28,25 @@ def surt(url: str) -> str:
     if port == _DEFAULT.get(parts.scheme):
         port = ""
     key = _turned(host) + (f":{port}" if port else "") + ")" + _path(parts.path)
-    query = "&".join(sorted(_SESSION.sub("", _escaped(parts.query).lower()).strip("&").split("&")))
+    query = "&".join(sorted(_SESSION.sub(r"\1", _escaped(parts.query).lower()).split("&")))
     return f"{key}?{query}" if query else key
 
 
 def _turned(host: str) -> str:
-    return ",".join(reversed(_WWW.sub("", host.rstrip("."), count=1).split("."))) if ":" not in host else host
+    if ":" in host:
+        return host  # IPv6
+    www = _WWW.match(host)
+    return ",".join(reversed(host[www.end() if www else 0 :].rstrip(".").split(".")))
 
 
 def _path(path: str) -> str:
-    clean = _SLASHES.sub("/", _escaped(path).lower())
-    return clean.rstrip("/") or "/"
+    parts: list[str] = []
+    for part in _escaped(path).lower().split("/"):
+        if part == "..":
+            del parts[-1:]
+        elif part not in ("", "."):
+            parts.append(part)
+    return "/" + "/".join(parts)
 
 
 def _escaped(text: str) -> str:

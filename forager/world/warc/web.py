@@ -19,7 +19,7 @@ from pathlib import Path
 from forager.clock import Clock
 from forager.pages.urls import canonical
 from forager.terms import Outcome, Request, Response, Url, Validators
-from forager.world.warc.captures import Capture, capture_of, captures
+from forager.world.warc.capturing import Capture, capture_of, captures
 from forager.world.warc.reading import Broken, Place, Record, record_at
 
 _TOLERANCE = 0.001  # seconds: simulated clocks differ in their last digits, and other tools round dates
@@ -136,6 +136,7 @@ class WarcWeb:
 
     def _load(self, paths: Iterable[Path]) -> None:
         repeated: set[str] = set()
+        requests: dict[Request, Request] = {}
         for found in captures(paths):
             if isinstance(found, Broken):
                 self.broken += 1
@@ -145,7 +146,8 @@ class WarcWeb:
                 repeated.add(found.digest)
             elif found.digest and found.response.body:
                 self._bodies.setdefault(found.digest, found.place)
-            known = _Known(found.response.asked, found.request, found.response.outcome, found.place)
+            request = requests.setdefault(found.request, found.request)  # the same question is held once
+            known = _Known(found.response.asked, request, found.response.outcome, found.place)
             self._captures.setdefault(_key(found.request.url), []).append(known)
         self._bodies = {digest: place for digest, place in self._bodies.items() if digest in repeated}
         for captured in self._captures.values():

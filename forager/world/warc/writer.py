@@ -1,7 +1,7 @@
 """WARC files of a recording: begun, filled, closed with an index, one after the other.
 
 A file is called `….warc.gz.open` until it is closed; only then its index stands beside it. Every record is a gzip member
-of its own and goes to the system with its exchange, so `kill -9` tears at most the last one (see `repair`).
+of its own and goes to the system with its exchange, so `kill -9` tears at most the last one (see `mending`).
 """
 
 import os
@@ -18,10 +18,10 @@ from forager import __version__
 from forager.errors import OutputError
 from forager.world.recording import Exchange
 from forager.world.warc.cdxj import SUFFIX, format_line, lines_of, write_index
+from forager.world.warc.composing import Composer, Made
 from forager.world.warc.fields import stamp
+from forager.world.warc.mending import OPEN, repair
 from forager.world.warc.payloads import Payloads
-from forager.world.warc.records import Composer, Made
-from forager.world.warc.repair import OPEN, repair
 from forager.world.warc.settings import RecordingSettings
 
 CONFORMS_TO = "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"

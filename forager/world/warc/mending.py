@@ -15,6 +15,7 @@ from forager.world.warc.messages import split_response
 from forager.world.warc.reading import Broken, Record, records
 
 OPEN = ".open"
+_LIMIT = 2**40  # whatever we wrote we keep
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ def _mend(path: Path) -> Repaired:
     final = path.with_name(path.name.removesuffix(OPEN))
     index: list[str] = []
     kept = end = 0
-    for record in records(path):
+    for record in records(path, _LIMIT):
         if isinstance(record, Broken):
             continue
         kept, end = kept + 1, record.end

@@ -205,12 +205,12 @@ def _dictionary(file: BinaryIO) -> tuple[zstandard.ZstdCompressionDict | None, i
     """The dictionary in the first frame of a .warc.zst, which may be compressed itself, and where the frame ends."""
     file.seek(4)
     length = int.from_bytes(file.read(4), "little")
-    if length > _DICTIONARY_LIMIT:
-        return None, 8 + length
-    raw = file.read(length)
-    if raw.startswith(_ZSTD):
-        try:
+    raw = file.read(min(length, _DICTIONARY_LIMIT))
+    try:
+        if raw.startswith(_ZSTD):
             raw = zstandard.ZstdDecompressor().decompress(raw, max_output_size=_DICTIONARY_LIMIT)
-        except zstandard.ZstdError:
-            return None, 8 + length
-    return zstandard.ZstdCompressionDict(raw), 8 + length
+        dictionary = zstandard.ZstdCompressionDict(raw)
+        zstandard.ZstdDecompressor(dict_data=dictionary)  # raises if it is damaged
+    except zstandard.ZstdError:
+        return None, 8 + length  # the frames will be named as broken
+    return dictionary, 8 + length

@@ -1,0 +1,162 @@
+"""`forager import`: recordings of any kind become a tape."""
+
+import asyncio
+import json as jsonlib
+import sys
+import time
+from collections import Counter
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from forager.cli.options import Json, Quiet
+from forager.errors import InputError, OutputError
+from forager.imports.files import Imported, import_files
+from forager.imports.from_run import tape_of_run
+from forager.imports.opening import sources
+from forager.imports.tables import import_tables
+from forager.imports.tally import Tally
+from forager.store.rundir import DATABASE
+from forager.world.tape.columns import CONTENTS, Tape, save
+
+_QUIET_SECONDS = 60.0
+"""Without a terminal, one line of progress in this time."""
+
+
+class Identity(StrEnum):
+    """What makes a document new."""
+
+    URL = "url"
+    TEXT = "text"
+    VERSION = "version"
+
+
+def import_(
+    output: Annotated[Path, typer.Option("-O", "--output", metavar="TAPE", help="The folder to write the tape to.")],
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="WARC, WACZ, CDX, CDXJ, TimeMap or change log, plain, gz or zst; folders of them; a run directory; - for "
+            "standard input.",
+        ),
+    ] = None,
+    table: Annotated[
+        Path | None, typer.Option("--table", metavar="DIR", help="A folder with the tables versions, links or stays.")
+    ] = None,
+    identity: Annotated[Identity, typer.Option(help="What makes a document new.")] = Identity.URL,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Compile recordings into a tape for replay, comparison and tuning.
+
+    Formats are told by content. Broken records are counted and the first ones named; they never stop an import.
+    """
+    if (table is None) == (not files):
+        raise typer.BadParameter("give files, or --table DIR")
+    _check_output(output)
+    begun = time.monotonic()
+    display = _Display(quiet=quiet)
+    try:
+        if table is not None:
+            imported = import_tables(table, origin=table.name, identity=identity)
+        else:
+            imported = _import(files or [], identity, display)
+    finally:
+        display.end()
+    if not imported.tape.versions:
+        raise InputError(_nothing(imported.tally, " ".join(files or [str(table)])))
+    save(imported.tape, output)
+    facts = _facts(imported, output, time.monotonic() - begun)
+    typer.echo(jsonlib.dumps(facts) if json else _summary(imported, output))
+
+
+def _import(files: list[str], identity: str, display: "_Display") -> Imported:
+    origin = Path(files[0]).name or files[0]
+    folder = Path(files[0])
+    if (folder / CONTENTS).exists():
+        raise InputError(f"{folder}: is a tape already")
+    if (folder / DATABASE).exists():
+        if len(files) > 1:
+            raise InputError(f"{folder}: a run directory is imported alone")
+        return Imported(asyncio.run(tape_of_run(folder, identity=identity)), Tally(), Counter({"run directory": 1}))
+    origin += f" and {len(files) - 1} more" if len(files) > 1 else ""
+    return import_files(sources(files), origin=origin, identity=identity, progress=display.show)
+
+
+def _check_output(output: Path) -> None:
+    """A folder that holds anything but a tape is left alone."""
+    if output.is_dir() and any(output.iterdir()) and not (output / CONTENTS).exists():
+        raise OutputError(f"{output}: is not empty and holds no tape; choose another folder")
+
+
+class _Display:
+    """Progress on standard error: in place on a terminal, one line a minute elsewhere."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._quiet, self._terminal = quiet, sys.stderr.isatty()
+        self._shown = time.monotonic()
+
+    def show(self, name: str, read: int, total: int) -> None:
+        now = time.monotonic()
+        if self._quiet or now - self._shown < (0.2 if self._terminal else _QUIET_SECONDS):
+            return
+        self._shown = now
+        share = f"{min(read / total, 1):4.0%}" if total else f"{read / 1e6:,.0f} MB"
+        line = f"{share} {name}"
+        sys.stderr.write(f"\r\x1b[K{line[:100]}" if self._terminal else f"{line}\n")
+        sys.stderr.flush()
+
+    def end(self) -> None:
+        if self._terminal and not self._quiet:
+            sys.stderr.write("\r\x1b[K")
+
+
+def _nothing(tally: Tally, names: str) -> str:
+    left = f"; {tally.left_out.total():,} records show no page" if tally.left_out.total() else ""
+    broken = f"; {tally.broken.total():,} broken, first {tally.named[0]}" if tally.named else ""
+    return f"{names}: holds no version of a page{left}{broken}"
+
+
+def _facts(imported: Imported, output: Path, seconds: float) -> dict[str, object]:
+    tape, tally = imported.tape, imported.tally
+    return {
+        "tape": str(output),
+        "pages": tape.pages,
+        "versions": tape.versions,
+        "links": int(tape.links.size),
+        "start": tape.start,
+        "end": tape.end,
+        "identity": tape.identity,
+        "records": tally.records,
+        "formats": dict(imported.formats),
+        "left_out": _counted(tally.left_out),
+        "broken": _counted(tally.broken),
+        "named": tally.named,
+        "seconds": round(seconds, 3),
+    }
+
+
+def _counted(counts: Counter[str]) -> dict[str, int]:
+    return {kind: count for kind, count in counts.most_common() if count}
+
+
+def _summary(imported: Imported, output: Path) -> str:
+    tape, tally = imported.tape, imported.tally
+    lines = [
+        f"{tape.pages:,} pages, {tape.versions:,} versions, {tape.links.size:,} links; {_span(tape)}",
+        *(f"{count:,} × {name}" for name, count in imported.formats.most_common()),
+    ]
+    if tally.records:
+        lines.append(f"{tally.records:,} records used")
+    lines += [f"{count:,} left out: {kind}" for kind, count in _counted(tally.left_out).items()]
+    lines += [f"{count:,} broken: {kind}" for kind, count in _counted(tally.broken).items()]
+    lines += [f"  {named}" for named in tally.named]
+    return "\n".join([*lines, f"written to {output}"])
+
+
+def _span(tape: Tape) -> str:
+    begin, end = (f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M}" for at in (tape.start, tape.end))
+    return f"{begin} to {end} UTC, {(tape.end - tape.start) / 86_400:.1f} days"

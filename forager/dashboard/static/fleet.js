@@ -1,0 +1,58 @@
+// Fleet: who forages, whose child it is, and what each has earned.
+
+import { family, sparkline } from "./chart.js";
+import { ask, count, dossier, el, empty, moment, section } from "./dom.js";
+import { Table } from "./table.js";
+
+const headline = el("p", { class: "lead" });
+const tree = el("div", { class: "plot" });
+const detail = el("div", { id: "forager", tabindex: "-1" });
+let chosen = null;
+
+const table = new Table([
+  { name: "Forager", value: (row) => row.id, cell: (row) => el("button", { type: "button", class: "link", click: () => choose(row.id) }, `№ ${row.id}`), numeric: true },
+  { name: "State", value: (row) => (row.deleted === null ? "alive" : "deleted"), cell: (row) => el("span", { class: row.deleted === null ? "tag good" : "tag" }, row.deleted === null ? "alive" : "deleted") },
+  { name: "Kind", value: (row) => row.kind, minor: true },
+  { name: "Parent", value: (row) => row.parent, cell: (row) => (row.parent === null ? "–" : `№ ${row.parent}`), numeric: true },
+  { name: "Score", value: (row) => row.score, cell: (row) => row.score.toFixed(1), numeric: true },
+  { name: "Over time", value: (row) => row.scores.length, cell: (row) => sparkline(row.scores, `Score of forager ${row.id} over time`), minor: true },
+  { name: "Stories", value: (row) => row.relevant, numeric: true },
+  { name: "Sent", value: (row) => row.sent, numeric: true, minor: true },
+  { name: "Downloads", value: (row) => row.downloads, numeric: true },
+  { name: "Earned", value: (row) => (row.rewards ?? 0) + (row.penalties ?? 0), cell: (row) => (row.rewards === null ? "–" : ((row.rewards ?? 0) + row.penalties).toFixed(1)), numeric: true, minor: true },
+  { name: "Born", value: (row) => row.born, cell: (row) => moment(row.born), minor: true },
+], { key: (row) => row.id, label: "foragers", sort: "Score", descending: true, empty: "No forager is out yet." });
+
+export function build() {
+  document.title = "Fleet – Forager";
+  return [el("h1", {}, "Fleet"), headline, section("Foragers", null, table.element), detail,
+    section("Family tree", "A line is a life; it hangs on the parent's line where it was born, and a cross ends it. The latest 60.", tree)];
+}
+
+async function choose(id) {
+  chosen = id;
+  await show();
+  detail.focus();
+  detail.scrollIntoView({ block: "nearest" });
+}
+
+async function show() {
+  if (chosen === null) return;
+  const one = await ask(`/api/forager?id=${chosen}`);
+  const list = (rows, value) => el("ol", { class: "urls" }, rows.map((row) => el("li", {}, dossier(row.url), el("span", { class: "value" }, value(row)))));
+  detail.replaceChildren(section(`Forager № ${one.id}`, one.deleted === null
+    ? `On its path number ${count(one.paths)}, with ${count(one.open_links)} open links; ${one.weblog_size} pages in its weblog.`
+    : `Deleted at ${moment(one.deleted)}.`,
+    one.deleted === null ? el("div", { class: "pair" },
+      el("div", {}, el("h3", {}, "Path"), one.path.length ? list(one.path, (row) => row.earned) : empty("Between two paths.")),
+      el("div", {}, el("h3", {}, "Weblog"), list(one.weblog, (row) => row.value))) : null));
+}
+
+export async function refresh() {
+  const facts = await ask("/api/fleet");
+  headline.textContent = `${facts.alive} alive, ${facts.born} born, ${facts.deleted} deleted. ` +
+    `A forager multiplies at a score of ${facts.multiply_at} and is deleted below ${facts.delete_below}.`;
+  table.update(facts.foragers);
+  tree.replaceChildren(facts.foragers.length ? family(tree, facts.foragers, facts.now, "Lives of the foragers over time") : empty("No forager is out yet."));
+  await show();
+}

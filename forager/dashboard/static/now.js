@@ -1,0 +1,103 @@
+// Now: stories as they come, how soon and at what cost.
+
+import { bars, delays, legend, meter } from "./chart.js";
+import { ask, bytes, count, dossier, el, hour, moment, percent, section, span } from "./dom.js";
+import { Table } from "./table.js";
+
+const tiles = el("dl", { class: "tiles" });
+const delayChart = el("div", { class: "plot" });
+const countChart = el("div", { class: "plot" });
+let stories = [];
+
+const storyTable = new Table([
+  { name: "Found", value: (row) => row.at, cell: (row) => el("span", { title: moment(row.at) }, hour(row.at)), numeric: true },
+  { name: "Delay", value: (row) => row.delay, cell: (row) => span(row.delay), numeric: true },
+  { name: "Story", value: (row) => row.title, cell: (row) => dossier(row.url, row.title), wide: true },
+  { name: "Site", value: (row) => row.site },
+  { name: "Channel", value: (row) => row.via, cell: (row) => el("span", { class: "tag" }, row.via) },
+  { name: "Date from", value: (row) => row.published_source, minor: true },
+  { name: "Found by", value: (row) => row.by, minor: true },
+], { key: (row) => row.number, label: "stories", sort: "Found", descending: true, flash: true,
+  empty: "No story yet. The crawl is finding its way; the first ones usually come within a minute." });
+
+const hostTable = new Table([
+  { name: "Host", value: (row) => row.host },
+  { name: "Last hour", value: (row) => row.used, cell: (row) => budget(row), numeric: true },
+  { name: "Used", value: (row) => row.used / (row.allowed || 1), cell: (row) => meter(row.used, row.allowed, percent(row.used, row.allowed)) },
+  { name: "Delay in force", value: (row) => row.delay, cell: (row) => span(row.delay), numeric: true },
+  { name: "Free in", value: (row) => row.next_in, cell: (row) => span(row.next_in), numeric: true, minor: true },
+], { key: (row) => row.host, label: "hosts", filter: false, most: 100, empty: "No host has been asked yet." });
+
+const requestTable = new Table([
+  { name: "At", value: (row) => row.at, cell: (row) => el("span", { title: moment(row.at) }, moment(row.at).slice(11)), numeric: true },
+  { name: "Page", value: (row) => row.url, cell: (row) => dossier(row.url), wide: true },
+  { name: "Outcome", value: (row) => row.outcome, cell: (row) => outcome(row) },
+  { name: "New links", value: (row) => row.new_links, numeric: true, minor: true },
+  { name: "For", value: (row) => row.by, minor: true },
+], { key: (row) => `${row.at} ${row.url}`, label: "requests", most: 30, filter: false, empty: "Nothing has been asked for yet." });
+
+export function outcome(row) {
+  const bad = row.trouble ? "bad" : row.changed ? "good" : "";
+  return el("span", { class: `tag ${bad}`, title: row.error || null }, row.changed ? "changed" : row.outcome, row.trouble === "status" ? ` ${row.status}` : "");
+}
+
+function budget(row) {
+  return row.allowed === null ? count(row.used) : `${count(row.used)} of ${count(row.allowed)}`;
+}
+
+export function build() {
+  document.title = "Now – Forager";
+  show({ stories: 0, requests: 0, known: 0, alive: 0, errors: 0, wire_bytes: 0, unchanged: 0 });
+  return [
+    el("h1", { class: "hidden" }, "Now"), tiles,
+    el("div", { class: "pair" },
+      section("Delay", "From publication to fetch, each story a dot; the line is the running median.", delayChart),
+      section("Stories and requests", "Bars: requests; line: stories so far.", countChart)),
+    section("Stories", null, storyTable.element),
+    el("div", { class: "pair" },
+      section("Budgets", "Requests of the last hour against what politeness allows.", hostTable.element),
+      section("Latest requests", null, requestTable.element)),
+  ];
+}
+
+function show(figures) {
+  const rate = figures.requests_per_second;
+  const all = [
+    ["Stories", count(figures.stories), null],
+    ["Median delay", span(figures.delay_median), figures.delay_p90 ? `nine in ten within ${span(figures.delay_p90)}` : null],
+    ["Requests", count(figures.requests), rate === null || rate === undefined ? null : `${rate} per second`],
+    ["Cost", figures.requests_per_story ?? "–", "requests per story"],
+    ["Unchanged", percent(figures.unchanged, figures.requests), `${bytes(figures.wire_bytes)} received`],
+    ["Known URLs", count(figures.known), figures.visits ? `${count(figures.visits)} visits` : null],
+    ["Foragers", count(figures.alive), figures.born ? `${figures.born} born, ${figures.deleted} deleted` : null],
+    ["Errors", count(figures.errors), null],
+  ];
+  tiles.replaceChildren(...all.map(([name, value, note]) =>
+    el("div", {}, el("dt", {}, name), el("dd", {}, value), note ? el("dd", { class: "note" }, note) : null)));
+}
+
+function take(more) {
+  const known = new Set(stories.map((story) => story.number));
+  stories = [...more.filter((story) => !known.has(story.number)), ...stories].slice(0, 500);
+  storyTable.update(stories);
+}
+
+export function tick(news) {
+  show(news);
+  if (news.new.length) take(news.new);
+}
+
+export async function refresh() {
+  const facts = await ask("/api/now");
+  show(facts.figures);
+  take(facts.stories);
+  hostTable.update(facts.hosts);
+  requestTable.update(facts.requests);
+  const sites = [...new Set(facts.delays.map((point) => point[2]))].sort();
+  delayChart.replaceChildren(...plot(facts.delays.length, () => [delays(delayChart, facts.delays, sites, "Delay of each story over time"), legend(sites)]));
+  countChart.replaceChildren(...plot(facts.timeline.start, () => [bars(countChart, facts.timeline, "requests", "stories", "Requests and stories over time")]));
+}
+
+function plot(any, draw) {
+  return any ? draw() : [el("p", { class: "empty" }, "Nothing to draw yet.")];
+}

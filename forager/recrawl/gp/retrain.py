@@ -1,0 +1,44 @@
+"""Learning beside a running crawl: a new score function takes over only if it is better on pages nobody learned from."""
+
+from dataclasses import dataclass
+
+from forager.chance import stream
+from forager.recrawl.gp import learning
+from forager.recrawl.gp.choose import Candidate, choose
+from forager.recrawl.gp.fitness import Judge, terminal_set
+from forager.recrawl.gp.parallel import measurers
+from forager.recrawl.gp.settings import GPSettings
+from forager.recrawl.gp.tree import Tree
+from forager.recrawl.log import ChangeLog
+
+
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """The newly learned function against the one in use, on held-out pages."""
+
+    learned: Candidate
+    new: float
+    """Fitness of the new function on the held-out pages …"""
+    current: float
+    """… and of the one in use."""
+
+    @property
+    def won(self) -> bool:
+        return self.new > self.current
+
+
+def learn(train: ChangeLog, validation: ChangeLog, settings: GPSettings, seed: int, processes: int = 1) -> Candidate:
+    """All of GP4C in one call: evolve on some pages, validate on others, choose, shorten."""
+    judges = {"train": Judge(train, settings), "validation": Judge(validation, settings)}
+    with measurers(judges, processes) as measure:
+        *_, done = learning.learning(measure["train"], terminal_set(settings, train), settings, seed)
+        best = choose(learning.candidates(done, measure["validation"]), settings.select)
+        return learning.shortened(best, measure["train"], measure["validation"])
+
+
+def retrain(log: ChangeLog, current: Tree, settings: GPSettings, seed: int, processes: int = 1) -> Contest:
+    """Learn from two thirds of the pages and let the result compete with `current` on the last third."""
+    train, validation, held_out = log.shuffled(stream(seed, "retrain: order of pages")).folds(3)
+    learned = learn(train, validation, settings, seed, processes)
+    judge = Judge(held_out, settings)
+    return Contest(learned, judge(learned.tree), judge(current))

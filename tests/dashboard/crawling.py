@@ -1,0 +1,83 @@
+"""A real, short crawl of the Newsroom with its dashboard, for tests, screenshots and benches."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from forager.assembly import make_crawl, open_wire
+from forager.clock import FastClock
+from forager.dashboard.app import serve_dashboard
+from forager.dashboard.chronicle import Chronicle
+from forager.dashboard.settings import DashboardSettings
+from forager.engine.crawl import Crawl
+from forager.settings import Settings, load
+from forager.store.memory import MemoryStore
+from forager.store.protocol import Store
+from forager.store.sqlite import SqliteStore
+from forager.terms import Url
+from forager.world.newsroom.newsroom import Newsroom
+from forager.world.newsroom.serve import serve
+
+LIVELY = (
+    "newsroom.days=3",
+    "newsroom.corrections=0.9",
+    "newsroom.correction_delay=40m",
+    "newsroom.title_changes=0.6",
+    "newsroom.page_size=4000",
+    "reinforcing.scores.multiply_at=104",
+    "reinforcing.scores.sent=0.4",
+    "timetable.download_delay=20s",
+    "timetable.latency_factor=0",
+    "timetable.longest_wait=1d",
+    "crawl.cycle=5m",
+    "visits.revisit_after=5m",
+)
+"""Corrections and births come soon."""
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A crawl under way."""
+
+    address: str
+    crawl: Crawl
+    chronicle: Chronicle
+    newsroom: Newsroom
+    clock: FastClock
+
+
+def lively(*more: str) -> Settings:
+    settings = load(overrides=[*LIVELY, *more]).settings
+    return replace(settings, live=replace(settings.live, allow_addresses=("127.0.0.0/8",)))
+
+
+@asynccontextmanager
+async def crawling(
+    settings: Settings,
+    folder: Path | None = None,
+    seeds: Sequence[Url] = (),
+    dashboard: DashboardSettings | None = None,
+    *,
+    run: bool = True,
+    clock: FastClock | None = None,
+) -> AsyncIterator[Running]:
+    """The Newsroom on loopback, crawled into a folder (or memory) while the block runs."""
+    clock = clock or FastClock(settings.newsroom.start + 6 * 3600, settings.demo.speed)
+    store: Store = MemoryStore() if folder is None else await SqliteStore.open(folder, settings.store)
+    chronicle, stopping = Chronicle(), asyncio.Event()
+    try:
+        async with serve(Newsroom(settings.newsroom, clock), clock) as newsroom, open_wire(settings, clock) as wire:
+            homes = [*newsroom.homes, *seeds]
+            crawl = await make_crawl(settings, clock, wire, store, homes, [chronicle])
+            async with (
+                serve_dashboard(crawl, chronicle, dashboard or DashboardSettings(), wire.timetable) as address,
+                asyncio.TaskGroup() as group,
+            ):
+                if run:
+                    group.create_task(crawl.run(homes, stopping))
+                yield Running(address, crawl, chronicle, newsroom, clock)
+                stopping.set()
+    finally:
+        await store.close()

@@ -1,0 +1,140 @@
+"""What holds for every tape, and for every import, however odd."""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forager.chance import stream
+from forager.errors import InputError
+from forager.imports.files import import_files
+from forager.imports.opening import sources
+from forager.imports.times import moment, stamps
+from forager.world.tape.build import TapeBuilder
+from forager.world.tape.columns import Tape, load, save
+from forager.world.tape.rewire import distinct_links, rewired
+
+Row = tuple[int, float, int, bool, list[int]]
+ROWS = st.lists(
+    st.tuples(
+        st.integers(0, 5),
+        st.integers(0, 8).map(float),
+        st.integers(0, 3),
+        st.booleans(),
+        st.lists(st.integers(0, 9), max_size=4),
+    ),
+    max_size=40,
+)
+
+
+def built(rows: list[Row], **options: bool) -> Tape:
+    builder = TapeBuilder("test", "url")
+    for page, time, digest, gone, links in rows:
+        builder.add(f"http://e.org/{page}", time, digest=digest, gone=gone, links=[f"http://e.org/{n}" for n in links])
+    return builder.finish(**options)
+
+
+@given(ROWS)
+def test_a_tape_holds_every_version_with_its_links(rows: list[Row]) -> None:
+    tape = built(rows)
+    urls = list(tape.urls())
+    found = []
+    for page in range(tape.pages):
+        for version in range(int(tape.version_start[page]), int(tape.version_start[page + 1])):
+            links = tuple(sorted(urls[link] for link in tape.links_of(version)))
+            found.append((urls[page], float(tape.time[version]), int(tape.digest[version]), links))
+    told = [
+        (f"http://e.org/{page}", time, digest, tuple(sorted({f"http://e.org/{n}" for n in links})))
+        for page, time, digest, _, links in rows
+    ]
+    assert sorted(found) == sorted(told)
+
+
+@given(ROWS)
+def test_merging_repeats_never_changes_what_a_page_shows(rows: list[Row]) -> None:
+    """At any moment the merged tape shows the same digest (0: as before), links and goneness as the whole one."""
+    whole, merged = built(rows), built(rows, merge_repeats=True)
+    for page in range(whole.pages):
+        for now in np.arange(-0.5, 9, 0.5):
+            assert _shown(whole, page, now) == _shown(merged, page, now)
+
+
+def _shown(tape: Tape, page: int, now: float) -> object:
+    begin, end = int(tape.version_start[page]), int(tape.version_start[page + 1])
+    past = [v for v in range(begin, end) if tape.time[v] <= now]
+    last_of_moment = [v for v in past if v + 1 not in past or tape.time[v + 1] > tape.time[v]]
+    if not past:
+        return None
+    if tape.gone[past[-1]]:
+        return "gone"
+    digests = [int(tape.digest[v]) for v in last_of_moment if tape.digest[v] and not tape.gone[v]]
+    return digests[-1] if digests else 0, tape.links_of(past[-1]).tolist()
+
+
+@given(ROWS)
+@settings(max_examples=30)
+def test_a_tape_survives_being_stored(rows: list[Row]) -> None:
+    tape = built(rows, merge_repeats=True, date_by_first_sight=True)
+    with tempfile.TemporaryDirectory() as folder:
+        save(tape, Path(folder) / "tape")
+        again = load(Path(folder) / "tape")
+        for name in Tape.__slots__:
+            np.testing.assert_array_equal(getattr(again, name), getattr(tape, name))
+
+
+@given(ROWS, st.integers(0, 99))
+def test_rewiring_keeps_the_number_of_links_of_every_version(rows: list[Row], seed: int) -> None:
+    tape = built(rows)
+    twin = rewired(tape, stream(seed, "rewire"))
+    lengths = [[len(one.links_of(version)) for version in range(one.versions)] for one in (tape, twin)]
+    assert lengths[0] == lengths[1]
+    assert np.isin(distinct_links(twin)[1], distinct_links(tape)[1]).all()
+
+
+LINES = st.lists(
+    st.one_of(
+        st.binary(max_size=80),
+        st.sampled_from(
+            [
+                b" CDX N b a m s k r M S V g",
+                b"org,e)/ 20260302000000 http://e.org/ text/html 200 A - - 1 1 a",
+                b'org,e)/ 20260302000000 {"url": "http://e.org/", "digest": "A"}',
+                b'{"url": "http://e.org/", "time": 5, "changed": 1}',
+                b"url,time,digest",
+                b"http://e.org/,2026-03-02T00:00:00Z,a",
+                b'<http://e.org/>;rel="original",',
+                b'<http://x/20260302000000/http://e.org/>;rel="memento";datetime="Mon, 02 Mar 2026 00:00:00 GMT",',
+                b"\x1f\x8b\x08",
+                b"\x28\xb5\x2f\xfd",
+                b"PAR1",
+                b"WARC/1.0",
+                b"[[",
+            ]
+        ),
+    ),
+    max_size=12,
+)
+
+
+@given(LINES)
+@settings(max_examples=150, deadline=None)
+def test_no_bytes_bring_an_import_down(lines: list[bytes]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "file"
+        path.write_bytes(b"\n".join(lines))
+        try:
+            tape = import_files(sources([str(path)]), origin="x").tape
+        except InputError as error:
+            assert "\n" not in str(error)
+        else:
+            assert np.isfinite(tape.time).all()
+
+
+@given(st.text(max_size=30))
+def test_any_text_is_a_time_or_nan(text: str) -> None:
+    import pyarrow as pa
+
+    assert isinstance(moment(text), float)
+    assert len(stamps(pa.array([text.encode("utf-8", "replace")]))) == 1
