@@ -4,6 +4,7 @@ import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import msgspec
 
@@ -29,10 +30,12 @@ from forager.world.http import product_token
 from forager.world.live import Live
 from forager.world.polite import Polite
 from forager.world.protocol import Web
+from forager.world.recording import Recording
 from forager.world.retrying import Retrying
 from forager.world.robots import Robots
 from forager.world.shares import Shares
 from forager.world.visits import WebWorld
+from forager.world.warc import BackgroundRecorder, WarcWriter
 
 Reader = Callable[[Event], None]
 """Reads the journal along."""
@@ -50,10 +53,18 @@ class Wire:
 
 
 @asynccontextmanager
-async def open_wire(settings: Settings, clock: Clock) -> AsyncIterator[Wire]:
-    """The live web: redirects, retries, robots.txt and politeness round one GET."""
+async def open_wire(settings: Settings, clock: Clock, record_to: Path | None = None) -> AsyncIterator[Wire]:
+    """The live web: redirects, retries, robots.txt and politeness round one GET; recorded, if there is a folder for it."""
     async with Live(clock, settings.live) as live:
-        yield wire(settings, clock, live)
+        if record_to is None or not settings.recording.enabled:
+            yield wire(settings, clock, live)
+            return
+        about = {"forager-seed": str(settings.seed)}
+        recorder = BackgroundRecorder(WarcWriter(record_to, settings.recording, settings.live.user_agent, about))
+        try:
+            yield wire(settings, clock, Recording(live, recorder, clock))
+        finally:
+            await recorder.close()
 
 
 def wire(settings: Settings, clock: Clock, inner: Web) -> Wire:

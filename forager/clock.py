@@ -5,11 +5,15 @@ through the very same engine. Under it there must be no threads, processes or so
 """
 
 import asyncio
+import math
 import time
 from collections.abc import Coroutine
 from typing import Any, NoReturn, Protocol, TypeVar
 
 T = TypeVar("T")
+
+_GRAIN = 2.0**-20
+"""Seconds: the steps of virtual time, exact in floating point, so that a replay meets the very same moments."""
 
 
 class Clock(Protocol):
@@ -71,7 +75,7 @@ class VirtualLoop(asyncio.base_events.BaseEventLoop):
     def select(self, timeout: float | None) -> list[Any]:
         if timeout is None:
             raise RuntimeError("every task waits for something that is not a timer: nothing can ever happen again")
-        self._time += max(0.0, timeout)
+        self._time = math.ceil((self._time + max(0.0, timeout)) / _GRAIN) * _GRAIN
         return []
 
     def _process_events(self, event_list: list[Any]) -> None:

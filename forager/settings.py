@@ -32,6 +32,7 @@ from forager.world.polite import PoliteSettings
 from forager.world.retrying import RetryingSettings
 from forager.world.robots import RobotsSettings
 from forager.world.visits import VisitSettings
+from forager.world.warc import RecordingSettings
 
 PRESETS: dict[str, dict[str, Any]] = {
     "": {},
@@ -64,6 +65,7 @@ class Settings:
     robots: RobotsSettings = field(default_factory=RobotsSettings)
     timetable: TimetableSettings = field(default_factory=TimetableSettings)
     polite: PoliteSettings = field(default_factory=PoliteSettings)
+    recording: RecordingSettings = field(default_factory=RecordingSettings)
     pages: PagesSettings = field(default_factory=PagesSettings)
     store: StoreSettings = field(default_factory=StoreSettings)
     newsroom: NewsroomSettings = field(default_factory=NewsroomSettings)

@@ -27,6 +27,7 @@ PINNED = {
     "mediacloud_metadata": "2.1.0",
     "newspaper4k": "0.9.6",
     "protego": "0.7.0",
+    "sqlalchemy": "1.4.54",
 }
 """Which source distributions we read, and in which version: the floors hold for these alone."""
 
@@ -121,6 +122,12 @@ def htmldate_pages() -> list[PageCase]:
         html = (folder / "cache" / files[url]).read_text(encoding="utf-8", errors="replace")
         cases.append(PageCase(files[url], url, html, published, ""))
     return cases
+
+
+@cache
+def documentation_site() -> Path:
+    """The folder of a site of some 220 HTML pages, up to megabytes each: the documentation that SQLAlchemy ships."""
+    return _unpacked("sqlalchemy") / "doc"
 
 
 def _expected_by_htmldate(module: ast.Module) -> dict[str, str]:

@@ -2,11 +2,11 @@
 
 import asyncio
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from forager.assembly import make_crawl, wire
-from forager.clock import LoopClock, run_virtual
+from forager.clock import Clock, LoopClock, run_virtual
 from forager.engine.crawl import Crawl, stop_after
 from forager.engine.journal import JournalFile
 from forager.engine.summary import Summary
@@ -28,8 +28,9 @@ QUICK = (
 class Crawled:
     """What is left of a crawl."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
+    def __init__(self, settings: Settings, wrap: Callable[[Web, Clock], Web] = lambda web, clock: web) -> None:
+        """`wrap` puts another web round the newsroom, or in its place."""
+        self.settings, self.wrap = settings, wrap
         self.journal = io.BytesIO()
         self.summary = Summary()
         self.store: Store = MemoryStore()
@@ -45,7 +46,7 @@ class Crawled:
     async def _main(self, hours: float, start: float) -> None:
         clock = LoopClock(self.settings.newsroom.start + start * 3600)
         self.newsroom = Newsroom(self.settings.newsroom, clock)
-        inner: Web = self.newsroom
+        inner = self.wrap(self.newsroom, clock)
         stopping = asyncio.Event()
         readers = [JournalFile(self.journal), self.summary]
         self.crawl = await make_crawl(

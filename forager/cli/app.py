@@ -9,32 +9,59 @@ from typer.core import TyperCommand, TyperGroup
 
 from forager.errors import Exit, ForagerError
 
-VERBS = {
-    "demo": ("forager.cli.demo:demo", "Watch a living news site being crawled, on this machine alone."),
-    "crawl": ("forager.cli.crawl:crawl", "Crawl news sites and tell new stories as they appear."),
-    "export": ("forager.cli.export:export", "Write the stories of a crawl to a file."),
-    "fetch": ("forager.cli.fetch:fetch", "Fetch one page through all rules and show what is read from it."),
-    "robots": ("forager.cli.robots:robots", "Say whether a URL may be fetched, and which rule says so."),
-    "settings": ("forager.cli.settings:settings", "Show every setting, its value and where it came from."),
+VERBS: dict[str, dict[str, tuple[str, str]]] = {
+    "": {
+        "demo": ("forager.cli.demo:demo", "Watch a living news site being crawled, on this machine alone."),
+        "crawl": ("forager.cli.crawl:crawl", "Crawl news sites and tell new stories as they appear."),
+        "export": ("forager.cli.export:export", "Write the stories of a crawl to a file."),
+        "fetch": ("forager.cli.fetch:fetch", "Fetch one page through all rules and show what is read from it."),
+        "robots": ("forager.cli.robots:robots", "Say whether a URL may be fetched, and which rule says so."),
+        "import": ("forager.cli.import_:import_", "Turn recordings of any tool into a tape for replays."),
+        "learn": ("forager.cli.learn:learn", "Learn a recrawl score function from a change log (GP4C)."),
+        "rank": ("forager.cli.rank:rank", "Rank the frontier of a link graph: what to download first."),
+        "compare": ("compare", "Compare recrawl policies or frontier rankings on your data."),
+        "settings": ("forager.cli.settings:settings", "Show every setting, its value and where it came from."),
+    },
+    "compare": {
+        "policies": ("forager.cli.compare_policies:compare_policies", "Recrawl policies on a change log."),
+        "rankings": ("forager.cli.compare_rankings:compare_rankings", "Frontier rankings on a link graph."),
+    },
 }
-"""Each verb with the function behind it (imported only when used) and its line in `forager --help`."""
+"""Each group's verbs with the function behind them (imported only when used, or another group) and a line of help."""
 
 PLAIN: dict[str, Any] = {"add_completion": False, "pretty_exceptions_enable": False, "rich_markup_mode": None}
 
 
 class Verbs(TyperGroup):
-    """A command group that imports a verb when it is called, so that `--help` is quick."""
+    """A group of commands that are imported when they are called, so that `--help` is quick."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return list(VERBS)
+        return list(VERBS[self._table])
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name not in VERBS:
+        if cmd_name not in VERBS[self._table]:
             return None
-        place, summary = VERBS[cmd_name]
-        if "--help" in sys.argv[1:2]:
+        place, summary = VERBS[self._table][cmd_name]
+        if getattr(ctx, "listing", False):
             return TyperCommand(cmd_name, short_help=summary, rich_markup_mode=None)
-        return command(place, cmd_name)
+        return group(place, summary) if place in VERBS else command(place, cmd_name)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        ctx.listing = True
+        super().format_commands(ctx, formatter)
+
+    @property
+    def _table(self) -> str:
+        return self.name if self.name in VERBS else ""
+
+
+def group(name: str, summary: str) -> Any:
+    """A group of verbs as a command."""
+    inner = typer.Typer(cls=Verbs, name=name, no_args_is_help=True, **PLAIN)
+    inner.callback()(lambda: None)
+    made = typer.main.get_group(inner)
+    made.name, made.help = name, summary
+    return made
 
 
 def command(place: str, name: str) -> Any:

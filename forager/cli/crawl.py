@@ -73,7 +73,7 @@ async def _crawl(
         seeds = await _seeds(store, seeds, run_dir)
         (run_dir / "config.yaml").write_text(config_text(settings), encoding="utf-8")
         async with AsyncExitStack() as stack:
-            wire = await stack.enter_async_context(open_wire(settings, clock))
+            wire = await stack.enter_async_context(open_wire(settings, clock, run_dir / "warc"))
             crawl = await make_crawl(settings, clock, wire, store, seeds, [summary])
             outlet = None if writer is None else await stack.enter_async_context(Outlet(store, writer, _warn))
             await run_crawl(

@@ -16,6 +16,8 @@ from forager.pages.urls import canonical
 from forager.world.tape.build import TapeBuilder
 from forager.world.tape.columns import Tape
 
+REPLACED = "\ufffd"
+"""Stands where the bytes were no UTF-8."""
 _SKIP, _BAD = -1, -2
 """Instead of a page number: another scheme; no URL at all."""
 
@@ -77,9 +79,8 @@ class Collector:
         return page
 
     def _page(self, raw: str | bytes) -> int:
-        try:
-            text = raw.decode("utf-8") if isinstance(raw, bytes) else raw
-        except UnicodeDecodeError:
+        text = raw.decode("utf-8", "replace") if isinstance(raw, bytes) else raw
+        if REPLACED in text:
             return _BAD
         url = canonical(text)
         if url is not None:

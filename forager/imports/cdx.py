@@ -9,7 +9,6 @@ from io import BytesIO
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv
 from numpy.typing import NDArray
 
@@ -19,6 +18,7 @@ from forager.imports.tally import Tally
 from forager.imports.times import stamps
 from forager.imports.values import Ids, mapped, prints
 
+_LINE_END, _SPACE = ord("\n"), ord(" ")
 FIELDS = {7: "NbamskS", 9: "NbamskrVg", 10: "NbamskrMVg", 11: "NbamskrMSVg"}
 """The letters of an index without a header, by the number of its fields."""
 
@@ -45,11 +45,10 @@ class CdxReader:
         missing = pa.nulls(len(line), pa.binary())
         column = {letter: table.column(letter).combine_chunks() for letter in table.column_names}
         url, time = column.get("a", missing), column.get("b", missing)
-        empty = pc.and_(pc.equal(pc.binary_length(url), 0), pc.equal(pc.binary_length(time), 0))  # an empty line
         status = statuses(column.get("s", missing))
         digest = prints(column.get("k", missing))
         digest[status == 304] = 0
-        chosen = np.flatnonzero(shows(status, self._tally) & ~empty.to_numpy(zero_copy_only=False))
+        chosen = np.flatnonzero(shows(status, self._tally))
         places = pa.array(chosen)
         return Captures(
             block.place,
@@ -100,27 +99,40 @@ def _counted(block: Block) -> str:
 
 def _split(block: Block, fields: str, tally: Tally) -> tuple[pa.Table, Ids]:
     """The fields of each line with the right number of them, and the numbers of these lines."""
-    wrong: list[int] = []
-
-    def refuse(row: pyarrow.csv.InvalidRow) -> str:
-        number = block.first + row.number - 1
-        wrong.append(number)
-        tally.note("wrong number of fields", block.place, number, row.text)
-        return "skip"
-
+    content, line = _sound_lines(block, len(fields), tally)
     names = list(fields)
     table = pyarrow.csv.read_csv(
-        BytesIO(block.content),
-        read_options=pyarrow.csv.ReadOptions(use_threads=False, column_names=names, block_size=len(block.content) + 1),
-        parse_options=pyarrow.csv.ParseOptions(
-            delimiter=" ", quote_char=False, ignore_empty_lines=False, invalid_row_handler=refuse
-        ),
+        BytesIO(content or b"\n"),
+        read_options=pyarrow.csv.ReadOptions(use_threads=False, column_names=names, block_size=len(content) + 1),
+        parse_options=pyarrow.csv.ParseOptions(delimiter=" ", quote_char=False),
         convert_options=pyarrow.csv.ConvertOptions(
-            column_types=dict.fromkeys(names, pa.binary()), include_columns=[n for n in names if n in "bask"]
+            column_types=dict.fromkeys(names, pa.binary()), include_columns=[name for name in names if name in "bask"]
         ),
     )
-    line = np.arange(block.first, block.first + table.num_rows + len(wrong))
-    return table, np.setdiff1d(line, np.asarray(wrong, np.int64), assume_unique=True)
+    return table, line
+
+
+def _sound_lines(block: Block, fields: int, tally: Tally) -> tuple[bytes, Ids]:
+    """The lines with so many fields, as bytes, and their numbers; empty lines are dropped, others counted."""
+    content = block.content
+    if b"\r" in content:  # Arrow ends a line at every one of them
+        content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\xff")
+    codes = np.frombuffer(content, np.uint8)
+    ends = np.flatnonzero(codes == _LINE_END)
+    if not len(ends) or ends[-1] != len(codes) - 1:
+        ends = np.append(ends, len(codes))
+    spaces = np.searchsorted(np.flatnonzero(codes == _SPACE), ends)
+    wrong = np.flatnonzero(np.diff(spaces, prepend=0) != fields - 1)
+    number = np.arange(block.first, block.first + len(ends))
+    if not len(wrong):
+        return content, number
+    lines = content.split(b"\n")
+    for place in wrong.tolist():
+        if lines[place].strip():
+            tally.note("wrong number of fields", block.place, block.first + place, lines[place])
+        lines[place] = b""
+    kept = np.delete(number, wrong)
+    return b"\n".join(line for line in lines if line), kept
 
 
 def statuses(column: pa.Array) -> NDArray[np.int64]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from forager.errors import InputError
 from forager.imports.captures import Captures
-from forager.imports.lines import blocks, filled
+from forager.imports.lines import Utf8File, blocks
 from forager.imports.opening import Stream
 from forager.imports.tally import Tally
 from forager.imports.times import moments
@@ -47,7 +47,7 @@ def read_csv(stream: Stream, tally: Tally) -> Iterator[Captures]:
     unique = [f"{place}" for place in range(len(names))]
     try:
         batches = pyarrow.csv.open_csv(
-            _File(stream),
+            Utf8File(stream),
             read_options=pyarrow.csv.ReadOptions(
                 use_threads=False, column_names=unique, skip_rows=1, block_size=_BLOCK
             ),
@@ -66,24 +66,6 @@ def read_csv(stream: Stream, tally: Tally) -> Iterator[Captures]:
             yield _captures(stream.source.name, lines, columns)
     except pa.ArrowException as error:
         tally.note("not CSV from here on", stream.source.name, line, str(error).splitlines()[0])
-
-
-class _File:
-    """What Arrow needs to read from a stream."""
-
-    closed = False
-
-    def __init__(self, stream: Stream) -> None:
-        self._stream = stream
-
-    def read(self, size: int = -1) -> bytes:
-        return filled(self._stream, size if size > 0 else _BLOCK)
-
-    def readable(self) -> bool:
-        return True
-
-    def close(self) -> None:
-        self.closed = True
 
 
 def read_parquet(stream: Stream, tally: Tally) -> Iterator[Captures]:
@@ -112,7 +94,7 @@ def _held(stream: Stream) -> BytesIO:
 
 
 class _Row(msgspec.Struct):
-    url: str = msgspec.field(default="")
+    url: str = ""
     page: str = ""
     time: str | int | float | None = None
     timestamp: str | int | float | None = None
@@ -136,18 +118,19 @@ def read_json_lines(stream: Stream, tally: Tally) -> Iterator[Captures]:
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 tally.note("not a JSON line", block.place, number, line)
                 continue
+            if row.changed is None and row.digest is None:
+                tally.note("neither changed nor digest", block.place, number, line)
+                continue
             lines.append(number)
             rows.append(row)
         said = [_first(row.time, row.timestamp, row.at) for row in rows]
         columns = {
             "url": pa.array([row.url or row.page for row in rows], pa.string()),
             "time": pa.array([None if time is None else str(time) for time in said], pa.string()),
-            "gone": pa.array([row.gone for row in rows], pa.bool_()),
+            "changed": pa.array([row.changed is None or bool(row.changed) for row in rows], pa.bool_()),
+            "digest": pa.array([None if row.digest is None else str(row.digest) for row in rows], pa.string()),
+            "gone": pa.array([bool(row.gone) for row in rows], pa.bool_()),
         }
-        if any(row.changed is not None for row in rows):
-            columns["changed"] = pa.array([bool(row.changed) for row in rows], pa.bool_())
-        if any(row.digest is not None for row in rows):
-            columns["digest"] = pa.array([None if row.digest is None else str(row.digest) for row in rows], pa.string())
         yield _captures(block.place, np.asarray(lines, np.int64), columns)
 
 
@@ -184,9 +167,9 @@ def _captures(place: str, lines: NDArray[np.int64], columns: Mapping[str, pa.Arr
 
 
 def _digests(columns: Mapping[str, pa.Array], time: NDArray[np.float64]) -> Prints:
-    """What tells versions apart: the digest, or a fresh one for each change."""
+    """What tells versions apart: the digest, or a fresh one for each change; 0 where nothing changed."""
+    digest = time.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15) | np.uint64(1)
     if "digest" in columns:
-        digest = prints(columns["digest"])
-        return np.where(flags(columns["changed"]), digest, np.uint64(0)) if "changed" in columns else digest
-    fresh = np.asarray(time, np.float64).view(np.uint64) * np.uint64(0x9E3779B97F4A7C15) | np.uint64(1)
-    return np.where(flags(columns["changed"]), fresh, np.uint64(0))
+        said = prints(columns["digest"])
+        digest = np.where(said == 0, digest, said) if "changed" in columns else said
+    return np.where(flags(columns["changed"]), digest, np.uint64(0)) if "changed" in columns else digest

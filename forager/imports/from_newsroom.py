@@ -26,8 +26,7 @@ def tape_of_newsroom(newsroom: Newsroom) -> Tape:
     settings = newsroom.settings
     builder = TapeBuilder(f"newsroom {settings.seed}", "url")
     builder.numbers(newsroom.homes)
-    for paper, (name, base) in enumerate(newsroom.bases.items()):
-        assert settings.papers[paper].name == name
+    for paper, base in enumerate(newsroom.bases[paper.name] for paper in settings.papers):
         _Paper(Site(newsroom.plan, paper), base, builder, settings.start, settings.start + settings.days * DAY).add()
     return builder.finish(start=settings.start, end=settings.start + settings.days * DAY)
 
@@ -71,12 +70,12 @@ class _Paper:
     def _events(self, article: Article) -> Iterator[float]:
         """Whatever may change a page that shows the article, as far as it lies on the tape."""
         times = [article.published, *(change.at for change in article.changes), article.moved, article.removed]
-        return (time for time in times if time is not None and self._start <= time < self._end)
+        return (float(time) for time in times if time is not None and self._start <= time < self._end)
 
     def _add_article(self, article: Article) -> None:
         related = [self._site.plan.articles[number] for number in self._site.plan.related[article.number]]
-        later = {other.published for other in related if article.published < other.published}
-        appeared = max(article.published, self._start)
+        later = {float(other.published) for other in related if article.published < other.published}
+        appeared = float(max(article.published, self._start))
         times = {appeared, *self._events(article), *(time for time in later if appeared < time < self._end)}
         for time in sorted(times):
             gone = not article.visible(time)

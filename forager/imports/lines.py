@@ -1,5 +1,6 @@
 """A stream cut into blocks of whole lines, in constant memory whatever the lines are like."""
 
+import codecs
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -58,3 +59,26 @@ def filled(stream: Stream, size: int) -> bytes:
         pieces.append(piece)
         size -= len(piece)
     return b"".join(pieces)
+
+
+class Utf8File:
+    """A stream as a file for Arrow, which must not meet anything but UTF-8: other bytes become replacement marks."""
+
+    closed = False
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def read(self, size: int = -1) -> bytes:
+        while True:
+            piece = self._stream.read(size if size > 0 else BLOCK)
+            text = self._decoder.decode(piece, final=not piece)
+            if text or not piece:
+                return text.encode()
+
+    def readable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        self.closed = True

@@ -19,7 +19,10 @@ import pyarrow.parquet
 from numpy.typing import NDArray
 
 from forager.errors import InputError
+from forager.imports.captures import REPLACED
 from forager.imports.files import Imported
+from forager.imports.lines import Utf8File
+from forager.imports.opening import Source, opened
 from forager.imports.tally import Tally
 from forager.imports.times import moments
 from forager.imports.values import Flags, Floats, Ids, Prints, as_bytes, flags, mapped, prints
@@ -163,14 +166,11 @@ class _Import:
             return "skip"
 
         try:
-            with pa.input_stream(str(path)) as stream:
-                first = (
-                    stream.read(1 << 16).partition(b"\n")[0].removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
-                )
-            names = [name.strip().strip('"') for name in first.strip().split(",")]
-            with pa.input_stream(str(path)) as stream:
+            with opened(Source(str(path), path)) as stream:
+                first = stream.head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].decode("utf-8", "replace")
+                names = [name.strip().strip('"') for name in first.strip().split(",")]
                 return pyarrow.csv.read_csv(
-                    stream,
+                    Utf8File(stream),
                     read_options=pyarrow.csv.ReadOptions(
                         use_threads=False, skip_rows=1, column_names=names, block_size=1 << 24
                     ),
@@ -187,9 +187,8 @@ class _Import:
         return page
 
     def _page(self, raw: bytes) -> int:
-        try:
-            text = raw.decode("utf-8").strip()
-        except UnicodeDecodeError:
+        text = raw.decode("utf-8", "replace").strip()
+        if REPLACED in text:
             return -1
         if text.lower().startswith(("http:", "https:")):
             text = canonical(text) or ""

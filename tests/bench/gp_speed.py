@@ -31,13 +31,18 @@ WARMUP, K = 2, 0.05
 SETS = {"basic": BASIC, "all": ALL}
 
 
+def of_arrays(function):  # type: ignore[no-untyped-def]
+    """DEAP hands constants over as plain numbers."""
+    return lambda *arguments: function(*map(np.asarray, arguments))
+
+
 def primitive_set(terminals: tuple[str, ...]) -> gp.PrimitiveSet:
     """Our functions as DEAP primitives; names that are no Python names get one."""
     pset = gp.PrimitiveSet("score", len(terminals))
     pset.renameArguments(**{f"ARG{i}": name for i, name in enumerate(terminals)})
     names = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
     for symbol, function in (BINARY | UNARY).items():
-        pset.addPrimitive(function, arity(symbol), names.get(symbol, symbol))
+        pset.addPrimitive(of_arrays(function), arity(symbol), names.get(symbol, symbol))
     return pset
 
 

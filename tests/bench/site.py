@@ -47,7 +47,9 @@ def targets(number: int, pages: int) -> list[int]:
 def page(number: int, pages: int, now: datetime) -> bytes:
     """About 41 KB of markup with 79 different links."""
     date = (now - timedelta(hours=number * 7 % 8760 + 1)).isoformat(timespec="seconds")
-    top = "".join(f'<li class="menu__item"><a href="{path(item + 1)}">{SECTIONS[item].title()}</a></li>' for item in range(8))
+    top = "".join(
+        f'<li class="menu__item"><a href="{path(item + 1)}">{SECTIONS[item].title()}</a></li>' for item in range(8)
+    )
     low = "".join(f'<li><a href="{path(item + 9)}">About {SECTIONS[item]}</a></li>' for item in range(8))
     teasers = "".join(
         f'<div class="teaser teaser--small" data-id="{item}"><a class="teaser__link" href="{path(target)}">'

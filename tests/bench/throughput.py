@@ -210,7 +210,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pages", type=int, default=20_000)
     parser.add_argument("--only", default="", help="contenders whose name contains this")
-    parser.add_argument("--profile", action="store_true", help="run under cProfile (Forager alone unless --only is given)")
+    parser.add_argument(
+        "--profile", action="store_true", help="run under cProfile (Forager alone unless --only is given)"
+    )
     parser.add_argument("--contender", help=argparse.SUPPRESS)
     parser.add_argument("--start", help=argparse.SUPPRESS)
     options = parser.parse_args()

@@ -36,9 +36,9 @@ def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str,
     return int(ended.value.code or 0), out, err
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_explains_itself(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = call(capsys, verb, "--help")
+@pytest.mark.parametrize("words", [f"{group} {verb}".split() for group, verbs in VERBS.items() for verb in verbs])
+def test_every_verb_explains_itself(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = call(capsys, *words, "--help")
     assert code == 0
     assert "Usage: forager" in out
 

@@ -109,7 +109,9 @@ class Tab:
     async def look(self, *, width: int = 1280, height: int = 900, dark: bool = False, phone: bool = False) -> None:
         """Set the screen."""
         scale = 2 if phone else 1
-        await self.do("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=phone)
+        await self.do(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=phone
+        )
         features = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         await self.do("Emulation.setEmulatedMedia", features=features)
 
@@ -132,9 +134,11 @@ async def browsing() -> AsyncIterator[Tab]:
             stderr=asyncio.subprocess.DEVNULL,
         )
         try:
-            async with aiohttp.ClientSession() as client, client.ws_connect(
-                await _address(Path(profile)), max_msg_size=0
-            ) as socket, asyncio.TaskGroup() as group:
+            async with (
+                aiohttp.ClientSession() as client,
+                client.ws_connect(await _address(Path(profile)), max_msg_size=0) as socket,
+                asyncio.TaskGroup() as group,
+            ):
                 browser = Tab(socket, "")
                 listening = group.create_task(browser.read())
                 targets = (await browser.do("Target.getTargets"))["targetInfos"]

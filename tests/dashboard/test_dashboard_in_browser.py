@@ -16,7 +16,9 @@ from tests.dashboard.browser import PATIENCE, Tab, browsing
 from tests.dashboard.crawling import Running, crawling, lively
 from tests.server import Served, Site, serving
 
-HOSTILE = "<script>window.harmed = 1</script>\u202edrowssap \x07\u2066<img src=x onerror='window.harmed = 2'>" + "A" * 10_000
+HOSTILE = (
+    "<script>window.harmed = 1</script>\u202edrowssap \x07\u2066<img src=x onerror='window.harmed = 2'>" + "A" * 10_000
+)
 ROWS = "document.querySelectorAll('main section tbody')[0].rows"
 
 
@@ -24,7 +26,9 @@ def _hostile_page(clock_now: float) -> bytes:
     """An article whose every field is an attack."""
     published = datetime.fromtimestamp(clock_now, UTC).isoformat()
     data = json.dumps({"@type": "NewsArticle", "headline": HOSTILE, "datePublished": published}).replace("<", "\\u003c")
-    paragraph = html.escape(HOSTILE[:200]) + " The minister said on Monday that the plan was sound and would go ahead. " * 8
+    paragraph = (
+        html.escape(HOSTILE[:200]) + " The minister said on Monday that the plan was sound and would go ahead. " * 8
+    )
     return (
         f"<!doctype html><html lang=en><title>{html.escape(HOSTILE)}</title>"
         f"<script type='application/ld+json'>{data}</script><body><article><h1>{html.escape(HOSTILE)}</h1>"
@@ -104,7 +108,9 @@ async def test_a_hostile_title_does_no_harm(tab: Tab, tmp_path: Path) -> None:
     settings = lively("crawl.recrawl_share=0.5")
     async with serving() as site:
         _serve_hostile(site, settings.newsroom.start + 6 * 3600)
-        async with crawling(settings, tmp_path / "run", [site.url("/"), site.url("/2026/03/02/story-1.html")]) as running:
+        async with crawling(
+            settings, tmp_path / "run", [site.url("/"), site.url("/2026/03/02/story-1.html")]
+        ) as running:
             await tab.open(running.address)
             await tab.until(f"[...{ROWS}].some((row) => row.textContent.includes('drowssap'))")
             cell = f"[...{ROWS}].find((row) => row.textContent.includes('drowssap')).querySelector('a')"
@@ -116,7 +122,9 @@ async def test_a_hostile_title_does_no_harm(tab: Tab, tmp_path: Path) -> None:
             await tab.value(f"{cell}.click()")
             await tab.until("document.querySelector('h1')?.textContent.includes('drowssap')")
             await tab.until("document.querySelectorAll('.edition').length >= 1")
-            assert await tab.value("window.harmed === undefined && document.querySelectorAll('main img, main script').length === 0")
+            assert await tab.value(
+                "window.harmed === undefined && document.querySelectorAll('main img, main script').length === 0"
+            )
             assert await tab.value("document.documentElement.scrollWidth <= innerWidth"), "it broke out of the page"
             await _calm(tab, running)
 

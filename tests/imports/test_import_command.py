@@ -1,11 +1,12 @@
 """`forager import` as a user types it."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
+import typer
 
 from forager.cli.app import command
 from forager.errors import InputError, OutputError
@@ -22,27 +23,27 @@ CDX = (
 )
 
 
-def call(*arguments: object) -> Result:
-    runner = CliRunner()
+def call(*arguments: object) -> None:
     verb: Any = command("forager.cli.import_:import_", "import")
-    return runner.invoke(verb, [str(one) for one in arguments])
+    verb.main(args=[str(one) for one in arguments], prog_name="import", standalone_mode=False)
 
 
-def test_an_import_says_what_it_read_and_writes_a_tape(tmp_path: Path) -> None:
+def test_an_import_says_what_it_read_and_writes_a_tape(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "index"
     path.write_text(CDX)
-    result = call(path, "-O", tmp_path / "tape")
-    assert result.exit_code == 0
-    assert "1 pages, 2 versions, 0 links; 2026-03-02 00:00 to 2026-03-04 00:00 UTC, 2.0 days" in result.output
-    assert "1 broken: wrong number of fields" in result.output
-    assert f"{path}:4: wrong number of fields: broken" in result.output
+    call(path, "-O", tmp_path / "tape")
+    output = capsys.readouterr().out
+    assert "1 pages, 2 versions, 0 links; 2026-03-02 00:00 to 2026-03-04 00:00 UTC, 2.0 days" in output
+    assert "1 broken: wrong number of fields" in output
+    assert f"{path}:4: wrong number of fields: broken" in output
     assert load(tmp_path / "tape").versions == 2
 
 
-def test_the_json_answer_holds_the_same_figures(tmp_path: Path) -> None:
+def test_the_json_answer_holds_the_same_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "index"
     path.write_text(CDX)
-    facts = json.loads(call(path, "-O", tmp_path / "tape", "--json", "--identity", "version").stdout)
+    call(path, "-O", tmp_path / "tape", "--json", "--identity", "version")
+    facts = json.loads(capsys.readouterr().out)
     assert (facts["pages"], facts["versions"], facts["records"]) == (1, 2, 2)
     assert facts["broken"] == {"wrong number of fields": 1}
     assert facts["formats"] == {"CDX": 1}
@@ -51,7 +52,7 @@ def test_the_json_answer_holds_the_same_figures(tmp_path: Path) -> None:
 
 def test_tables_are_imported_from_a_folder(tmp_path: Path) -> None:
     (tmp_path / "versions.csv").write_text("url,time,digest\nhttp://e.org/,0,a\n")
-    assert call("--table", tmp_path, "-O", tmp_path / "tape").exit_code == 0
+    call("--table", tmp_path, "-O", tmp_path / "tape")
     assert load(tmp_path / "tape").pages == 1
 
 
@@ -63,10 +64,8 @@ async def filled(directory: Path) -> None:
 
 
 def test_a_run_directory_is_known_by_its_database(tmp_path: Path) -> None:
-    import asyncio
-
     asyncio.run(filled(tmp_path / "run"))
-    assert call(tmp_path / "run", "-O", tmp_path / "tape").exit_code == 0
+    call(tmp_path / "run", "-O", tmp_path / "tape")
     assert load(tmp_path / "tape").time.tolist() == [5.0]
 
 
@@ -76,9 +75,9 @@ def test_a_run_directory_is_known_by_its_database(tmp_path: Path) -> None:
 def test_an_import_of_nothing_is_an_error_and_writes_nothing(tmp_path: Path, content: str) -> None:
     path = tmp_path / "index"
     path.write_text(content)
-    result = call(path, "-O", tmp_path / "tape")
-    assert isinstance(result.exception, InputError)
-    assert "\n" not in str(result.exception)
+    with pytest.raises(InputError) as caught:
+        call(path, "-O", tmp_path / "tape")
+    assert "\n" not in str(caught.value)
     assert not (tmp_path / "tape").exists()
 
 
@@ -87,11 +86,13 @@ def test_a_folder_with_other_things_is_never_written_to(tmp_path: Path) -> None:
     path.write_text(CDX)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letters").write_text("dear")
-    assert isinstance(call(path, "-O", tmp_path / "mine").exception, OutputError)
-    assert isinstance(call(path, "-O", path).exception, OutputError)
+    for target in (tmp_path / "mine", path):
+        with pytest.raises(OutputError):
+            call(path, "-O", target)
     assert [one.name for one in (tmp_path / "mine").iterdir()] == ["letters"]
 
 
 def test_files_and_tables_exclude_each_other(tmp_path: Path) -> None:
-    assert call("-O", tmp_path / "tape").exit_code == 2
-    assert call(tmp_path, "--table", tmp_path, "-O", tmp_path / "tape").exit_code == 2
+    for arguments in ([], [tmp_path, "--table", tmp_path]):
+        with pytest.raises(typer.BadParameter):
+            call(*arguments, "-O", tmp_path / "tape")

@@ -47,12 +47,28 @@ def http(status: str, body: str = "") -> str:
     return f"HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\n\r\n{body}"
 
 
+FLOOD = "http://e.org/2026/03/02/flood"
 RECORDING = warc(
     ("response", "http://e.org/robots.txt", "2026-03-02T07:00:00Z", http("200 OK", "User-agent: *")),
-    ("response", "http://e.org/a", "2026-03-02T07:00:00Z", http("200 OK", ARTICLE.format(text="First."))),
-    ("response", "http://e.org/a", "2026-03-02T08:00:00Z", http("200 OK", ARTICLE.format(text="First."))),
-    ("response", "http://e.org/a", "2026-03-02T09:00:00Z", http("200 OK", ARTICLE.format(text="Second."))),
-    ("response", "http://e.org/a", "2026-03-02T10:00:00Z", http("410 Gone")),
+    (
+        "response",
+        "http://e.org/2026/03/02/flood",
+        "2026-03-02T07:00:00Z",
+        http("200 OK", ARTICLE.format(text="First.")),
+    ),
+    (
+        "response",
+        "http://e.org/2026/03/02/flood",
+        "2026-03-02T08:00:00Z",
+        http("200 OK", ARTICLE.format(text="First.")),
+    ),
+    (
+        "response",
+        "http://e.org/2026/03/02/flood",
+        "2026-03-02T09:00:00Z",
+        http("200 OK", ARTICLE.format(text="Second.")),
+    ),
+    ("response", FLOOD, "2026-03-02T10:00:00Z", http("410 Gone")),
     ("response", "http://e.org/old", "2026-03-02T10:00:00Z", http("301 Moved\r\nLocation: /a")),
 )
 
@@ -60,7 +76,7 @@ RECORDING = warc(
 def check_recording(path: Path) -> None:
     found = import_files(sources([str(path)]), origin="t")
     tape, urls = found.tape, list(found.tape.urls())
-    a = urls.index(Url("http://e.org/a"))
+    a = urls.index(Url(FLOOD))
     span = slice(int(tape.version_start[a]), int(tape.version_start[a + 1]))
     assert ((tape.time[span] - MARCH_2) / 3600).tolist() == [7, 9, 10]  # at 8 nothing was new
     assert tape.gone[span].tolist() == [False, False, True]
@@ -102,7 +118,7 @@ def test_a_damaged_warc_gives_what_can_be_read(tmp_path: Path) -> None:
 async def filled_run(directory: Path) -> None:
     """A hub seen at 10, unchanged at 20, gone at 30, back as it was at 40, changed at 50; an article seen at 15."""
     store = await SqliteStore.open(directory)
-    urls = [Url("http://e.org/"), Url("http://e.org/a"), Url("http://e.org/never")]
+    urls = [Url("http://e.org/"), Url(FLOOD), Url("http://e.org/never")]
     await store.put([Found(url, Channel.LINK, at=1.0) for url in urls])
     hub = Version(Kind.HUB, 1, 2, 3, links=(UrlId(1), UrlId(2)))
     date = Dated(12.0, DateSource.META)
@@ -124,7 +140,7 @@ async def filled_run(directory: Path) -> None:
 async def test_a_run_directory_gives_what_its_crawl_saw(tmp_path: Path) -> None:
     await filled_run(tmp_path)
     tape = await tape_of_run(tmp_path)
-    assert list(tape.urls()) == ["http://e.org/", "http://e.org/a", "http://e.org/never"]
+    assert list(tape.urls()) == ["http://e.org/", FLOOD, "http://e.org/never"]
     assert tape.version_start.tolist() == [0, 4, 5, 5]
     assert tape.time.tolist() == [10, 30, 40, 50, 15]
     assert tape.gone.tolist() == [False, True, False, False, False]

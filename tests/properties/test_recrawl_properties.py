@@ -36,6 +36,7 @@ trees: st.SearchStrategy[Tree] = st.recursive(leaves, _nodes, max_leaves=12)
 visits = st.lists(st.tuples(st.floats(0.01, 50.0), st.booleans()), min_size=1, max_size=40)
 
 
+@settings(deadline=None)
 @given(visits)
 def test_running_sums_equal_the_definitions_over_the_whole_history(steps: list[tuple[float, bool]]) -> None:
     history, now, flags = History(), 0.0, []
@@ -59,6 +60,7 @@ def test_running_sums_equal_the_definitions_over_the_whole_history(steps: list[t
 intervals = st.lists(st.floats(0.01, 100.0), max_size=15)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(intervals, intervals), min_size=1, max_size=6))
 def test_newton_for_many_pages_finds_the_roots_that_brent_finds(pages: list[tuple[list[float], list[float]]]) -> None:
     page, length, changed = [], [], []
@@ -71,6 +73,7 @@ def test_newton_for_many_pages_finds_the_roots_that_brent_finds(pages: list[tupl
         assert rate == pytest.approx(likeliest_rate(busy, quiet), rel=1e-7)
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.floats(0.05, 20.0), min_size=1, max_size=10), st.lists(st.floats(0.05, 20.0), min_size=1, max_size=10)
 )
@@ -87,6 +90,7 @@ def test_no_other_rate_is_likelier(changed: list[float], unchanged: list[float])
 numbers = st.floats(-1e150, 1e150)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(numbers, numbers), min_size=1, max_size=20))
 def test_every_primitive_is_finite(pairs: list[tuple[float, float]]) -> None:
     a, b = (np.array(column) for column in zip(*pairs, strict=True))
@@ -108,6 +112,7 @@ def rows(draw: st.DrawFn) -> States:
     return history.states(15.0)
 
 
+@settings(deadline=None)
 @given(trees, rows())
 def test_every_tree_has_finite_scores_and_its_canonical_form_has_the_same(tree: Tree, states: States) -> None:
     scores = compiled(tree).scores(states)
@@ -116,11 +121,13 @@ def test_every_tree_has_finite_scores_and_its_canonical_form_has_the_same(tree: 
     assert compiled(canonical(tree)).scores(states).tolist() == scores.tolist()
 
 
+@settings(deadline=None)
 @given(trees)
 def test_a_printed_formula_is_read_back_as_the_same_tree(tree: Tree) -> None:
     assert parse(text_of(tree)) == tree
 
 
+@settings(deadline=None)
 @given(trees)
 def test_the_canonical_form_is_its_own_canonical_form_and_prints_to_the_same_value(tree: Tree) -> None:
     form = canonical(tree)
@@ -142,6 +149,7 @@ def test_groups_and_pages_give_the_same_crawl(
     assert np.allclose(fresh, by_page.freshness, rtol=1e-12, atol=0.0)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 2**32))
 def test_bred_trees_are_whole_and_never_too_deep(seed: int) -> None:
     rng, gp = np.random.default_rng(seed), GPSettings(population=6)

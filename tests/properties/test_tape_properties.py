@@ -4,6 +4,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -37,6 +38,7 @@ def built(rows: list[Row], **options: bool) -> Tape:
 
 
 @given(ROWS)
+@settings(max_examples=60, deadline=None)
 def test_a_tape_holds_every_version_with_its_links(rows: list[Row]) -> None:
     tape = built(rows)
     urls = list(tape.urls())
@@ -53,6 +55,7 @@ def test_a_tape_holds_every_version_with_its_links(rows: list[Row]) -> None:
 
 
 @given(ROWS)
+@settings(max_examples=60, deadline=None)
 def test_merging_repeats_never_changes_what_a_page_shows(rows: list[Row]) -> None:
     """At any moment the merged tape shows the same digest (0: as before), links and goneness as the whole one."""
     whole, merged = built(rows), built(rows, merge_repeats=True)
@@ -74,7 +77,7 @@ def _shown(tape: Tape, page: int, now: float) -> object:
 
 
 @given(ROWS)
-@settings(max_examples=30)
+@settings(max_examples=20, deadline=None)
 def test_a_tape_survives_being_stored(rows: list[Row]) -> None:
     tape = built(rows, merge_repeats=True, date_by_first_sight=True)
     with tempfile.TemporaryDirectory() as folder:
@@ -85,6 +88,7 @@ def test_a_tape_survives_being_stored(rows: list[Row]) -> None:
 
 
 @given(ROWS, st.integers(0, 99))
+@settings(max_examples=60, deadline=None)
 def test_rewiring_keeps_the_number_of_links_of_every_version(rows: list[Row], seed: int) -> None:
     tape = built(rows)
     twin = rewired(tape, stream(seed, "rewire"))
@@ -119,7 +123,7 @@ LINES = st.lists(
 
 
 @given(LINES)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_no_bytes_bring_an_import_down(lines: list[bytes]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "file"
@@ -133,8 +137,7 @@ def test_no_bytes_bring_an_import_down(lines: list[bytes]) -> None:
 
 
 @given(st.text(max_size=30))
+@settings(deadline=None)
 def test_any_text_is_a_time_or_nan(text: str) -> None:
-    import pyarrow as pa
-
     assert isinstance(moment(text), float)
     assert len(stamps(pa.array([text.encode("utf-8", "replace")]))) == 1

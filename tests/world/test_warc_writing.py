@@ -212,6 +212,14 @@ def test_a_later_crawl_goes_on_in_the_same_directory(tmp_path: Path) -> None:
     check(first, second)
 
 
+def test_a_later_crawl_refers_to_bodies_and_never_to_revisits(tmp_path: Path) -> None:
+    first, copy = Url("https://paper.example/z"), Url("https://paper.example/a")  # the copy comes first in the index
+    write(tmp_path, exchange(first), exchange(copy))
+    _, second = write(tmp_path, exchange(copy, at=NOON + 60))
+    (revisit,) = [fields for kind, fields, _ in read_by_warcio(second) if kind == "revisit"]
+    assert revisit["WARC-Refers-To-Target-URI"] == first
+
+
 def test_the_same_exchanges_make_the_same_bytes(tmp_path: Path) -> None:
     (one,), (other,) = write(tmp_path / "a", *EVERY_KIND), write(tmp_path / "b", *EVERY_KIND)
     assert one.read_bytes() == other.read_bytes()

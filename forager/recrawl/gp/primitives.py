@@ -36,14 +36,15 @@ def multiply(a: FloatArray, b: FloatArray) -> FloatArray:
 
 def divide(a: FloatArray, b: FloatArray) -> FloatArray:
     """a / b, 0 where b is 0."""
-    zero = b == 0.0
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        return _clipped(np.where(zero, 0.0, a / np.where(zero, 1.0, b)))
+        if b.all():
+            return _clipped(a / b)
+        return _clipped(np.where(b == 0.0, 0.0, a / np.where(b == 0.0, 1.0, b)))
 
 
 def log(a: FloatArray) -> FloatArray:
     """ln a, 0 where a is not positive."""
-    return np.log(np.where(a > 0.0, a, 1.0))
+    return np.log(a if a.min(initial=1.0) > 0.0 else np.where(a > 0.0, a, 1.0))
 
 
 def exp(a: FloatArray) -> FloatArray:
@@ -52,10 +53,12 @@ def exp(a: FloatArray) -> FloatArray:
 
 def power(a: FloatArray, b: FloatArray) -> FloatArray:
     """a to the b, 0 where that is not a real number (0 to a negative power, a root of a negative number)."""
-    defined = (a > 0.0) | ((a == 0.0) & (b >= 0.0)) | ((a < 0.0) & (b == np.floor(b)))
     with np.errstate(over="ignore", under="ignore"):
+        if a.min(initial=1.0) > 0.0:  # defined everywhere: no need to look more closely
+            return np.minimum(np.power(a, b), LIMIT)
+        defined = (a > 0.0) | ((a == 0.0) & (b >= 0.0)) | ((a < 0.0) & (b == np.floor(b)))
         raised = np.power(np.where(defined, a, 1.0), np.where(defined, b, 1.0))
-    return np.where(defined, _clipped(raised), 0.0)
+        return np.where(defined, _clipped(raised), 0.0)
 
 
 BINARY: Mapping[str, Callable[[FloatArray, FloatArray], FloatArray]] = {

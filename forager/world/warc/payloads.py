@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import NamedTuple
 
-from forager.world.warc.cdxj import Line, read_line
+from forager.world.warc.cdxj import REVISIT, read_line
 from forager.world.warc.fields import moment, warc_date
 
 
@@ -40,21 +40,23 @@ class Payloads:
             self._written[digest] = Written(url, date)
             _trim(self._written, self._remember)
         if version:
-            self._latest.pop(url, None)
-            self._latest[url] = digest
-            _trim(self._latest, self._remember)
+            self._note_version(url, digest)
+
+    def _note_version(self, url: str, digest: str) -> None:
+        self._latest.pop(url, None)
+        self._latest[url] = digest
+        _trim(self._latest, self._remember)
 
     def load(self, index: Iterable[str]) -> None:
-        """Remember what the lines of an index say."""
+        """Remember what the lines of an index say; a revisit holds no body to refer to."""
         for line in filter(None, map(read_line, index)):
-            time = moment(line.stamp)
-            if time is not None and line.digest and not _is_not_modified(line):
-                date = warc_date(time)[:19] + "Z"
-                self.note(line.url, line.digest, date, version=line.status.startswith("2"))
-
-
-def _is_not_modified(line: Line) -> bool:
-    return line.status == "304"
+            time, is_version = moment(line.stamp), line.status.startswith("2")
+            if time is None or not line.digest:
+                continue
+            if line.mime != REVISIT:
+                self.note(line.url, line.digest, warc_date(time)[:19] + "Z", version=is_version)
+            elif is_version:
+                self._note_version(line.url, line.digest)
 
 
 def _trim(known: dict[str, Written] | dict[str, str], most: int) -> None:

@@ -1,0 +1,138 @@
+"""`forager why RUN_DIR URL`: who found a page, how often it was visited, and why it is a story or not."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from forager.cli.options import Config, Json, Set, loaded
+from forager.errors import InputError
+from forager.foragers.shared import Shared
+from forager.foragers.visits import VisitStatistics
+from forager.pages.urls import canonical
+from forager.reports.dossier import Dossier, compile_dossier
+from forager.reports.showing import moment, shown, span
+from forager.settings import Settings
+from forager.store.reader import SqliteReader
+from forager.terms import Dated, UrlId
+
+LOOKS = 10
+"""Latest visits printed (ours); --json has more."""
+
+
+def why(
+    run: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="The directory of a run, finished or not.")],
+    url: Annotated[str, typer.Argument(help="The page in question.")],
+    config: Config = None,
+    set_: Set = None,
+    json: Json = False,
+) -> None:
+    """Say who found a page, how and when, how often it was visited, and why it is a story or not."""
+    dossier = asyncio.run(_look_up(run, url, loaded(config, set_).settings))
+    typer.echo(msgspec.json.encode(dossier).decode() if json else told(dossier))
+
+
+async def _look_up(run: Path, text: str, settings: Settings) -> Dossier:
+    url = canonical(text)
+    if url is None:
+        raise InputError(f"{shown(text)!r} is not an http(s) URL")
+    reader = await SqliteReader.open(run)
+    try:
+        id = reader.find(url)
+        if id is None:
+            raise InputError(f"{run}: this run never met {shown(url)}; was it linked from a page within its scope?")
+        return await compile_dossier(
+            id,
+            reader,
+            _end(reader),
+            max_age=settings.reinforcing.relevancy.max_age,
+            statistics=await _statistics(reader, settings),
+        )
+    finally:
+        await reader.close()
+
+
+def _end(reader: SqliteReader) -> float:
+    """The time of the last visit of the run: the present of all that is said."""
+    known = (reader.known(UrlId(id)) for id in range(reader.counts().known))
+    return max((page.last_visit or page.found for page in known), default=0.0)
+
+
+async def _statistics(reader: SqliteReader, settings: Settings) -> VisitStatistics | None:
+    saved = await reader.recall("shared")
+    walk = settings.forager
+    return None if saved is None else Shared.load(saved, walk.expectation, walk.leaving).visits
+
+
+def told(dossier: Dossier) -> str:
+    """The dossier for people."""
+    parts = [
+        [dossier.url, *([dossier.title] if dossier.title else [])],
+        [f"A story?  {dossier.story}", *_stories(dossier)],
+        [f"Visits    {dossier.visiting}"],
+        _found(dossier),
+        _versions(dossier),
+        _visits(dossier),
+        _copies(dossier),
+    ]
+    return "\n\n".join("\n".join(lines) for lines in parts if lines)
+
+
+def _stories(dossier: Dossier) -> list[str]:
+    return [
+        f"  told {moment(one.at)} UTC by {one.by}, {span(one.delay)} after publication "
+        f"({moment(one.published)} UTC by {one.published_source})"
+        for one in dossier.stories
+    ]
+
+
+def _found(dossier: Dossier) -> list[str]:
+    lines = ["How it was found, back to a seed"]
+    for place, one in enumerate(dossier.found):
+        by = f", visited by {one.by}" if one.by else ""
+        lines.append(f"  {moment(one.at)}  {shown(one.url)}")
+        if one.channel == "seed":
+            lines.append("    a seed")
+        else:
+            where = " on" if place + 1 < len(dossier.found) else ""
+            lines.append(f"    found by {one.channel}{where}{by}")
+    if dossier.announced is not None:
+        lines.append(f"  a feed or news sitemap says it was published {moment(dossier.announced)} UTC")
+    return lines
+
+
+def _versions(dossier: Dossier) -> list[str]:
+    lines = [f"{dossier.versions} versions"] if dossier.versions else []
+    for one in dossier.editions:
+        dates = [_date("published", one.published), _date("modified", one.modified)]
+        facts = [one.kind, f"{one.words} words", *filter(None, dates)]
+        lines.append(f"  {moment(one.at)}  {one.title or '(no title)'}  [{', '.join(facts)}]")
+        changes = [*one.title_changes, *one.text_changes]
+        lines += [f"    {piece.mark} {shown(piece.text, 160)}" for piece in changes if piece.mark != "="]
+    return lines
+
+
+def _date(name: str, dated: Dated | None) -> str | None:
+    if dated is None:
+        return None
+    return f"{name} {moment(dated.time) if dated.exact else moment(dated.time)[:10]} by {dated.source.value}"
+
+
+def _visits(dossier: Dossier) -> list[str]:
+    looks = dossier.latest_visits[:LOOKS]
+    lines = [f"Latest visits, {len(looks)} of {dossier.visits}"] if looks else []
+    for one in looks:
+        ended = "changed" if one.changed else one.outcome
+        status = f" {one.status}" if one.status else ""
+        error = f"  {one.error}" if one.error else ""
+        lines.append(f"  {moment(one.at)}  {ended}{status}  by {one.by}{error}")
+    return lines
+
+
+def _copies(dossier: Dossier) -> list[str]:
+    lines = ["Pages with nearly the same text"] if dossier.copies else []
+    for one in dossier.copies:
+        lines.append(f"  {moment(one.published)}  {shown(one.url)}{'  (the first print)' if one.is_first else ''}")
+    return lines

@@ -1,0 +1,235 @@
+"""The report of a run as one HTML file: it needs no network and no script, and everything of the web in it is escaped."""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from pathlib import Path
+
+import numpy as np
+
+from forager.reinforcing.scores import Record
+from forager.reports import svg
+from forager.reports.account import Account, Errors, Side
+from forager.reports.showing import moment, shown, span, visitor
+from forager.store.protocol import Story
+
+STORIES, LIVES, DOTS = 500, 60, 3000
+"""Latest stories listed, foragers and delays drawn (ours)."""
+STYLE = (Path(__file__).parent / "report.css").read_text(encoding="utf-8")
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def report(account: Account, name: str) -> str:
+    """The page."""
+    title = f"Report of {escape(shown(name))}"
+    parts = [
+        _headline(account),
+        _over_time(account),
+        _sites(account),
+        _costs(account),
+        _fleet(account.records, account),
+    ]
+    parts += [_errors(account.errors), _stories(account.stories)]
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">'
+        f"<style>{STYLE}</style></head><body><main><h1>{title}</h1>{''.join(parts)}</main></body></html>\n"
+    )
+
+
+def _headline(account: Account) -> str:
+    delays, requests = account.delays, account.requests
+    tiles = [
+        ("Stories", f"{len(account.stories):,}", ""),
+        ("Median delay", span(_quantile(delays, 0.5)), f"nine in ten within {span(_quantile(delays, 0.9))}"),
+        ("Requests", f"{requests:,}", f"{account.visits:,} visits"),
+        ("Cost", f"{requests / len(account.stories):.1f}" if account.stories else "–", "requests per story"),
+        ("Pages", f"{account.pages:,}", f"{account.known:,} URLs known, {account.known - account.pages:,} not visited"),
+        ("Versions", f"{account.versions:,}", f"{_megabytes(account)} received"),
+        ("Foragers", f"{sum(one.deleted is None for one in account.records)}", f"{len(account.records)} born"),
+        ("Errors", f"{sum(one.count for one in account.errors.values()):,}", ""),
+    ]
+    drawn = "".join(
+        f"<div><dt>{name}</dt><dd>{value}</dd><dd class=note>{note}</dd></div>" for name, value, note in tiles
+    )
+    took = f"From {moment(account.began)} to {moment(account.ended)} UTC, {span(account.ended - account.began)}."
+    return f"<p class=note>{took}</p><dl class=tiles>{drawn}</dl>"
+
+
+def _over_time(account: Account) -> str:
+    began, ended, sites = account.began, account.ended, sorted(account.sites)
+    colours = {name: place for place, name in enumerate(sites)}
+    points = [(one.fetched, one.delay, colours[one.site]) for one in account.stories[-DOTS:]]
+    legend = "".join(
+        f'<li><svg viewBox="0 0 10 10"><circle class="c{place % svg.COLOURS}" cx="5" cy="5" r="4"/></svg>{escape(name)}</li>'
+        for place, name in enumerate(sites[: svg.COLOURS])
+    )
+    delays = svg.dots(points, began, ended, "Delay of each story over time") + f"<ul class=legend>{legend}</ul>"
+    stories = svg.bars(account.stories_over_time, began, ended, "Stories over time")
+    return _pair(
+        _section("Delay", "From publication to fetch, each story a dot.", delays if points else _nothing()),
+        _section("Stories over time", "", stories if points else _nothing()),
+    )
+
+
+def _sites(account: Account) -> str:
+    heads = [
+        "Site",
+        "Stories",
+        "Median delay",
+        "p90",
+        "Found first by",
+        "Requests",
+        "Per story",
+        "Unchanged",
+        "Received",
+    ]
+    rows = [
+        [
+            escape(name),
+            f"{len(site.delays):,}",
+            span(_quantile(site.delays, 0.5)),
+            span(_quantile(site.delays, 0.9)),
+            _tags(site.channels.most_common()),
+            f"{site.requests:,}",
+            f"{site.requests / len(site.delays):.1f}" if site.delays else "–",
+            f"{site.outcomes['unchanged'] / site.requests:.0%}" if site.requests else "–",
+            f"{site.wire_bytes / 1e6:.1f} MB",
+        ]
+        for name, site in sorted(account.sites.items(), key=lambda item: (-len(item[1].delays), item[0]))
+    ]
+    return _section("Sites", "", _table(heads, rows, text=(0, 4)))
+
+
+def _costs(account: Account) -> str:
+    began, ended = account.began, account.ended
+    heads = ["Who asked", "Visits", "Saw a change", "Stories", "Visits per story"]
+    rows = [_side("the fleet", account.fleet), _side("the recrawl cycle", account.recrawl)]
+    outcomes: dict[str, int] = {}
+    for site in account.sites.values():
+        for outcome, count in site.outcomes.items():
+            outcomes[outcome] = outcomes.get(outcome, 0) + count
+    ended_as = _tags(sorted(outcomes.items(), key=lambda item: -item[1]))
+    requests = svg.bars(account.requests_over_time, began, ended, "Requests over time")
+    rate = svg.shares(account.changes_over_time, account.recrawls_over_time, began, ended, "ChangeRate over time")
+    table = _section("Costs", "How the visits ended:", f"<p>{ended_as}</p>" + _table(heads, rows, text=(0,)))
+    if not account.visits:
+        return table
+    recrawl = _section("Recrawl", "Share of the recrawl cycle's visits that saw a change.", rate)
+    return table + _pair(_section("Requests over time", "", requests), recrawl)
+
+
+def _side(name: str, side: Side) -> list[str]:
+    changed = f"{side.changed / side.visits:.0%}" if side.visits else "–"
+    each = f"{side.visits / side.stories:.1f}" if side.stories else "–"
+    return [name, f"{side.visits:,}", changed, f"{side.stories:,}", each]
+
+
+def _fleet(records: Sequence[Record], account: Account) -> str:
+    if not records:
+        return _section("Fleet", "", "<p class=empty>The run has kept no fleet.</p>")
+    latest = records[-LIVES:]
+    began = min(account.began, min(one.born for one in latest))
+    drawn = svg.lives(
+        [(one.id, one.parent, one.born, one.deleted) for one in latest], began, account.ended, "Lives of the foragers"
+    )
+    heads = ["Forager", "Kind", "Parent", "Score", "Stories", "Sent", "Downloads", "Born", "Deleted"]
+    rows = [
+        [
+            f"№ {one.id}",
+            one.kind.value,
+            "–" if one.parent is None else f"№ {one.parent}",
+            f"{one.score:.1f}",
+            f"{one.relevant:,}",
+            f"{one.sent:,}",
+            f"{one.downloads:,}",
+            moment(one.born),
+            moment(one.deleted),
+        ]
+        for one in sorted(latest, key=lambda one: -one.relevant)
+    ]
+    note = "A line is a life; it hangs on the parent's line where it was born, and a cross ends it."
+    return _section("Fleet", note, drawn + _table(heads, rows, text=(0, 1)))
+
+
+def _errors(errors: dict[str, Errors]) -> str:
+    if not errors:
+        return _section("Errors and refusals", "", "<p class=empty>There were none.</p>")
+    rows = [
+        [
+            escape(kind),
+            f"{one.count:,}",
+            "<br>".join(
+                f"{escape(shown(reason))} ({count:,})" for reason, count in one.reasons.most_common(3) if reason
+            ),
+            "<br>".join(_link(url, shown(url, 100)) for url in one.examples),
+        ]
+        for kind, one in sorted(errors.items(), key=lambda item: -item[1].count)
+    ]
+    return _section("Errors and refusals", "", _table(["Kind", "Count", "Reasons", "Examples"], rows, text=(0, 2, 3)))
+
+
+def _stories(stories: Sequence[Story]) -> str:
+    rows = [
+        [
+            moment(one.published),
+            span(one.delay),
+            _link(one.url, shown(one.title) or one.url) + _copy(one),
+            escape(one.site),
+            escape(one.discovered_via.value),
+            escape(one.published_source),
+            visitor(one.forager),
+        ]
+        for one in reversed(stories[-STORIES:])
+    ]
+    note = f"The latest {STORIES} of {len(stories):,}." if len(stories) > STORIES else ""
+    heads = ["Published", "Delay", "Story", "Site", "Channel", "Date from", "Found by"]
+    return _section("Stories", note, _table(heads, rows, text=(2, 3, 4, 5, 6)) if rows else _nothing())
+
+
+def _copy(story: Story) -> str:
+    return (
+        "" if story.duplicate_of is None else f" <span class=tag>copy of {escape(shown(story.duplicate_of, 80))}</span>"
+    )
+
+
+def _link(url: str, text: str) -> str:
+    inside = f"<bdi dir=auto>{escape(text)}</bdi>"
+    if not url.startswith(("http://", "https://")):
+        return inside
+    return f'<a href="{escape(url)}" rel="noopener noreferrer">{inside}</a>'
+
+
+def _section(title: str, note: str, content: str) -> str:
+    return f"<section><h2>{title}</h2>{f'<p class=note>{note}</p>' if note else ''}{content}</section>"
+
+
+def _pair(one: str, other: str) -> str:
+    return f"<div class=pair>{one}{other}</div>"
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], text: Sequence[int]) -> str:
+    """Cells are markup already; columns not in `text` hold numbers."""
+    kinds = ["" if place in text else " class=number" for place in range(len(heads))]
+    head = "".join(f"<th scope=col{kind}>{name}</th>" for name, kind in zip(heads, kinds, strict=True))
+    lines = (
+        "<tr>" + "".join(f"<td{kind}>{cell}</td>" for cell, kind in zip(row, kinds, strict=True)) + "</tr>"
+        for row in rows
+    )
+    return f"<div class=scroll><table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
+
+
+def _tags(counts: Iterable[tuple[str, int]]) -> str:
+    return " ".join(f"<span class=tag>{escape(name)} {count:,}</span>" for name, count in counts) or "–"
+
+
+def _nothing() -> str:
+    return "<p class=empty>No story was found.</p>"
+
+
+def _quantile(values: Sequence[float], share: float) -> float | None:
+    return float(np.quantile(values, share)) if len(values) else None
+
+
+def _megabytes(account: Account) -> str:
+    return f"{sum(site.wire_bytes for site in account.sites.values()) / 1e6:.1f} MB"
