@@ -14,6 +14,7 @@ from forager.engine.crawl import Crawl
 from forager.engine.journal import Journal
 from forager.engine.stating import LiveStates, in_thread, inline, wants_states
 from forager.engine.telling import Teller
+from forager.engine.texts import read_texts
 from forager.errors import SettingsError
 from forager.events import Event
 from forager.foragers.shared import Shared
@@ -21,6 +22,7 @@ from forager.foragers.thrift import Thrift
 from forager.frontier.scope import Scope
 from forager.frontier.timetable import Timetable
 from forager.reinforcing.agent import ReinforcingAgent
+from forager.reinforcing.focus import Focus
 from forager.reinforcing.saving import load_agent, save_agent
 from forager.settings import Settings
 from forager.store.protocol import Store
@@ -91,7 +93,8 @@ async def make_crawl(
     journal = Journal(readers)
     scope = Scope(seeds, settings.scope)
     shares = Shares(settings.crawl.recrawl_share, settings.timetable.concurrent_requests_per_host)
-    agent = await _agent(settings, store)
+    focus = await _focus(settings, store)
+    agent = await _agent(settings, store, focus)
     shared = await _shared(settings, store)
     states: LiveStates | None = None
     if wants_states(settings.forager):
@@ -108,6 +111,7 @@ async def make_crawl(
         journal.write,
         sitemaps=wire.robots.sitemaps,
         states=states,
+        focus=focus,
     )
     trust, booked = await store.recall("trust"), await store.recall("timetable")
     if trust is not None:
@@ -130,17 +134,30 @@ async def make_crawl(
             "trust": lambda: msgspec.json.encode(world.trust.save()),
             "timetable": lambda: wire.timetable.save(clock.now()),
             **({} if states is None else {"stating": states.save}),
+            **({} if focus is None else {"focus": focus.save}),
         },
         states=states,
     )
 
 
-async def _agent(settings: Settings, store: Store) -> ReinforcingAgent:
+async def _focus(settings: Settings, store: Store) -> Focus | None:
+    """The topic of the crawl with what it has learned; None if every topic will do."""
+    if not settings.focus.wanted:
+        return None
+    kept = await store.recall("focus")
+    if kept is not None:
+        return Focus.load(kept, settings.focus)
+    examples = settings.focus.examples
+    return Focus(settings.focus, list(read_texts(Path(examples))) if examples else ())
+
+
+async def _agent(settings: Settings, store: Store, focus: Focus | None) -> ReinforcingAgent:
     """The fleet as it was kept, or one that is not yet born."""
     kept = await store.recall("fleet")
+    on_topic = None if focus is None else focus.on_topic
     if kept is None:
-        return ReinforcingAgent(settings.reinforcing, settings.forager, settings.seed)
-    return load_agent(kept, settings.reinforcing, settings.forager)
+        return ReinforcingAgent(settings.reinforcing, settings.forager, settings.seed, on_topic)
+    return load_agent(kept, settings.reinforcing, settings.forager, on_topic)
 
 
 async def _shared(settings: Settings, store: Store) -> Shared:

@@ -24,6 +24,7 @@ from forager.frontier.timetable import TimetableSettings
 from forager.pages.settings import PagesSettings
 from forager.reinforcing.agent import PAPER as PAPER_AGENT
 from forager.reinforcing.agent import ReinforcingSettings
+from forager.reinforcing.focus import FocusSettings
 from forager.store.settings import StoreSettings
 from forager.world.following import FollowingSettings
 from forager.world.live import LiveSettings
@@ -57,6 +58,7 @@ class Settings:
     crawl: CrawlSettings = field(default_factory=CrawlSettings)
     forager: ForagerSettings = field(default_factory=ForagerSettings)
     reinforcing: ReinforcingSettings = field(default_factory=ReinforcingSettings)
+    focus: FocusSettings = field(default_factory=FocusSettings)
     scope: ScopeSettings = field(default_factory=ScopeSettings)
     visits: VisitSettings = field(default_factory=VisitSettings)
     live: LiveSettings = field(default_factory=LiveSettings)

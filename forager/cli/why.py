@@ -91,20 +91,17 @@ def _stories(dossier: Dossier) -> list[str]:
 def _found(dossier: Dossier) -> list[str]:
     lines = ["How it was found, back to a seed"]
     for place, one in enumerate(dossier.found):
-        by = f", visited by {one.by}" if one.by else ""
-        lines.append(f"  {moment(one.at)}  {shown(one.url)}")
-        if one.channel == "seed":
-            lines.append("    a seed")
-        else:
-            where = " on" if place + 1 < len(dossier.found) else ""
-            lines.append(f"    found by {one.channel}{where}{by}")
+        below = place + 1 < len(dossier.found)
+        by = f", which {one.by} visited" if one.by and below else ""
+        way = "a seed" if one.channel == "seed" else f"by {one.channel}{' on the page below' if below else ''}{by}"
+        lines += [f"  {moment(one.at)}  {shown(one.url)}", f"    {way}"]
     if dossier.announced is not None:
         lines.append(f"  a feed or news sitemap says it was published {moment(dossier.announced)} UTC")
     return lines
 
 
 def _versions(dossier: Dossier) -> list[str]:
-    lines = [f"{dossier.versions} versions"] if dossier.versions else []
+    lines = [f"Versions, latest {len(dossier.editions)} of {dossier.versions}"] if dossier.versions else []
     for one in dossier.editions:
         dates = [_date("published", one.published), _date("modified", one.modified)]
         facts = [one.kind, f"{one.words} words", *filter(None, dates)]

@@ -7,6 +7,7 @@ import numpy as np
 
 from forager.dashboard.chronicle import HOUR, Chronicle, Cycle, Place
 from forager.engine.crawl import Crawl
+from forager.engine.revisit import POLICY
 from forager.engine.summary import quantile
 from forager.events import Fetched, Told
 from forager.frontier.timetable import Timetable
@@ -20,11 +21,11 @@ LATEST, POINTS, NEXT, WEBLOG, LIVES = 200, 600, 50, 30, 300
 
 Facts = dict[str, Any]
 
-POLICIES = {
-    "expected": "expected new documents per request: λ·t for pages that list, 1 − e^(−λt) for single texts, λ learned from "
-    "all visits; links that nobody has followed yet go first",
-}
-"""What the policies of the recrawl cycle compute, in words."""
+MEANING = (
+    "links that just appeared go first, then the pages that promise most: λ·t new documents for pages that list, "
+    "1 − e^(−λt) for single texts, with λ learned from all visits"
+)
+"""What the recrawl cycle ranks by, in words."""
 
 
 class Views:
@@ -120,12 +121,13 @@ class Views:
 
     def recrawl(self) -> Facts:
         """Page Recrawl: the policy, its cycles so far, and the pages that it would visit next."""
-        policy, now = self.crawl.settings.policy, self.crawl.clock.now()
+        now = self.crawl.clock.now()
         return {
             "now": now,
-            "policy": policy,
-            "meaning": POLICIES.get(policy, policy),
+            "policy": POLICY,
+            "meaning": MEANING,
             "least_worth": self.crawl.settings.least_worth,
+            "explore": self.crawl.settings.explore,
             "cycle": self.crawl.settings.cycle,
             "share": self.crawl.settings.recrawl_share,
             "turns": {"fleet": self.crawl.world.shares.turns[0], "recrawl": self.crawl.world.shares.turns[1]},
@@ -188,7 +190,7 @@ class Views:
         if not known.size:
             return []
         worth, fresh = visits.worth(known, now)
-        order = np.where(fresh, worth + 1e3, worth)
+        order = np.where(fresh, worth + 1e3, worth)  # links that just appeared go first
         top = np.argpartition(-order, min(NEXT, known.size) - 1)[:NEXT]
         top = top[np.argsort(-order[top], kind="stable")]
         rates = visits.rate(top)

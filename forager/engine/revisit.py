@@ -24,6 +24,9 @@ from forager.terms import NOBODY, UrlId
 from forager.world.visits import WebWorld
 
 
+POLICY = "expected new documents"
+
+
 class RecrawlCycle:
     """Chooses pages by a score function of what all visits taught."""
 
@@ -57,7 +60,7 @@ class RecrawlCycle:
         known = np.arange(self.store.counts().known, dtype=np.int64)
         worth, fresh = self.shared.visits.worth(known, now)
         order = np.lexsort((known, -worth, ~fresh))
-        self.note(Scheduled(now, self.settings.policy, len(known), int((worth >= self.settings.least_worth).sum())))
+        self.note(Scheduled(now, POLICY, len(known), int((worth >= self.settings.least_worth).sum())))
         queues: dict[str, list[tuple[int, float]]] = {}
         for id, expected in zip(order.tolist(), worth[order].tolist(), strict=True):
             if expected > 0:

@@ -19,8 +19,6 @@ class CrawlSettings:
     """Share of each host's requests for the recrawl cycle, the rest is the fleet's; what one leaves goes to the other."""
     cycle: Duration = 900.0
     """How often the recrawl cycle ranks all known pages anew. Ours."""
-    policy: str = "expected"
-    """How the recrawl cycle ranks known pages: `expected` new documents per request."""
     least_worth: Share = 0.3
     """New documents expected of a request below which nobody asks at all: few requests, but none too few. Ours."""
     explore: Share = 0.05

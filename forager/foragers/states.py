@@ -68,6 +68,11 @@ class States:
     def trained(self) -> bool:
         return self._classifier is not None
 
+    @property
+    def words(self) -> int:
+        """How many words are known; 0 for hashed words, where all are."""
+        return 0 if self._vocabulary is None else len(self._vocabulary)
+
     def train(self, texts: Sequence[str], general: Sequence[str] = ()) -> "States":
         """Clusters learned from these texts; `general` is text of no particular topic, if there is any."""
         settings = self.settings

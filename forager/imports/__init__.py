@@ -3,6 +3,7 @@
 opening     files, folders and standard input, unpacked on the fly; `lines` cuts them into blocks of whole lines
 sniffing    which format it is, by content
 cdx  cdxj  timemaps  change_logs   one format each: bytes -> captures, as columns
+csv_tables  CSV in batches
 times       moments as these formats write them; `tally` counts what was broken or left out
 captures    captures -> tape
 files       many files of any format -> tape; `tables` a folder of tables -> tape

@@ -4,20 +4,19 @@ CSV (also with tabs or semicolons), Parquet and JSON lines. A row that says `cha
 not is none, unless it is the first of its page.
 """
 
-import csv
 from collections.abc import Iterator, Mapping, Sequence
 from io import BytesIO
 
 import msgspec
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv
 import pyarrow.parquet
 from numpy.typing import NDArray
 
 from forager.errors import InputError
+from forager.imports import csv_tables
 from forager.imports.captures import Captures
-from forager.imports.lines import Utf8File, blocks
+from forager.imports.lines import blocks
 from forager.imports.opening import Stream
 from forager.imports.tally import Tally
 from forager.imports.times import moments
@@ -25,45 +24,20 @@ from forager.imports.values import Prints, flags, prints
 
 URL, TIME = ("url", "page"), ("time", "timestamp", "at")
 CHANGED, DIGEST, GONE = ("changed",), ("digest", "hash", "checksum"), ("gone",)
-_BLOCK = 1 << 24
 _LARGEST = 2 << 30
 """Bytes of a Parquet file on standard input, which must be held in memory."""
 
 
 def read_csv(stream: Stream, tally: Tally) -> Iterator[Captures]:
     """A change log with a header line."""
-    first = stream.head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].decode("utf-8", "replace")
-    delimiter = next((mark for mark in ",\t;" if mark in first), ",")
-    names = [name.strip().lower() for name in next(csv.reader([first.rstrip("\r")], delimiter=delimiter), [])]
+    names, _ = csv_tables.header(stream)
     wanted = _wanted(names, stream.source.name)
     line = 2
-    wrong: list[int] = []
-
-    def refuse(row: pyarrow.csv.InvalidRow) -> str:
-        wrong.append(row.number or 0)
-        tally.note("wrong number of fields", stream.source.name, row.number, row.text)
-        return "skip"
-
-    unique = [f"{place}" for place in range(len(names))]
     try:
-        batches = pyarrow.csv.open_csv(
-            Utf8File(stream),
-            read_options=pyarrow.csv.ReadOptions(
-                use_threads=False, column_names=unique, skip_rows=1, block_size=_BLOCK
-            ),
-            parse_options=pyarrow.csv.ParseOptions(
-                delimiter=delimiter, newlines_in_values=True, invalid_row_handler=refuse
-            ),
-            convert_options=pyarrow.csv.ConvertOptions(
-                column_types=dict.fromkeys(unique, pa.binary()),
-                include_columns=[unique[names.index(name)] for name in wanted.values()],
-            ),
-        )
-        for batch in batches:
+        for batch in csv_tables.batches(stream, [names.index(name) for name in wanted.values()], tally):
             columns = {key: batch.column(place) for place, key in enumerate(wanted)}
-            lines = np.arange(line, line + batch.num_rows)
+            yield _captures(stream.source.name, np.arange(line, line + batch.num_rows), columns)
             line += batch.num_rows
-            yield _captures(stream.source.name, lines, columns)
     except pa.ArrowException as error:
         tally.note("not CSV from here on", stream.source.name, line, str(error).splitlines()[0])
 
@@ -73,11 +47,11 @@ def read_parquet(stream: Stream, tally: Tally) -> Iterator[Captures]:
     name = stream.source.name
     try:
         file = pyarrow.parquet.ParquetFile(stream.source.path or _held(stream))
-        wanted = _wanted([column.lower() for column in file.schema_arrow.names], name)
-        actual = {column.lower(): column for column in file.schema_arrow.names}
+        names = [name.lower() for name in file.schema_arrow.names]
+        wanted = _wanted(names, name)
         line = 1
-        for batch in file.iter_batches(columns=[actual[column] for column in wanted.values()]):
-            columns = {key: batch.column(actual[column]) for key, column in wanted.items()}
+        for batch in file.iter_batches():
+            columns = {key: batch.column(names.index(column)) for key, column in wanted.items()}
             yield _captures(name, np.arange(line, line + batch.num_rows), columns)
             line += batch.num_rows
     except (pa.ArrowException, OSError) as error:

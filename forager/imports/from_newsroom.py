@@ -80,8 +80,15 @@ class _Paper:
         for time in sorted(times):
             gone = not article.visible(time)
             content = f"{article.version(time)}"
-            self._add(article.path, time, Kind.ARTICLE, content=content, published=article.published, gone=gone,
-                      shown_at=article.path_at(time))  # fmt: skip
+            self._add(
+                article.path,
+                time,
+                Kind.ARTICLE,
+                content=content,
+                published=article.published,
+                gone=gone,
+                shown_at=article.path_at(time),
+            )
             if article.moved is not None and article.moved <= time:
                 self._add(article.moved_path, time, Kind.ARTICLE, content=content, gone=gone)
             if gone:

@@ -86,8 +86,6 @@ class Stream:
     def __init__(self, source: Source, inner: BinaryIO) -> None:
         self.source, self.trouble = source, ""
         begin = inner.read(HEAD)
-        self.packed_magic = begin[:4]
-        """How the stored bytes begin."""
         self._stored = _Counted(inner, begin)
         self._unpacked = 0
         self._read = _unpacker(self._stored, begin)

@@ -14,14 +14,13 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv
 import pyarrow.parquet
 from numpy.typing import NDArray
 
 from forager.errors import InputError
+from forager.imports import csv_tables
 from forager.imports.captures import REPLACED
 from forager.imports.files import Imported
-from forager.imports.lines import Utf8File
 from forager.imports.opening import Source, opened
 from forager.imports.tally import Tally
 from forager.imports.times import moments
@@ -32,6 +31,8 @@ from forager.terms import Kind
 from forager.world.tape.build import TapeBuilder
 
 SUFFIXES = (".parquet", ".csv", ".csv.gz", ".csv.zst")
+_MOST_LINKS = 300_000_000
+"""Links of all versions together; more would not fit in memory."""
 _KINDS = {kind.value: kind for kind in Kind}
 
 
@@ -124,7 +125,7 @@ class _Import:
         sound = np.flatnonzero((page >= 0) & (target >= 0) & (first <= last))
         page, target, first, last = page[sound], target[sound], first[sound], last[sound]
         grown = _with_changes(versions, page, first, last)
-        rows, stays = _standing(grown, page, first, last)
+        rows, stays = _standing(grown, page, first, last, str(path))
         return grown, self._builder.link_sets(rows, target[stays], len(grown))
 
     def _name_kinds(self) -> None:
@@ -145,40 +146,30 @@ class _Import:
         return next((path for suffix in SUFFIXES if (path := self._folder / f"{name}{suffix}").is_file()), None)
 
     def _read(self, path: Path, needed: tuple[str, ...], wished: tuple[str, ...] = ()) -> dict[str, pa.Array]:
-        table = self._parquet(path) if path.suffix == ".parquet" else self._csv(path)
-        names = {name.strip().lower(): name for name in reversed(table.column_names)}
+        table, names = self._parquet(path) if path.suffix == ".parquet" else self._csv(path)
         missing = [name for name in needed if name not in names]
         if missing:
-            raise InputError(
-                f"{path}: has no column {' or '.join(missing)}; it has {', '.join(table.column_names[:8])}"
-            )
-        return {name: _whole(table.column(names[name])) for name in (*needed, *wished) if name in names}
+            raise InputError(f"{path}: has no column {' or '.join(missing)}; it has {', '.join(names[:8])}")
+        return {name: _whole(table.column(names.index(name))) for name in (*needed, *wished) if name in names}
 
-    def _parquet(self, path: Path) -> pa.Table:
+    def _parquet(self, path: Path) -> tuple[pa.Table, list[str]]:
         try:
-            return pyarrow.parquet.read_table(path)
+            table = pyarrow.parquet.read_table(path)
         except (pa.ArrowException, OSError) as error:
             raise InputError(f"{path}: cannot be read: {_line(error)}") from None
+        return table, [name.strip().lower() for name in table.column_names]
 
-    def _csv(self, path: Path) -> pa.Table:
-        def refuse(row: pyarrow.csv.InvalidRow) -> str:
-            self._tally.note("wrong number of fields", str(path), row.number, row.text)
-            return "skip"
-
-        try:
-            with opened(Source(str(path), path)) as stream:
-                first = stream.head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].decode("utf-8", "replace")
-                names = [name.strip().strip('"') for name in first.strip().split(",")]
-                return pyarrow.csv.read_csv(
-                    Utf8File(stream),
-                    read_options=pyarrow.csv.ReadOptions(
-                        use_threads=False, skip_rows=1, column_names=names, block_size=1 << 24
-                    ),
-                    parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True, invalid_row_handler=refuse),
-                    convert_options=pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(names, pa.binary())),
-                )
-        except (pa.ArrowException, OSError) as error:
-            raise InputError(f"{path}: cannot be read: {_line(error)}") from None
+    def _csv(self, path: Path) -> tuple[pa.Table, list[str]]:
+        with opened(Source(str(path), path)) as stream:
+            names, _ = csv_tables.header(stream)
+            try:
+                batches = list(csv_tables.batches(stream, range(len(names)), self._tally))
+            except pa.ArrowException as error:
+                raise InputError(f"{path}: cannot be read: {_line(error)}") from None
+            if stream.trouble:
+                self._tally.note("broken off", str(path), shown=stream.trouble)
+        empty = pa.schema([(str(place), pa.binary()) for place in range(len(names))])
+        return pa.Table.from_batches(batches, batches[0].schema if batches else empty), names
 
     def _pages(self, column: pa.Array, path: Path) -> Ids:
         """Page numbers; negative where there is no name. What is no web address is taken as a name."""
@@ -255,13 +246,17 @@ def _with_changes(versions: _Versions, page: Ids, first: Floats, last: Floats) -
     )
 
 
-def _standing(versions: _Versions, page: Ids, first: Floats, last: Floats) -> tuple[Ids, Ids]:
+def _standing(versions: _Versions, page: Ids, first: Floats, last: Floats, place: str) -> tuple[Ids, Ids]:
     """Which stay stands in which version, as two columns; the versions are in order."""
     times, rank = np.unique(versions.time, return_inverse=True)
     key = versions.page * len(times) + rank
     begin = np.searchsorted(key, page * len(times) + np.searchsorted(times, first))
     end = np.searchsorted(key, page * len(times) + np.searchsorted(times, last, side="right"))
     count = np.maximum(end - begin, 0)
+    if count.sum() > _MOST_LINKS:
+        raise InputError(
+            f"{place}: its stays unfold to {count.sum():,} links, more than {_MOST_LINKS:,}; cut it in parts"
+        )
     stays = np.repeat(np.arange(len(page)), count)
     rows = np.arange(count.sum()) + np.repeat(begin - (np.cumsum(count) - count), count)
     return rows, stays

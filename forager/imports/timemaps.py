@@ -50,15 +50,14 @@ def read_link_timemap(stream: Stream, tally: Tally) -> Iterator[Captures]:
     while piece := stream.read(_PIECE):
         content = kept + piece
         cut = max(content.rfind(b"<"), 0)
-        yield _mementos(content[:cut], stream.source.name, line, tally, original)
-        originals = [link[1] for link in _LINK.finditer(content, 0, cut) if b"original" in _relations(link[2])]
-        original = originals[-1] if originals else original
+        captures, original = _mementos(content[:cut], stream.source.name, line, tally, original)
+        yield captures
         line += content.count(b"\n", 0, cut)
         kept = content[cut:]
         if len(kept) > _PIECE:
             tally.note("link too long", stream.source.name, line, kept[:40])
             kept = b""
-    yield _mementos(kept, stream.source.name, line, tally, original)
+    yield _mementos(kept, stream.source.name, line, tally, original)[0]
 
 
 def _relations(attributes: bytes) -> list[bytes]:
@@ -66,7 +65,8 @@ def _relations(attributes: bytes) -> list[bytes]:
     return (found[1] or found[2] or b"").lower().split() if found else []
 
 
-def _mementos(content: bytes, place: str, line: int, tally: Tally, original: bytes) -> Captures:
+def _mementos(content: bytes, place: str, line: int, tally: Tally, original: bytes) -> tuple[Captures, bytes]:
+    """The mementos in whole links, and the URL that links behind them are about."""
     rows: list[tuple[int, bytes, bytes, bytes]] = []
     at = 0
     for link in _LINK.finditer(content):
@@ -81,7 +81,8 @@ def _mementos(content: bytes, place: str, line: int, tally: Tally, original: byt
             tally.note("link without rel", place, line, link[0])
     lines, urls, times, uris = zip(*rows, strict=True) if rows else ((), (), (), ())
     moments = [http_moment(time.decode("latin-1")) for time in times]
-    return _captures(place, list(lines), list(urls), np.asarray(moments, np.float64), list(uris), list(times))
+    times_read = np.asarray(moments, np.float64)
+    return _captures(place, list(lines), list(urls), times_read, list(uris), list(times)), original
 
 
 def _captures(
@@ -150,6 +151,11 @@ def _server_rows(rows: list[list[str | int | None]], place: str, tally: Tally) -
     take = pa.array(chosen)
     lines = np.asarray([number for number, _ in sound], np.int64)[chosen]
     yield Captures(
-        place, lines, column("original").take(take), stamps(said.take(take)), digest[chosen],
-        (status // 100 == 4)[chosen], said.take(take),
-    )  # fmt: skip
+        place,
+        lines,
+        column("original").take(take),
+        stamps(said.take(take)),
+        digest[chosen],
+        (status // 100 == 4)[chosen],
+        said.take(take),
+    )

@@ -152,32 +152,27 @@ class _Regions:
         self._named: dict[tuple[str | None, str | None, str | None], Region | None] = {}
 
     def of(self, node: LexborNode) -> Region:
-        above = node.parent
-        if above is None:
-            return Region.MAIN
-        place = self._places.get(above.mem_id) or self._climb(above)
-        return place[0]
-
-    def _climb(self, node: LexborNode) -> tuple[Region, bool]:
-        chain = [node]
-        place = None
+        places = self._places
+        chain: list[tuple[int, LexborNode]] = []
+        place: tuple[Region, bool] | None = None
         above = node.parent
         while above is not None:
-            place = self._places.get(above.mem_id)
+            number = above.mem_id
+            place = places.get(number)
             if place is not None:
                 break
-            chain.append(above)
+            chain.append((number, above))
             above = above.parent
         place = place or (Region.MAIN, False)
-        for inner in reversed(chain):
-            if inner.tag in _BOXES:
-                place = self._inside(inner, *place)
-            self._places[inner.mem_id] = place
-        return place
+        for number, inner in reversed(chain):
+            tag = inner.tag
+            if tag in _BOXES:
+                place = self._inside(inner, tag, *place)
+            places[number] = place
+        return place[0]
 
-    def _inside(self, node: LexborNode, region: Region, in_text: bool) -> tuple[Region, bool]:
+    def _inside(self, node: LexborNode, tag: str | None, region: Region, in_text: bool) -> tuple[Region, bool]:
         """Region within this element; `in_text`: inside main or article, whose headers and footers are its own."""
-        tag = node.tag
         if tag == "main":
             return Region.MAIN, True
         if region is Region.NAV or region is Region.FOOTER:
@@ -192,9 +187,11 @@ class _Regions:
         """The region that role, class or id speak of."""
         attributes = node.attributes
         key = (attributes.get("role"), attributes.get("class"), attributes.get("id"))
-        if key not in self._named:
-            self._named[key] = _named(*key)
-        return self._named[key]
+        try:
+            return self._named[key]
+        except KeyError:
+            named = self._named[key] = _named(*key)
+            return named
 
 
 def _named(role: str | None, classes: str | None, id: str | None) -> Region | None:

@@ -7,8 +7,8 @@ Three rules, the best that what is at hand allows:
 2. *cosine*, with examples and little to compare them with: TF-IDF cosine to the mean of the examples, as a share of
    what the examples themselves reach on average.
 3. *classifier*, as soon as there are documents of the crawl to compare with: logistic regression on TF-IDF, the examples
-   against those documents. Without examples, the documents that match the query best take their part. It is fitted again
-   whenever the number of documents has doubled, the last time at `background`.
+   against those documents. Without examples, the documents that half match the query take their part. It is fitted
+   again whenever the number of documents has doubled, the last time at `background`.
 
 A document is on topic if its probability, or its share, reaches the threshold; with a query, either will do.
 """
@@ -34,6 +34,7 @@ FEWEST_EXAMPLES = 5
 
 _FORM = 1
 _WORDS = 30_000
+_SMOOTH = 10.0  # scikit-learn's C
 _BREAK = "\x00"
 
 
@@ -95,7 +96,7 @@ class Focus:
         self._tfidf = _TfIdf.of(self._examples)
         self._rarity = np.ones(len(self._query))
         self._slopes: NDArray[np.float64] | None = None
-        """Of the classifier; the last one is its intercept. None until it is fitted."""
+        """Of the classifier; then its intercept, and what an example may reach. None until it is fitted."""
         self._centre, self._own = self._middle()
 
     def __repr__(self) -> str:
@@ -137,7 +138,7 @@ class Focus:
         self._tfidf = _TfIdf.of([*self._examples, *self._background])
         self._rarity = self._tfidf.rarity(self._query)
         self._centre, self._own = self._middle()
-        matched = self._matches(self._background) >= self.settings.threshold * LO
+        matched = self._matches(self._background) >= self.settings.threshold / 2
         positive = self._examples or [text for text, match in zip(self._background, matched, strict=True) if match]
         negative = [text for text, match in zip(self._background, matched, strict=True) if not match]
         if len(positive) >= FEWEST_EXAMPLES and negative:
@@ -151,8 +152,8 @@ class Focus:
         if self._slopes is not None or self._examples:
             rows = self._tfidf.rows(texts)
             if self._slopes is not None:
-                *slopes, intercept, reach = self._slopes
-                learned = np.minimum(1.0, 1 / (1 + np.exp(-(rows @ np.array(slopes) + intercept))) / reach)
+                slopes, (intercept, reach) = self._slopes[:-2], self._slopes[-2:]
+                learned = np.minimum(1.0, 1 / (1 + np.exp(-(rows @ slopes + intercept))) / reach)
             else:
                 learned = np.minimum(1.0, rows @ self._centre / max(self._own, 1e-12))
         return np.maximum(learned, self._matches(texts))
@@ -190,7 +191,7 @@ class Focus:
 
     @classmethod
     def load(cls, saved: bytes, settings: FocusSettings) -> "Focus":
-        """As it was. Another query is another focus: then only the verdicts stay."""
+        """As it was, with the examples it had; the verdicts stay even if the query is another one now."""
         held = unpack("focus", _FORM, saved)
         focus = cls(settings, _texts(held["examples"]))
         focus._on_topic = set(np.asarray(held["on_topic"], dtype=np.int64).tolist())
@@ -198,7 +199,9 @@ class Focus:
         if len(held["rarity"]) != len(focus._query):
             focus._fit()
             return focus
-        focus._tfidf = _TfIdf(Vocabulary(array_text(held["words"]).split("\n")), np.asarray(held["idf"], dtype=np.float64))
+        focus._tfidf = _TfIdf(
+            Vocabulary(array_text(held["words"]).split("\n")), np.asarray(held["idf"], dtype=np.float64)
+        )
         focus._rarity = np.asarray(held["rarity"], dtype=np.float64)
         focus._slopes = np.asarray(held["slopes"], dtype=np.float64) if "slopes" in held else None
         focus._centre, focus._own = focus._middle()
@@ -222,10 +225,8 @@ def _logistic(positive: sparse.csr_matrix, negative: sparse.csr_matrix) -> NDArr
 
     sides = np.repeat([1, 0], [positive.shape[0], negative.shape[0]])
     rows = sparse.vstack([positive, negative]).tocsr()
-    regression = LogisticRegression(class_weight="balanced", C=CC, max_iter=1000)
+    regression = LogisticRegression(class_weight="balanced", C=_SMOOTH, max_iter=1000)
     unseen = cross_val_predict(regression, rows, sides, cv=min(5, *np.bincount(sides)), method="predict_proba")
     regression.fit(rows, sides)
     reach = float(unseen[sides == 1, 1].mean())
     return np.concatenate([regression.coef_[0], regression.intercept_, [reach]])
-CC = 1.0
-LO = 0.5

@@ -79,7 +79,9 @@ class Replay:
         self.share = 0.0 if foragers.kind is ForagerKind.BFS else crawl.recrawl_share
         self._luck = stream(seed, "recrawl")
         self._spent = [0.0, 0.0]
-        self._fleet_rests = self._recrawl_rests = self.clock.time
+        self._idle = max(crawl.idle, self.world.seconds)
+        self._fleet_rests = np.inf if self.share >= 1 else self.clock.time
+        self._recrawl_rests = np.inf if self.share <= 0 else self.clock.time
         self._turn: _Turn | None = None
         self.agent.start(seeds, self.clock.time, plan.kinds)
         self._telling = None if tell is None else Telling(self.world, self.agent, set(plan.seeds), tell)
@@ -109,11 +111,11 @@ class Replay:
     def _recrawl(self) -> bool:
         """One download of the recrawl side; False if nothing is worth one now."""
         now = self.clock.time
-        if self.share <= 0 or now < self._recrawl_rests:
+        if now < self._recrawl_rests:
             return False
         chosen = self.patrol.choose(now, self._luck.random())
         if chosen is None:
-            self._recrawl_rests = now + self.crawl.idle
+            self._recrawl_rests = now + self._idle
             return False
         url, worth = chosen
         self.shared.visits.going(url, now)
@@ -131,7 +133,7 @@ class Replay:
 
     def _forage(self) -> bool:
         """Steps of the foragers whose turn it is until something was downloaded; False if nobody wants anything now."""
-        if self.share >= 1 or self.clock.time < self._fleet_rests:
+        if self.clock.time < self._fleet_rests:
             return False
         idle = 0
         while idle < len(self.agent.foragers):
@@ -145,7 +147,7 @@ class Replay:
             self._note(turn.forager, stepped)
             if stepped.downloads:
                 return True
-        self._fleet_rests = self.clock.time + self.crawl.idle
+        self._fleet_rests = self.clock.time + self._idle
         return False
 
     def _end(self, turn: "_Turn") -> None:

@@ -1,6 +1,5 @@
 """crawl.db -> Ledger: few wide questions, answered in blocks and turned into columns at once."""
 
-import math
 import sqlite3
 from array import array
 from collections.abc import Iterator
@@ -41,12 +40,7 @@ def _load(connection: sqlite3.Connection) -> Ledger:
         _add_urls(ledger, *block)
     for block in _blocks(connection, _STATES):
         _add_states(ledger.columns, *block)
-    for id in ledger.ids.values():
-        due = ledger.columns.due[id]
-        if not math.isnan(due):
-            ledger.turns.plan(id, due)
-        if ledger.columns.seen[id]:
-            ledger.turns.visited(id, ledger.columns.seen[id])
+    ledger.turns.fill(np.array(ledger.columns.due, dtype=np.float64), np.array(ledger.columns.seen, dtype=np.int64))
     for host, until in connection.execute("SELECT host, until FROM blocks"):
         ledger.turns.block(as_read(host), until)
     for (version,) in connection.execute("SELECT version FROM unsettled ORDER BY version"):

@@ -8,15 +8,31 @@ Every host has a heap of its pending URLs. Hosts stand in one of two heaps: `wai
 ready (head due and not blocked), and `ready`, by turn. Entries are never removed from inside a heap: a host's entry
 counts only if it bears the host's current stamp, a URL's only if the URL is pending with that due time. Heaps with more
 dead than living entries are built anew, so each operation costs O(log n) on average, however many hosts are blocked.
+
+A URL's entry is one whole number, due time before URL number: of a million URLs that saves 70 MB against pairs.
 """
 
 import math
+import struct
 from array import array
 from heapq import heappop, heappush
+
+import numpy as np
+from numpy.typing import NDArray
 
 from forager.terms import UrlId
 
 _SLACK = 32  # dead entries that are not worth building a heap anew
+_ID_BITS = 32
+_ID = (1 << _ID_BITS) - 1
+_SIGN = 1 << 63
+_DOUBLE, _INTEGER = struct.Struct("<d"), struct.Struct("<q")
+
+
+def _entry(due: float, id: UrlId) -> int:
+    """A number that sorts by due time, then by URL: the bits of a double, read as a number, are in its order."""
+    (bits,) = _INTEGER.unpack(_DOUBLE.pack(due))
+    return ((bits if bits >= 0 else -(bits + _SIGN)) << _ID_BITS) | id
 
 
 class Turns:
@@ -27,7 +43,7 @@ class Turns:
         self._numbers: dict[str, int] = {}
         self._host = array("i")  # of each URL
         self._due = array("d")  # of each URL; NaN if it is not pending
-        self._heaps: list[list[tuple[float, UrlId]]] = []  # of each host, as all below
+        self._heaps: list[list[int]] = []  # of each host, as all below
         self._living: list[int] = []
         self._blocked: list[float] = []
         self._leased: list[int] = []
@@ -42,6 +58,25 @@ class Turns:
         self._host.append(self._number(host))
         self._due.append(math.nan)
 
+    def fill(self, due: NDArray[np.float64], seen: NDArray[np.int64]) -> None:
+        """Plan all URLs at once, with the number of their last visit; nothing may have been planned before."""
+        self._due = array("d", due.tobytes())
+        hosts = np.frombuffer(self._host, dtype=self._host.typecode)
+        visited = np.zeros(len(self._heaps), dtype=np.int64)
+        np.maximum.at(visited, hosts, seen)
+        self._visited = visited.tolist()
+        pending = np.flatnonzero(~np.isnan(due))
+        order = pending[np.lexsort((pending, due[pending], hosts[pending]))]
+        ends = np.searchsorted(hosts[order], np.arange(len(self._heaps)), side="right").tolist()
+        begin = 0
+        for host, end in enumerate(ends):
+            ids = order[begin:end]
+            self._heaps[host] = list(map(_entry, due[ids].tolist(), ids.tolist()))  # in order, so it is a heap
+            self._living[host] = end - begin
+            begin = end
+        self.pending = len(order)
+        self._touched.update(range(len(self._heaps)))
+
     def plan(self, id: UrlId, due: float) -> None:
         """This URL is pending from now on."""
         host = self._host[id]
@@ -50,10 +85,10 @@ class Turns:
             self.pending += 1
         self._due[id] = due
         heap = self._heaps[host]
-        heappush(heap, (due, id))
+        heappush(heap, _entry(due, id))
         self._touched.add(host)
         if len(heap) > 2 * self._living[host] + _SLACK:
-            self._heaps[host] = sorted({entry for entry in heap if self._due[entry[1]] == entry[0]})
+            self._heaps[host] = sorted({entry for entry in heap if self._is_alive(entry)})
 
     def withdraw(self, id: UrlId) -> None:
         """This URL is not pending any more."""
@@ -124,8 +159,8 @@ class Turns:
         while self._waiting and self._waiting[0][0] <= now:
             _, host, stamp = heappop(self._waiting)
             if not self._is_stale(host, stamp):
-                due, id = self._heaps[host][0]
-                heappush(self._ready, (self._leased[host], self._visited[host], due, id, host, stamp))
+                id = UrlId(self._heaps[host][0] & _ID)
+                heappush(self._ready, (self._leased[host], self._visited[host], self._due[id], id, host, stamp))
         while self._ready:
             host, stamp = self._ready[0][4:]
             if not self._is_stale(host, stamp):
@@ -137,14 +172,18 @@ class Turns:
     def _is_stale(self, host: int, stamp: int) -> bool:
         return self._stamps[host] != stamp
 
+    def _is_alive(self, entry: int) -> bool:
+        id = UrlId(entry & _ID)
+        return _entry(self._due[id], id) == entry
+
     def _ready_at(self, host: int) -> float:
-        return max(self._heaps[host][0][0], self._blocked[host])
+        return max(self._due[self._heaps[host][0] & _ID], self._blocked[host])
 
     def _place(self, host: int) -> None:
         """Let the host wait for its time, if it has anything pending; its older entries become stale."""
         self._stamps[host] += 1
         heap = self._heaps[host]
-        while heap and self._due[heap[0][1]] != heap[0][0]:
+        while heap and not self._is_alive(heap[0]):
             heappop(heap)
         if heap:
             heappush(self._waiting, (self._ready_at(host), host, self._stamps[host]))

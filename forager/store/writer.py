@@ -18,7 +18,7 @@ from forager.store.settings import StoreSettings
 
 REST = 3.0
 """How many times as long as it wrote the writer rests (ours)."""
-LONGEST_REST = 0.01
+LONGEST_REST = 0.02
 """Seconds it rests at most (ours)."""
 
 

@@ -46,11 +46,14 @@ class Following:
         hops: tuple[Hop, ...] = ()
         url = request.url
         while True:
-            validators = request.validators if url == owner else Validators()
-            response = await self.inner.fetch(replace(request, url=url, validators=validators))
+            if url != request.url or owner != url:
+                validators = request.validators if url == owner else Validators()
+                response = await self.inner.fetch(replace(request, url=url, validators=validators))
+            else:
+                response = await self.inner.fetch(request)
             if response.outcome is not Outcome.MOVED:
                 self._remember(request.url, response)
-                return replace(response, hops=hops)
+                return replace(response, hops=hops) if hops else response
             hops = (*hops, Hop(url, response.status))
             location = response.header("location")
             target = canonical(location, url)

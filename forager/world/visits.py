@@ -73,6 +73,13 @@ class States(Protocol):
         """Somebody is about to ask for the states."""
 
 
+class Focus(Protocol):
+    """Judges whether a document is on the topic of the crawl."""
+
+    def read(self, version: int, text: str) -> bool:
+        """A document was read, and its version is stored."""
+
+
 class WebWorld:
     """What foragers and the recrawl cycle see of the live web."""
 
@@ -89,11 +96,13 @@ class WebWorld:
         *,
         sitemaps: Callable[[str], Sequence[str]] = lambda host: (),
         states: States | None = None,
+        focus: Focus | None = None,
     ) -> None:
         """`sitemaps` tells which sitemaps the robots.txt of a host names."""
         self.web, self.store, self.clock, self.scope, self.shares = web, store, clock, scope, shares
         self.settings, self.pages, self.note, self.states = settings, pages, note, states
         self.sitemaps = sitemaps
+        self.focus = focus
         self.trust = Trust()
         self.skipped: Counter[str] = Counter()
         """Links that stayed out, by the reason why."""
@@ -224,6 +233,8 @@ class WebWorld:
         self._tell(before, response, by, kind, changed, new)
         if self.states is not None:
             self.states.read(id, page)
+        if self.focus is not None and number is not None and dated is not None:
+            self.focus.read(number, f"{page.title}\n{page.text}")
         seen = number if number is not None else before.version
         return self._sighting(before, response.asked, seen, page.text_print, dated, links, kind)
 

@@ -301,3 +301,12 @@ async def test_a_url_leased_and_visited_a_thousand_times_by_name_keeps_its_place
         assert store.next_due(4.0) == 5.0
     assert pages(await store.lease(9, now=5.0)) == ["b/1"]
     assert store.next_due(5.0) == 1e6 + 990
+
+
+async def test_urls_entered_without_waiting_are_known_at_once(store: Store) -> None:
+    one, other = at("a", 1, due=1.0), at("a", 2, due=2.0)
+    assert store.enter([one, other, one]) == [0, 1, 0]
+    assert store.find(other.url) == 1
+    assert await store.put([other]) == [1]
+    assert store.counts().known == 2
+    assert pages(await store.lease(9, now=5.0)) == ["a/1", "a/2"]

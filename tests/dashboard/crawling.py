@@ -32,6 +32,7 @@ LIVELY = (
     "timetable.latency_factor=0",
     "timetable.longest_wait=1d",
     "crawl.cycle=5m",
+    "crawl.least_worth=0.02",
     "visits.revisit_after=5m",
 )
 """Corrections and births come soon."""
@@ -81,3 +82,16 @@ async def crawling(
                 stopping.set()
     finally:
         await store.close()
+
+
+async def corrected_article(running: Running) -> Url:
+    """An article that the crawl has seen before and after a correction; it is sent there once more to see it."""
+    store, truth = running.crawl.store, running.newsroom.truth
+    async with asyncio.timeout(40.0):
+        while True:
+            await asyncio.sleep(0.2)
+            for _, told in [*running.chronicle.stories]:
+                if truth.changes_of(told.url, told.at, running.clock.now() - 600):
+                    await running.crawl.world.visit([told.id])
+                    if store.known(told.id).changes:
+                        return told.url

@@ -1,6 +1,5 @@
 """The dashboard of a real crawl of the Newsroom, seen by a real browser."""
 
-import asyncio
 import html
 import json
 from collections.abc import AsyncIterator
@@ -11,9 +10,8 @@ from urllib.parse import quote, urlsplit
 import pytest
 
 from forager.dashboard.settings import DashboardSettings
-from forager.terms import Url
-from tests.dashboard.browser import PATIENCE, Tab, browsing
-from tests.dashboard.crawling import Running, crawling, lively
+from tests.dashboard.browser import Tab, browsing
+from tests.dashboard.crawling import Running, corrected_article, crawling, lively
 from tests.server import Served, Site, serving
 
 HOSTILE = (
@@ -82,26 +80,13 @@ async def test_stories_and_births_show_without_a_reload(tab: Tab, tmp_path: Path
 
 async def test_the_changes_of_a_corrected_article_show(tab: Tab, tmp_path: Path) -> None:
     async with crawling(lively(), tmp_path / "run") as running:
-        corrected = await _corrected(running)
+        corrected = await corrected_article(running)
         await tab.open(f"{running.address}page?url={quote(corrected, safe='')}")
         await tab.until("document.querySelectorAll('.diff ins').length >= 1")
         put_in = await tab.value("document.querySelector('.text-diff ins, .title-diff ins').textContent.trim()")
         assert put_in
         assert await tab.value("document.querySelectorAll('.edition').length") >= 2
         await _calm(tab, running)
-
-
-async def _corrected(running: Running) -> Url:
-    """An article that the crawl has seen before and after a correction; it is sent there once more to see it."""
-    store, truth = running.crawl.store, running.newsroom.truth
-    async with asyncio.timeout(PATIENCE):
-        while True:
-            await asyncio.sleep(0.2)
-            for _, told in [*running.chronicle.stories]:
-                if truth.changes_of(told.url, told.at, running.clock.now() - 600):
-                    await running.crawl.world.visit([told.id])
-                    if store.known(told.id).changes:
-                        return told.url
 
 
 async def test_a_hostile_title_does_no_harm(tab: Tab, tmp_path: Path) -> None:

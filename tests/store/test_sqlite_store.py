@@ -361,3 +361,19 @@ async def test_power_safety_is_a_setting(tmp_path: Path, power_safe: bool, level
     assert store._connection.execute("PRAGMA synchronous").fetchone() == (level,)
     assert store._connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     await store.close()
+
+
+async def test_what_was_entered_is_committed_with_the_next_change(tmp_path: Path) -> None:
+    store = await SqliteStore.open(tmp_path)
+    (first,) = await store.put([found(0)])
+    store.enter([found(1), found(2)])
+    await store.ack(visit(first))
+    beside = await asyncio.to_thread(_urls_on_disk, tmp_path)
+    await store.close()
+    assert beside == 3
+
+
+def _urls_on_disk(directory: Path) -> int:
+    with closing(sqlite3.connect(f"file:{directory / 'crawl.db'}?mode=ro", uri=True)) as connection:
+        count: int = connection.execute("SELECT count(*) FROM urls").fetchone()[0]
+        return count

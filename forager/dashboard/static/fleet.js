@@ -13,7 +13,7 @@ const table = new Table([
   { name: "Forager", value: (row) => row.id, cell: (row) => el("button", { type: "button", class: "link", click: () => choose(row.id) }, `№ ${row.id}`), numeric: true },
   { name: "State", value: (row) => (row.deleted === null ? "alive" : "deleted"), cell: (row) => el("span", { class: row.deleted === null ? "tag good" : "tag" }, row.deleted === null ? "alive" : "deleted") },
   { name: "Kind", value: (row) => row.kind, minor: true },
-  { name: "Parent", value: (row) => row.parent, cell: (row) => (row.parent === null ? "–" : `№ ${row.parent}`), numeric: true },
+  { name: "Parent", value: (row) => row.parent, cell: (row) => (row.parent === null ? "–" : `№ ${row.parent}`), numeric: true, minor: true },
   { name: "Score", value: (row) => row.score, cell: (row) => row.score.toFixed(1), numeric: true },
   { name: "Over time", value: (row) => row.scores.length, cell: (row) => sparkline(row.scores, `Score of forager ${row.id} over time`), minor: true },
   { name: "Stories", value: (row) => row.relevant, numeric: true },

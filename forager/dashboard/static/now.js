@@ -12,9 +12,9 @@ let stories = [];
 const storyTable = new Table([
   { name: "Found", value: (row) => row.at, cell: (row) => el("span", { title: moment(row.at) }, hour(row.at)), numeric: true },
   { name: "Delay", value: (row) => row.delay, cell: (row) => span(row.delay), numeric: true },
-  { name: "Story", value: (row) => row.title, cell: (row) => dossier(row.url, row.title), wide: true },
-  { name: "Site", value: (row) => row.site },
-  { name: "Channel", value: (row) => row.via, cell: (row) => el("span", { class: "tag" }, row.via) },
+  { name: "Story", value: (row) => row.title, cell: (row) => [dossier(row.url, row.title), el("span", { class: "sub" }, `${row.site} · ${row.via}`)], wide: true },
+  { name: "Site", value: (row) => row.site, minor: true },
+  { name: "Channel", value: (row) => row.via, cell: (row) => el("span", { class: "tag" }, row.via), minor: true },
   { name: "Date from", value: (row) => row.published_source, minor: true },
   { name: "Found by", value: (row) => row.by, minor: true },
 ], { key: (row) => row.number, label: "stories", sort: "Found", descending: true, flash: true,

@@ -64,7 +64,7 @@ function middle(text) {
 
 function step(one, place, all) {
   const from = all[place + 1];
-  const how = one.channel === "seed" ? "a seed" : `found by ${one.channel}${from ? " on the next page" : ""}${one.by ? `, visited by ${one.by}` : ""}`;
+  const how = one.channel === "seed" ? "a seed" : `by ${one.channel}${from ? " on the page below" : ""}${from && one.by ? `, which ${one.by} visited` : ""}`;
   return el("li", {}, dossier(one.url), el("span", { class: "value" }, `${how}, ${moment(one.at)}`));
 }
 

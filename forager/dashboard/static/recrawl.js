@@ -35,8 +35,9 @@ export function build() {
 
 export async function refresh() {
   const facts = await ask("/api/recrawl");
-  lead.replaceChildren("Policy ", el("strong", {}, facts.policy), `: ${facts.meaning}. A cycle lasts up to ${span(facts.cycle)}; ` +
-    `pages worth less than ${facts.least_worth} are left alone. The cycle has had ${count(facts.turns.recrawl)} turns, the fleet ${count(facts.turns.fleet)}.`);
+  lead.replaceChildren(el("strong", {}, facts.policy), `: ${facts.meaning}. A cycle lasts up to ${span(facts.cycle)}. ` +
+    `Pages that promise less than ${facts.least_worth} get at most ${percent(facts.explore, 1)} of the downloads. ` +
+    `So far the cycle has had ${count(facts.turns.recrawl)} turns, the fleet ${count(facts.turns.fleet)}.`);
   next.update(facts.next);
   cycles.update(facts.cycles);
   const points = facts.cycles.filter((cycle) => cycle.change_rate !== null).map((cycle) => [cycle.at, cycle.change_rate]);

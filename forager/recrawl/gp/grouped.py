@@ -55,6 +55,16 @@ def packed(changed: NDArray[np.bool_]) -> NDArray[np.uint64]:
     return words
 
 
+def patterns(changed: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """A number for each page such that pages with equal rows have equal numbers, and one page for each number."""
+    number = np.zeros(len(changed), dtype=np.int64)
+    examples = np.zeros(min(1, len(changed)), dtype=np.int64)
+    for word in packed(changed):
+        distinct, place = np.unique(word, return_inverse=True)
+        _, examples, number = np.unique(number * len(distinct) + place, return_index=True, return_inverse=True)
+    return number, examples
+
+
 @dataclass(frozen=True, slots=True)
 class Fitness:
     """Means over the cycles after the warm-up."""
@@ -82,11 +92,13 @@ class GroupedSimulation:
         )
         self._expiring = np.bincount(np.asarray(first, dtype=np.int64), minlength=self.cycles + 1)
         states = history.states(float(self.warmup))
-        self._start = (states.n, states.X, states.recent, states.ranked, states.halved, states.last_change)
+        self._pattern, examples = patterns(log.changed[:, 1 : self.warmup])
+        columns = (states.n, states.X, states.recent, states.ranked, states.halved, states.last_change)
+        self._start = np.array([column[examples] for column in columns])
         self._groups: dict[Fields, tuple[FloatArray, NDArray[np.int64], NDArray[np.int32]]] = {}
         room = self.pages + self.k
         self._arena = np.empty(self.pages + self.k * max(0, self.cycles - self.warmup), dtype=np.int32)
-        self._sums, self._last = np.empty((6, room)), np.empty(room)
+        self._sums, self._first, self._last = np.empty((6, room)), np.zeros(room), np.empty(room)
         self._begin, self._end = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
         self._run_group, self._run_from, self._run_size = (np.empty(self.k, dtype=np.int64) for _ in range(3))
         self._flags = np.empty(self.k, dtype=np.uint8)
@@ -150,16 +162,11 @@ class GroupedSimulation:
     def _open(self, fields: Fields) -> int:
         """Put the pages into groups by their state after the warm-up; the number of groups."""
         if fields not in self._groups:
-            columns = np.array([self._start[field] for field in fields]).reshape(len(fields), self.pages)
-            distinct, group = (
-                np.unique(columns, axis=1, return_inverse=True)
-                if fields
-                else (columns[:, :1], np.zeros(self.pages, int))
-            )
-            group = group.reshape(-1)
+            distinct, group_of = np.unique(self._start[list(fields)], axis=1, return_inverse=True)
+            group = group_of.reshape(-1)[self._pattern] if fields else np.zeros(self.pages, dtype=np.int64)
             arena = np.argsort(group, kind="stable").astype(np.int32)
             bounds = np.concatenate([[0], np.cumsum(np.bincount(group, minlength=1))])
-            self._groups[fields] = distinct, bounds, arena
+            self._groups[fields] = distinct[:, : len(bounds) - 1], bounds, arena
         distinct, bounds, arena = self._groups[fields]
         count = len(bounds) - 1
         self._arena[: self.pages] = arena
@@ -174,7 +181,7 @@ class GroupedSimulation:
         return States(
             now=now,
             last=self._last[:groups],
-            first=np.zeros(groups),
+            first=self._first[:groups],
             n=columns.get(kernel.N, none),
             X=columns.get(kernel.X, none),
             recent=columns.get(kernel.RECENT, none),

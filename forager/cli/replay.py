@@ -1,0 +1,124 @@
+"""`forager replay`: a fleet and a recrawl policy over a recording, in the recording's own time."""
+
+import json as jsonlib
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from forager.cli.options import Config, Json, Quiet, Set
+from forager.cli.seeds import check_seeds, read_seeds
+from forager.cli.tapes import budget as per_hour
+from forager.cli.tapes import seeds_of, settings_for, tape_folder, usual_budget
+from forager.cli.view import moment, span
+from forager.engine.journal import Journal, JournalFile
+from forager.engine.summary import Summary, fleet_facts
+from forager.errors import OutputError
+from forager.foragers.settings import ForagerKind
+from forager.simulation.account import Figures
+from forager.simulation.compare import FIGURES
+from forager.simulation.run import Plan, Replay
+from forager.units import seconds
+from forager.world.tape.columns import Tape, load
+
+
+def replay(
+    tape: Annotated[Path, typer.Argument(help="A tape, or the run directory of a crawl.")],
+    kind: Annotated[ForagerKind | None, typer.Option("--kind", help="WL, RL, WLRL, or the baseline BFS.")] = None,
+    budget: Annotated[str, typer.Option(help="Downloads per simulated hour, such as 60/h.")] = "",
+    seed: Annotated[list[str] | None, typer.Option("--seed", help="A URL to start from; may be repeated.")] = None,
+    seed_file: Annotated[
+        list[Path] | None, typer.Option("--seed-file", help="URLs to start from, one per line.")
+    ] = None,
+    warm_up: Annotated[str, typer.Option(help="News of this first time does not count, such as 12h.")] = "0",
+    preset: Annotated[str, typer.Option(help="A named set of settings: paper.")] = "",
+    journal: Annotated[Path | None, typer.Option(help="Write every event to this file, JSON lines.")] = None,
+    config: Config = None,
+    set_: Set = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Run a fleet over a recording in simulated time and say what it would have found, how soon, at what cost."""
+    settings = settings_for(config, set_ or (), preset)
+    if kind is not None:
+        settings = replace(settings, forager=replace(settings.forager, kind=kind))
+    given = [url for path in seed_file or () for url in read_seeds(path)]
+    given += check_seeds(("--seed", text) for text in seed or ())
+    try:
+        warm = float(str(seconds(warm_up)))
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--warm-up") from None
+    with tape_folder(tape) as folder:
+        world = load(folder)
+        summary = Summary()
+        readers = [summary]
+        file = None if journal is None else _opened(journal)
+        try:
+            written = Journal(readers if file is None else [*readers, JournalFile(file)])
+            per = per_hour(budget) if budget else usual_budget(world)
+            run = Replay(
+                world,
+                Plan(per, seeds_of(world, given)),
+                settings.crawl,
+                settings.forager,
+                settings.reinforcing,
+                revisit_after=settings.visits.revisit_after,
+                seed=settings.seed,
+                tell=written.write,
+            )
+            if not quiet:
+                typer.echo(f"forager: {world!r}, {per:g} downloads per hour", err=True)
+            run.run()
+        finally:
+            if file is not None:
+                file.close()
+        figures = run.figures(warm_up=warm)
+        facts = summary.facts() | {
+            "foragers": fleet_facts(run.agent),
+            "budget": {"fleet": run.account.downloads[0], "recrawl": run.account.downloads[1]},
+            "tape": tape_facts(world),
+            "replay": {name: _plain(figure(figures)) for name, figure in FIGURES.items()},
+        }
+        typer.echo(jsonlib.dumps(facts) if json else _text(facts, figures, world))
+
+
+def tape_facts(tape: Tape) -> dict[str, Any]:
+    """What a tape holds, as plain values."""
+    return {
+        "origin": tape.origin,
+        "pages": tape.pages,
+        "versions": tape.versions,
+        "links": int(tape.links.size),
+        "start": tape.start,
+        "end": tape.end,
+        "identity": tape.identity,
+    }
+
+
+def _opened(path: Path) -> Any:
+    try:
+        return path.open("wb")
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def _plain(value: float) -> float | None:
+    """JSON knows no nan."""
+    return None if value != value else value
+
+
+def _text(facts: dict[str, Any], figures: Figures, tape: Tape) -> str:
+    delay, foragers = figures.delay, facts["foragers"]
+    lines = [
+        f"{moment(tape.start)} to {moment(tape.end)}, replayed.",
+        f"{delay.found} of {delay.stories} stories found while young ({delay.coverage:.1%}; lasting ones "
+        f"{delay.lasting:.1%}), median delay {span(_plain(delay.median))}, late {span(_plain(delay.late))}.",
+        f"{facts['requests']} downloads, {figures.efficiency.requests_per_story:.1f} per story, "
+        f"{facts['not_modified']} of them unchanged, {figures.unrecorded_share:.1%} of them of pages not on the tape then.",
+        f"Freshness {figures.freshness:.3f}, age {span(_plain(figures.age))}.",
+        f"Stories per download: fleet {figures.fleet_hits:.3f}, recrawl {figures.recrawl_hits:.3f} "
+        f"({figures.recrawl_share:.0%} of the downloads).",
+        f"Fleet: {foragers['alive']} foragers alive, {foragers['born']} born, {foragers['deleted']} deleted.",
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,85 @@
+"""Many replays of one tape on all cores: each job is a process's work, its result the same wherever it runs."""
+
+import multiprocessing
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from forager.foragers.settings import ForagerKind
+from forager.settings import Settings
+from forager.simulation.account import Figures, Sample
+from forager.simulation.run import Plan, Replay
+from forager.terms import UrlId
+from forager.world.tape.columns import Tape, load
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One replay."""
+
+    tape: Path
+    kind: ForagerKind
+    budget: float
+    """Downloads per hour."""
+    seed: int
+    seeds: tuple[UrlId, ...]
+    settings: Settings
+    warm_up: float = 0.0
+    """Seconds at the start whose documents do not count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What came of a job."""
+
+    job: Job
+    figures: Figures
+    samples: tuple[Sample, ...]
+    born: int
+    deleted: int
+
+
+def replay_of(tape: Tape, job: Job) -> Replay:
+    """The replay that a job stands for."""
+    settings = job.settings
+    return Replay(
+        tape,
+        Plan(job.budget, job.seeds),
+        settings.crawl,
+        replace(settings.forager, kind=job.kind),
+        settings.reinforcing,
+        revisit_after=settings.visits.revisit_after,
+        seed=job.seed,
+    )
+
+
+def play(job: Job) -> Played:
+    """Run one job in this process."""
+    replay = replay_of(load(job.tape, check=False), job)
+    account = replay.run()
+    born = len(replay.agent.records)
+    return Played(
+        job,
+        replay.figures(warm_up=job.warm_up),
+        tuple(account.samples),
+        born,
+        born - len(replay.agent.foragers),
+    )
+
+
+def play_all(jobs: Sequence[Job], *, workers: int = 0, done: Callable[[int], None] = lambda count: None) -> list[Played]:
+    """Run all jobs, by default on all cores; results in the order of the jobs, `done` hears how many are finished."""
+    workers = min(workers or os.cpu_count() or 1, len(jobs))
+    if workers <= 1:
+        played = []
+        for count, job in enumerate(jobs, 1):
+            played.append(play(job))
+            done(count)
+        return played
+    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+        futures = [pool.submit(play, job) for job in jobs]
+        for count, _ in enumerate(as_completed(futures), 1):
+            done(count)
+        return [future.result() for future in futures]
