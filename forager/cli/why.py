@@ -48,6 +48,7 @@ async def _look_up(run: Path, text: str, settings: Settings) -> Dossier:
             reader,
             _end(reader),
             max_age=settings.reinforcing.relevancy.max_age,
+            least_worth=settings.crawl.least_worth,
             statistics=await _statistics(reader, settings),
         )
     finally:

@@ -21,7 +21,6 @@ import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from aiohttp import web
@@ -93,7 +92,7 @@ class Dashboard:
         self.stream = Stream(views)
 
     def app(self, settings: DashboardSettings, names: set[str]) -> web.Application:
-        app = web.Application(middlewares=[doors.doorkeeper(settings, names)], client_max_size=0)
+        app = web.Application(middlewares=[doors.doorkeeper(settings, names)])
         app.on_response_prepare.append(doors.add_headers)
         shell = _file(STATIC / "index.html")
         app.add_routes([web.get(page, shell) for page in PAGES])
@@ -108,7 +107,7 @@ class Dashboard:
                 web.get("/api/sites", self.sites),
                 web.get("/api/recrawl", self.recrawl),
                 web.get("/api/page", self.page),
-                web.get("/api/stream", self.stream.listen),
+                web.get("/api/stream", self.stream.listen, allow_head=False),
                 web.get("/stories.atom", self.atom),
                 web.get("/metrics", self.metrics),
                 web.get("/healthz", self.health),
@@ -141,8 +140,8 @@ class Dashboard:
 
     async def page(self, request: web.Request) -> web.Response:
         url = canonical(request.query.get("url", ""))
-        facts = None if url is None else await self.views.page(url)
-        return _json(facts) if facts is not None else _json({"error": "the crawl does not know this URL"}, 404)
+        dossier = None if url is None else await self.views.page(url)
+        return _json(dossier) if dossier is not None else _json({"error": "the crawl does not know this URL"}, 404)
 
     async def atom(self, request: web.Request) -> web.Response:
         store = self.views.crawl.store
@@ -170,7 +169,7 @@ def _file(path: Path) -> Handler:
     return serve
 
 
-def _json(content: dict[str, Any], status: int = 200) -> web.Response:
+def _json(content: object, status: int = 200) -> web.Response:
     return web.Response(body=msgspec.json.encode(content), status=status, content_type="application/json")
 
 

@@ -12,7 +12,7 @@ from forager.engine.summary import quantile
 from forager.events import Fetched, Told
 from forager.frontier.timetable import Timetable
 from forager.reinforcing.scores import Record
-from forager.reports.dossier import compile_dossier
+from forager.reports.dossier import Dossier, compile_dossier
 from forager.reports.showing import shown, visitor
 from forager.terms import ForagerId, Url, UrlId
 
@@ -135,19 +135,19 @@ class Views:
             "next": self._next(now),
         }
 
-    async def page(self, url: Url) -> Facts | None:
+    async def page(self, url: Url) -> Dossier | None:
         """Page Story: all that is known of one URL; None if the crawl does not know it."""
         id = self.crawl.store.find(url)
         if id is None:
             return None
-        dossier = await compile_dossier(
+        return await compile_dossier(
             id,
             self.crawl.store,
             self.crawl.clock.now(),
             max_age=self.crawl.agent.settings.relevancy.max_age,
+            least_worth=self.crawl.settings.least_worth,
             statistics=self.crawl.shared.visits,
         )
-        return asdict(dossier)
 
     def _latest(self, limit: int) -> list[tuple[int, Told]]:
         stories = self.chronicle.stories

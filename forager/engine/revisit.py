@@ -23,7 +23,6 @@ from forager.store.protocol import Store
 from forager.terms import NOBODY, UrlId
 from forager.world.visits import WebWorld
 
-
 POLICY = "expected new documents"
 
 

@@ -23,7 +23,7 @@ def read_texts(place: Path) -> Iterator[str]:
         files = sorted(path for path in place.rglob("*") if path.suffix.lower() in (*HTML, ".txt") and path.is_file())
         if not files:
             raise InputError(f"{place}: there are no .txt or .html files in this folder")
-        found = (_file(path) for path in files)
+        found: Iterator[str] = (_file(path) for path in files)
     elif place.is_file():
         found = _lines(place)
     else:

@@ -74,6 +74,8 @@ class Priors(Protocol):
     retry_after: float
     lift_keep: float
     backlog_keep: float
+    patience: float
+    breadth: float
 
 
 PRIORS = np.dtype([(name, np.float64) for name in Priors.__annotations__])

@@ -28,6 +28,8 @@ class VisitStatistics:
                     settings.retry_after,
                     1 - 1 / settings.lift_memory,
                     1 - 1 / settings.backlog_memory,
+                    settings.patience / 3600,
+                    settings.breadth,
                 )
             ],
             dtype=PRIORS,

@@ -6,6 +6,6 @@ cdx  cdxj  timemaps  change_logs   one format each: bytes -> captures, as column
 csv_tables  CSV in batches
 times       moments as these formats write them; `tally` counts what was broken or left out
 captures    captures -> tape
-files       many files of any format -> tape; `tables` a folder of tables -> tape
+files       many files of any format -> tape; `tables` a folder of tables -> tape (`stays` links that stood for a while)
 from_run  from_warc  from_newsroom   recordings that know links and texts -> tape
 """

@@ -9,7 +9,6 @@ Times are seconds since the epoch or ISO 8601. With stays, a page has a new vers
 if `versions` has no row there. Without `published`, a document is as old as its first sight.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -22,31 +21,17 @@ from forager.imports import csv_tables
 from forager.imports.captures import REPLACED
 from forager.imports.files import Imported
 from forager.imports.opening import Source, opened
+from forager.imports.stays import Versions, standing, with_changes
 from forager.imports.tally import Tally
 from forager.imports.times import moments
-from forager.imports.values import Flags, Floats, Ids, Prints, as_bytes, flags, mapped, prints
+from forager.imports.values import Flags, Floats, Ids, as_bytes, flags, mapped, prints
 from forager.pages.prints import text_print
 from forager.pages.urls import canonical
 from forager.terms import Kind
 from forager.world.tape.build import TapeBuilder
 
 SUFFIXES = (".parquet", ".csv", ".csv.gz", ".csv.zst")
-_MOST_LINKS = 300_000_000
-"""Links of all versions together; more would not fit in memory."""
 _KINDS = {kind.value: kind for kind in Kind}
-
-
-@dataclass(frozen=True, slots=True)
-class _Versions:
-    page: Ids
-    time: Floats
-    digest: Prints
-    text: Prints
-    published: Floats | None
-    gone: Flags
-
-    def __len__(self) -> int:
-        return len(self.page)
 
 
 def import_tables(folder: Path, *, origin: str, identity: str = "url") -> Imported:
@@ -62,6 +47,7 @@ class _Import:
     def __init__(self, folder: Path, origin: str, identity: str) -> None:
         self._folder, self._tally = folder, Tally()
         self._builder = TapeBuilder(origin, identity)
+        self._known: dict[bytes, int] = {}
 
     def run(self) -> Imported:
         versions = self._versions()
@@ -87,7 +73,7 @@ class _Import:
         tape = self._builder.finish(merge_repeats=True, date_by_first_sight=versions.published is None)
         return Imported(tape, self._tally)
 
-    def _versions(self) -> _Versions:
+    def _versions(self) -> Versions:
         path = self._find("versions")
         if path is None:
             raise InputError(f"{self._folder}: has no table versions.parquet or versions.csv")
@@ -99,9 +85,9 @@ class _Import:
         text = mapped(as_bytes(table["text"]), _text_print, 0, np.uint64) if "text" in table else digest
         gone = flags(table["gone"]) if "gone" in table else np.zeros(len(page), np.bool_)
         published = moments(table["published"])[kept] if "published" in table else None
-        return _Versions(page[kept], time[kept], digest[kept], text[kept], published, gone[kept])
+        return Versions(page[kept], time[kept], digest[kept], text[kept], published, gone[kept])
 
-    def _linked(self, versions: _Versions, path: Path) -> NDArray[np.int32]:
+    def _linked(self, versions: Versions, path: Path) -> NDArray[np.int32]:
         """The link set of each version; a link without its version is broken."""
         table = self._read(path, ("url", "time", "target"))
         page, target, time = (
@@ -116,7 +102,7 @@ class _Import:
         chosen = np.flatnonzero(sound & (place >= 0))
         return self._builder.link_sets(order[place[chosen]], target[chosen], len(versions))
 
-    def _stood(self, versions: _Versions, path: Path) -> tuple[_Versions, NDArray[np.int32]]:
+    def _stood(self, versions: Versions, path: Path) -> tuple[Versions, NDArray[np.int32]]:
         """The versions, with those between them at which only the standing links changed, and the link set of each."""
         table = self._read(path, ("url", "target", "first_time", "last_time"))
         page, target = self._pages(table["url"], path), self._pages(table["target"], path)
@@ -124,8 +110,8 @@ class _Import:
         self._name("not a stay", path, (page >= 0) & (target >= 0) & ~(first <= last), table["first_time"])
         sound = np.flatnonzero((page >= 0) & (target >= 0) & (first <= last))
         page, target, first, last = page[sound], target[sound], first[sound], last[sound]
-        grown = _with_changes(versions, page, first, last)
-        rows, stays = _standing(grown, page, first, last, str(path))
+        grown = with_changes(versions, page, first, last)
+        rows, stays = standing(grown, page, first, last, str(path))
         return grown, self._builder.link_sets(rows, target[stays], len(grown))
 
     def _name_kinds(self) -> None:
@@ -178,6 +164,12 @@ class _Import:
         return page
 
     def _page(self, raw: bytes) -> int:
+        page = self._known.get(raw)  # most names stand in several columns
+        if page is None:
+            page = self._known[raw] = self._numbered(raw)
+        return page
+
+    def _numbered(self, raw: bytes) -> int:
         text = raw.decode("utf-8", "replace").strip()
         if REPLACED in text:
             return -1
@@ -216,47 +208,3 @@ def _places(page: Ids, time: Floats, wanted_page: Ids, wanted_time: Floats) -> I
     key, wanted = page * len(times) + rank, wanted_page * len(times) + at
     place = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
     return np.where((key[place] == wanted) & (times[at] == wanted_time), place, -1)
-
-
-def _with_changes(versions: _Versions, page: Ids, first: Floats, last: Floats) -> _Versions:
-    """The versions in order, with one more wherever a link came or went; it shows what the version before it did.
-
-    A link was still seen at its last time: it went by the next time at which anything was seen anywhere.
-    """
-    grid = np.unique(np.concatenate([versions.time, first, last]))
-    next_place = np.searchsorted(grid, last, side="right")
-    went = np.flatnonzero(next_place < len(grid))
-    at_page = np.concatenate([versions.page, page, page[went]])
-    at_time = np.concatenate([versions.time, first, grid[next_place[went]]])
-    source = np.concatenate([np.arange(len(versions)), np.full(len(page) + len(went), -1)])
-    order = np.lexsort((-source, at_time, at_page))
-    at_page, at_time, source = at_page[order], at_time[order], source[order]
-    again = np.zeros(len(order), np.bool_)
-    again[1:] = (source[1:] < 0) & (at_page[1:] == at_page[:-1]) & (at_time[1:] == at_time[:-1])
-    at_page, at_time, source = at_page[~again], at_time[~again], source[~again]
-    before = np.maximum.accumulate(np.where(source >= 0, np.arange(len(source)), -1))
-    shown = np.where((before >= 0) & (at_page[before] == at_page), source[before], -1)
-    return _Versions(
-        at_page,
-        at_time,
-        np.append(versions.digest, np.uint64(0))[shown],
-        np.append(versions.text, np.uint64(0))[shown],
-        None if versions.published is None else np.append(versions.published, np.nan)[shown],
-        np.append(versions.gone, False)[shown],
-    )
-
-
-def _standing(versions: _Versions, page: Ids, first: Floats, last: Floats, place: str) -> tuple[Ids, Ids]:
-    """Which stay stands in which version, as two columns; the versions are in order."""
-    times, rank = np.unique(versions.time, return_inverse=True)
-    key = versions.page * len(times) + rank
-    begin = np.searchsorted(key, page * len(times) + np.searchsorted(times, first))
-    end = np.searchsorted(key, page * len(times) + np.searchsorted(times, last, side="right"))
-    count = np.maximum(end - begin, 0)
-    if count.sum() > _MOST_LINKS:
-        raise InputError(
-            f"{place}: its stays unfold to {count.sum():,} links, more than {_MOST_LINKS:,}; cut it in parts"
-        )
-    stays = np.repeat(np.arange(len(page)), count)
-    rows = np.arange(count.sum()) + np.repeat(begin - (np.cumsum(count) - count), count)
-    return rows, stays

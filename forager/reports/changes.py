@@ -9,6 +9,9 @@ _WORDS = re.compile(r"\s*\S+|\s+$")
 MOST = 3000
 """Words of a changed region beyond which it counts as replaced as a whole (ours): the comparison stays quick."""
 
+STRAY = 3
+"""Words that two changes must have between them to be told apart (ours): a stray equal word explains nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Piece:
@@ -39,9 +42,11 @@ def _compared(old: list[str], new: list[str]) -> list[Piece]:
     if len(old) > MOST or len(new) > MOST:
         return [Piece("-", "".join(old)), Piece("+", "".join(new))]
     pieces: list[Piece] = []
+    out, put = "", ""
     for step, a, b, c, d in SequenceMatcher(None, old, new).get_opcodes():
-        if step == "equal":
-            pieces.append(Piece("=", "".join(old[a:b])))
+        if step == "equal" and b - a >= STRAY:
+            pieces += [Piece("-", out), Piece("+", put), Piece("=", "".join(old[a:b]))]
+            out, put = "", ""
         else:
-            pieces += [Piece("-", "".join(old[a:b])), Piece("+", "".join(new[c:d]))]
-    return pieces
+            out, put = out + "".join(old[a:b]), put + "".join(new[c:d])
+    return [*pieces, Piece("-", out), Piece("+", put)]

@@ -128,9 +128,18 @@ class Dossier:
 
 
 async def compile_dossier(
-    id: UrlId, records: Records, now: float, *, max_age: float = 86_400.0, statistics: VisitStatistics | None = None
+    id: UrlId,
+    records: Records,
+    now: float,
+    *,
+    max_age: float = 86_400.0,
+    least_worth: float = 0.0,
+    statistics: VisitStatistics | None = None,
 ) -> Dossier:
-    """Everything on one page. `max_age` is the age beyond which a document is no news."""
+    """Everything on one page.
+
+    `max_age` is the age beyond which a document is no news, `least_worth` what a visit must promise to be made.
+    """
     page = records.known(id)
     looks, refused = await _looks(id, records)
     numbers = await records.versions(id)
@@ -155,7 +164,7 @@ async def compile_dossier(
         stories=stories,
         story=why_story(page, latest, numbers[-1][1] if numbers else 0.0, bool(stories), undecided, max_age),
         copies=copies,
-        visiting=why_visited(page, looks[-1].outcome if looks else "", refused, outlook, now),
+        visiting=why_visited(page, looks[-1].outcome if looks else "", refused, outlook, least_worth, now),
         prospect=outlook,
         robots=refused,
     )

@@ -45,7 +45,9 @@ def why_story(
     return "No: its document was known already, from this or another page with the same text."
 
 
-def why_visited(page: Known, last_outcome: str, refused: str, prospect: Prospect | None, now: float) -> str:
+def why_visited(
+    page: Known, last_outcome: str, refused: str, prospect: Prospect | None, least_worth: float, now: float
+) -> str:
     """What was done with it, and what comes next."""
     said = [_so_far(page, last_outcome)]
     if refused and last_outcome == Outcome.REFUSED:
@@ -62,6 +64,8 @@ def why_visited(page: Known, last_outcome: str, refused: str, prospect: Prospect
             f"A visit now promises {prospect.worth:.3f} new documents ({what}): rank {prospect.rank} of {prospect.of} "
             "known pages."
         )
+        if prospect.worth < least_worth:
+            said.append(f"That is less than {least_worth} (crawl.least_worth): only exploring may lead there.")
     return " ".join(said)
 
 
@@ -71,6 +75,6 @@ def _so_far(page: Known, last_outcome: str) -> str:
     times = "once" if page.visits == 1 else f"{page.visits} times"
     ended = f", ended as {last_outcome}" if last_outcome else ""
     return (
-        f"It was visited {times}, with {page.changes} changes seen; "
+        f"It was visited {times}, with {page.changes} {'change' if page.changes == 1 else 'changes'} seen; "
         f"the last visit was at {moment(page.last_visit)} UTC{ended}."
     )

@@ -79,7 +79,7 @@ class Replay:
         self.share = 0.0 if foragers.kind is ForagerKind.BFS else crawl.recrawl_share
         self._luck = stream(seed, "recrawl")
         self._spent = [0.0, 0.0]
-        self._idle = max(crawl.idle, self.world.seconds)
+        self._idle = self._rest = max(crawl.idle, self.world.seconds)
         self._fleet_rests = np.inf if self.share >= 1 else self.clock.time
         self._recrawl_rests = np.inf if self.share <= 0 else self.clock.time
         self._turn: _Turn | None = None
@@ -146,8 +146,10 @@ class Replay:
                 self._end(turn)
             self._note(turn.forager, stepped)
             if stepped.downloads:
+                self._rest = self._idle
                 return True
-        self._fleet_rests = self.clock.time + self._idle
+        self._fleet_rests = self.clock.time + self._rest
+        self._rest = min(2 * self._rest, max(self._idle, self.world.revisit_after))
         return False
 
     def _end(self, turn: "_Turn") -> None:

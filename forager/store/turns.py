@@ -31,7 +31,7 @@ _DOUBLE, _INTEGER = struct.Struct("<d"), struct.Struct("<q")
 
 def _entry(due: float, id: UrlId) -> int:
     """A number that sorts by due time, then by URL: the bits of a double, read as a number, are in its order."""
-    (bits,) = _INTEGER.unpack(_DOUBLE.pack(due))
+    bits: int = _INTEGER.unpack(_DOUBLE.pack(due))[0]
     return ((bits if bits >= 0 else -(bits + _SIGN)) << _ID_BITS) | id
 
 

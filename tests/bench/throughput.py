@@ -164,7 +164,7 @@ def measure(name: str, start: str, pages: int, profile: bool) -> None:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     print(json.dumps({"pages": done, "seconds": seconds, "cpu": cpu, "peak": peak}))
     if profile:
-        pstats.Stats(watcher, stream=sys.stderr).sort_stats("tottime").print_stats(75)
+        pstats.Stats(watcher, stream=sys.stderr).sort_stats("tottime").print_stats(40)
 
 
 @contextmanager

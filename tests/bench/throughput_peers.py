@@ -16,7 +16,7 @@ from urllib.parse import urljoin
 from selectolax.lexbor import LexborHTMLParser
 
 BATCH = 500
-CONCURRENT = 32
+CONCURRENT = 48
 
 
 class Pages:

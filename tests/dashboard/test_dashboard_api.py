@@ -119,6 +119,8 @@ async def test_every_answer_carries_the_rules_for_browsers(client: aiohttp.Clien
                 assert answer.headers["X-Content-Type-Options"] == "nosniff"
         async with client.post(f"{running.address}api/now", data=b"x") as answer:
             assert answer.status == 405
+        async with client.head(f"{running.address}api/stream") as answer:
+            assert answer.status == 405  # it would never end
 
 
 async def test_with_a_token_nothing_but_health_is_told_without_it(client: aiohttp.ClientSession) -> None:

@@ -47,7 +47,7 @@ def test_every_story_is_really_one_and_is_told_once(kind: str) -> None:
 def test_the_fleet_finds_new_stories_sooner_than_the_sweep() -> None:
     delays = {}
     for kind in ("BFS", "WL"):
-        crawled = crawl_newsroom(10, f"forager.kind={kind}")
+        crawled = crawl_newsroom(10, f"forager.kind={kind}", "timetable.download_delay=2m", "newsroom.pace=1")
         start = crawled.settings.newsroom.start
         truth = crawled.newsroom.truth.published_between(start + 4 * 3600, start + 9 * 3600)
         told = {story.url: story.at for story in crawled.summary.stories}

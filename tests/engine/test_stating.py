@@ -1,15 +1,17 @@
 """The states of a live crawl: hashed words first, clusters of its own pages later, for pages read and pages only found."""
 
 import asyncio
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from forager.cli.learn_states import learn_states
 from forager.clock import WallClock
 from forager.engine.stating import LiveStates, Offload, in_thread, inline
-from forager.errors import InputError, SettingsError
+from forager.errors import InputError, OutputError, SettingsError
 from forager.foragers.matrix import StateMatrix
 from forager.foragers.settings import ForagerKind, ForagerSettings
 from forager.foragers.states import States, StateSettings
@@ -154,6 +156,21 @@ async def test_states_from_a_file_are_used_from_the_first_page_on(tmp_path: Path
     assert (await opened(store, walk)).states.trained  # the run directory has a copy
     with pytest.raises(InputError, match="forager learn states"):
         await opened(MemoryStore(), walk)
+
+
+def test_learned_states_are_written_to_a_file_that_a_crawl_can_use(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    corpus, file = tmp_path / "stories.jsonl", tmp_path / "states.npz"
+    corpus.write_text("".join(f'{{"title": "", "text": "{text_of(number)}"}}\n' for number in range(12)))
+    learn_states(corpus, file, limit=100, set_=["forager.states.dimension=3"], json=True)
+    told = json.loads(capsys.readouterr().out)
+    assert (told["texts"], told["clusters"], told["words"]) == (12, 3, 15)
+    assert States.load(file.read_bytes(), SMALL).trained
+    with pytest.raises(InputError, match="too few for 50 clusters"):
+        learn_states(corpus, file, limit=100)
+    with pytest.raises(OutputError, match="cannot be written"):
+        learn_states(corpus, tmp_path, limit=100, set_=["forager.states.dimension=3"], quiet=True)
 
 
 async def test_states_with_which_learning_would_blow_up_are_refused(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Recordings that know more than times: WARC and WACZ files, run directories, the newsroom."""
 
 import gzip
+import io
 import zipfile
 from pathlib import Path
 
@@ -214,3 +215,26 @@ def test_a_removed_article_is_gone_from_then_on(newsroom: Newsroom, tape: Tape) 
         last = int(tape.version_start[urls[story.url] + 1]) - 1
         assert tape.gone[last]
         assert tape.time[last] == story.article.removed
+
+
+def test_a_file_written_by_warcio_is_read(tmp_path: Path) -> None:
+    """As in the example of its manual; the second capture is a revisit."""
+    writing = pytest.importorskip("warcio.warcwriter")
+    headers = pytest.importorskip("warcio.statusandheaders")
+    path = tmp_path / "warcio"
+    with path.open("wb") as file:
+        writer = writing.WARCWriter(file, gzip=True)
+        head = headers.StatusAndHeaders("200 OK", [("Content-Type", "text/html")], protocol="HTTP/1.0")
+        body = ARTICLE.format(text="First.").encode()
+        dated = {"WARC-Date": "2026-03-02T07:00:00Z"}
+        first = writer.create_warc_record(
+            FLOOD, "response", payload=io.BytesIO(body), http_headers=head, warc_headers_dict=dated
+        )
+        writer.write_record(first)
+        digest = first.rec_headers.get_header("WARC-Payload-Digest")
+        again = writer.create_revisit_record(FLOOD, digest, FLOOD, "2026-03-02T07:00:00Z", http_headers=head)
+        writer.write_record(again)
+    found = import_files(sources([str(path)]), origin="t")
+    assert (found.tape.versions, found.tally.records) == (1, 2)
+    assert found.tape.published[0] == MARCH_2 + 6 * 3600
+    assert not found.tally.broken

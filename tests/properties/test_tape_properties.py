@@ -12,6 +12,7 @@ from forager.chance import stream
 from forager.errors import InputError
 from forager.imports.files import import_files
 from forager.imports.opening import sources
+from forager.imports.tables import import_tables
 from forager.imports.times import moment, stamps
 from forager.world.tape.build import TapeBuilder
 from forager.world.tape.columns import Tape, load, save
@@ -141,3 +142,30 @@ def test_no_bytes_bring_an_import_down(lines: list[bytes]) -> None:
 def test_any_text_is_a_time_or_nan(text: str) -> None:
     assert isinstance(moment(text), float)
     assert len(stamps(pa.array([text.encode("utf-8", "replace")]))) == 1
+
+
+STAYS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 5), st.integers(0, 9), st.integers(0, 4)), max_size=15)
+SEEN = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 12), st.integers(0, 2)), min_size=1, max_size=10)
+
+
+@given(SEEN, STAYS)
+@settings(max_examples=60, deadline=None)
+def test_at_every_moment_seen_a_page_shows_exactly_the_links_that_stand(
+    seen: list[tuple[int, int, int]], stays: list[tuple[int, int, int, int]]
+) -> None:
+    rows = [(f"p{page}", f"t{target}", first, first + long) for page, target, first, long in stays]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        lines = "".join(f"p{page},{time},{digest}\n" for page, time, digest in seen)
+        (folder / "versions.csv").write_text("url,time,digest\n" + lines)
+        lines = "".join(f"{page},{target},{first},{last}\n" for page, target, first, last in rows)
+        (folder / "stays.csv").write_text("url,target,first_time,last_time\n" + lines)
+        tape = import_tables(folder, origin="x").tape
+    urls = list(tape.urls())
+    moments = {time for _, time, _ in seen} | {time for _, _, first, last in rows for time in (first, last)}
+    for id, url in enumerate(urls):
+        span = range(int(tape.version_start[id]), int(tape.version_start[id + 1]))
+        for now in sorted(moments):
+            past = [version for version in span if tape.time[version] <= now]
+            shown = {urls[link] for link in tape.links_of(past[-1])} if past else set()
+            assert shown == {target for page, target, first, last in rows if page == url and first <= now <= last}

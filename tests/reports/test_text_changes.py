@@ -54,3 +54,13 @@ def test_whatever_is_shown_can_be_encoded_and_stands_on_one_line(text: str) -> N
 def test_spans_are_said_as_people_say_them() -> None:
     said = [span(seconds) for seconds in (None, float("nan"), 5.0, 600.0, 7200.0, 259_200.0)]
     assert said == ["–", "–", "5 s", "10 min", "2.0 h", "3.0 d"]
+
+
+def test_a_stray_equal_word_between_two_changes_is_part_of_the_change() -> None:
+    pieces = difference("one two three four five six", "one 2 three 4 five six")
+    assert [(piece.mark, piece.text) for piece in pieces] == [
+        ("=", "one"),
+        ("-", " two three four"),
+        ("+", " 2 three 4"),
+        ("=", " five six"),
+    ]

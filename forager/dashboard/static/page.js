@@ -35,7 +35,7 @@ export async function refresh() {
 }
 
 function answers(facts) {
-  const told = facts.stories.map((story) => `told ${moment(story.at)} by ${story.by}, ${span(story.delay)} after publication (${moment(story.published)} by ${story.published_source})`);
+  const told = facts.stories.map((story) => `Told ${moment(story.at)} by ${story.by}, ${span(story.delay)} after publication (${moment(story.published)} by ${story.published_source}).`);
   return [
     ["A story?", [facts.story, ...told].join(" ")],
     ["Why visited or not", facts.visiting],

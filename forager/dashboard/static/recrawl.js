@@ -35,7 +35,7 @@ export function build() {
 
 export async function refresh() {
   const facts = await ask("/api/recrawl");
-  lead.replaceChildren(el("strong", {}, facts.policy), `: ${facts.meaning}. A cycle lasts up to ${span(facts.cycle)}. ` +
+  lead.replaceChildren("By ", el("strong", {}, facts.policy), `: ${facts.meaning}. A cycle lasts up to ${span(facts.cycle)}. ` +
     `Pages that promise less than ${facts.least_worth} get at most ${percent(facts.explore, 1)} of the downloads. ` +
     `So far the cycle has had ${count(facts.turns.recrawl)} turns, the fleet ${count(facts.turns.fleet)}.`);
   next.update(facts.next);

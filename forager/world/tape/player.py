@@ -84,10 +84,10 @@ class TapeWorld:
         self.held = np.full(tape.pages, -1, dtype=np.int64)
         """The version of each page that was downloaded last, be it that the page was gone; -1 if there was none."""
         self._last = np.full(tape.pages, -np.inf)
-        self._begin = np.ascontiguousarray(tape.version_start, dtype=np.int64)
+        self._begin = np.asarray(tape.version_start)
         self._current = self._begin[:-1] - 1
-        self._time = np.ascontiguousarray(tape.time)
-        self._links = tape.links.astype(np.int64)
+        self._time = np.asarray(tape.time)
+        self._links = np.array(tape.links, dtype=np.int64)
         self._hub = np.isin(tape.url_kind, LISTS)
         # plain arrays: an element of a memory map costs several times as much
         self._gone, self._set, self._state = np.asarray(tape.gone), np.asarray(tape.link_set), np.asarray(tape.state)

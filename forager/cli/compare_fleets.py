@@ -1,0 +1,192 @@
+"""`forager compare fleets`: kinds of fleets on one recording at equal budgets, on the same luck."""
+
+import json as jsonlib
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from forager.chance import stream
+from forager.cli.fleets_report import write_report
+from forager.cli.options import Config, Json, Quiet, Set
+from forager.cli.replay import tape_facts
+from forager.cli.tapes import budget as per_hour
+from forager.cli.tapes import seeds_of, settings_for, tape_folder, usual_budget
+from forager.foragers.settings import ForagerKind
+from forager.measures.graph import GraphFigures, graph_figures
+from forager.settings import Settings
+from forager.simulation.compare import FIGURES, Row, paired, rows_of
+from forager.simulation.jobs import Job, play_all
+from forager.units import seconds
+from forager.world.tape.columns import Tape, load, save
+from forager.world.tape.rewire import distinct_links, rewired
+
+SHOWN = (
+    "downloaded",
+    "relevant",
+    "coverage",
+    "late_hours",
+    "delay_median_s",
+    "requests_per_story",
+    "download_efficiency",
+    "sent_efficiency",
+    "relative_found_url",
+    "freshness",
+    "age_hours",
+    "unrecorded_share",
+)
+"""The figures of the table for people."""
+
+
+def compare_fleets(
+    tape: Annotated[Path, typer.Argument(help="A tape, or the run directory of a crawl.")],
+    kind: Annotated[list[ForagerKind] | None, typer.Option(help="WL, RL, WLRL or BFS; may be repeated.")] = None,
+    budget: Annotated[list[str] | None, typer.Option(help="Downloads per hour, such as 60/h; may be repeated.")] = None,
+    repeats: Annotated[int, typer.Option(min=1, help="Replays of each fleet, each with its own luck.")] = 3,
+    preset: Annotated[str, typer.Option(help="A named set of settings: paper.")] = "",
+    also_rewired: Annotated[bool, typer.Option("--rewired", help="Also on the graph with its links shuffled.")] = False,
+    warm_up: Annotated[str, typer.Option(help="News of this first time does not count.")] = "12h",
+    workers: Annotated[int, typer.Option(min=0, help="Processes; 0: one for each core.")] = 0,
+    output: Annotated[Path | None, typer.Option("-O", "--output", help="Also write a report with plots, HTML.")] = None,
+    config: Config = None,
+    set_: Set = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Compare kinds of fleets on a recording: what they find, how soon, at what cost."""
+    settings = settings_for(config, set_ or (), preset)
+    kinds = list(dict.fromkeys(kind or list(ForagerKind)))
+    try:
+        warm = float(str(seconds(warm_up)))
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--warm-up") from None
+    with tape_folder(tape) as folder, _worlds(folder, settings.seed, also_rewired) as worlds:
+        recorded = load(folder)
+        budgets = [per_hour(text) for text in budget or ()] or [usual_budget(recorded)]
+        seeds = seeds_of(recorded, ())
+        jobs = [
+            Job(world, each, per, settings.seed + repeat, seeds, settings, warm)
+            for world in worlds
+            for per in budgets
+            for each in kinds
+            for repeat in range(repeats)
+        ]
+        played = play_all(jobs, workers=workers, done=lambda count: _progress(count, len(jobs), quiet))
+        rows = rows_of(played, repeats, lambda one: one.job.tape != folder)
+        graphs = [graph_of(load(world, check=False), settings.seed) for world in worlds]
+    if output is not None:
+        write_report(output, recorded, graphs, rows)
+    if json:
+        typer.echo(jsonlib.dumps(machine_readable(recorded, graphs, rows, settings)))
+    else:
+        console = Console()
+        console.print(_graph_line(recorded, graphs))
+        for table in tables(rows):
+            console.print(table)
+
+
+@contextmanager
+def _worlds(folder: Path, seed: int, also_rewired: bool) -> Iterator[list[Path]]:
+    """The tape and, if wanted, its rewired twin, which is deleted afterwards."""
+    if not also_rewired:
+        yield [folder]
+        return
+    with TemporaryDirectory(prefix="forager-rewired-") as twin:
+        save(rewired(load(folder, check=False), stream(seed, "rewiring")), Path(twin))
+        yield [folder, Path(twin)]
+
+
+def graph_of(tape: Tape, seed: int) -> GraphFigures:
+    """The figures of all links that ever stood on the tape."""
+    return graph_figures(*distinct_links(tape), stream(seed, "mean path"))
+
+
+def _progress(count: int, total: int, quiet: bool) -> None:
+    if not quiet:
+        ending = "\n" if count == total else ""
+        sys.stderr.write(f"\rforager: {count} of {total} replays{ending}")
+        sys.stderr.flush()
+
+
+def machine_readable(
+    tape: Tape, graphs: Sequence[GraphFigures], rows: Sequence[Row], settings: Settings
+) -> dict[str, Any]:
+    """The comparison as plain values; null where there is nothing to say."""
+    facts = {"tape": tape_facts(tape), "preset": settings.preset, "graph": _plain(asdict(graphs[0]))}
+    if len(graphs) > 1:
+        facts["graph_rewired"] = _plain(asdict(graphs[1]))
+    return facts | {"fleets": [_fleet(row) for row in rows], "paired": list(_pairs(rows))}
+
+
+def _fleet(row: Row) -> dict[str, Any]:
+    head = {"kind": row.kind, "rewired": row.rewired, "budget": row.budget, "repeats": len(row.repeats)}
+    means = {name: row.mean(name) for name in FIGURES}
+    spreads = {f"{name}_sd": row.sd(name) for name in FIGURES}
+    return head | _plain(means) | _plain(spreads)
+
+
+def _pairs(rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
+    """Every fleet against the first of the same budget and graph."""
+    for first, row in against_first(rows):
+        differences = {name: paired(row, first, name) for name in FIGURES}
+        yield {"kind": row.kind, "against": first.kind, "rewired": row.rewired, "budget": row.budget} | {
+            name: _plain({"difference": mean, "p": p}) for name, (mean, p) in differences.items()
+        }
+
+
+def against_first(rows: Sequence[Row]) -> Iterator[tuple[Row, Row]]:
+    """The first fleet of each budget and graph with each of the others."""
+    first: Row | None = None
+    for row in rows:
+        if first is None or (first.budget, first.rewired) != (row.budget, row.rewired):
+            first = row
+        else:
+            yield first, row
+
+
+def _plain(values: dict[str, Any]) -> dict[str, Any]:
+    """JSON knows no nan."""
+    return {name: None if isinstance(value, float) and np.isnan(value) else value for name, value in values.items()}
+
+
+def _graph_line(tape: Tape, graphs: Sequence[GraphFigures]) -> str:
+    names = ("as recorded", "rewired")
+    parts = [
+        f"{name}: clustering {graph.clustering:.4f}, mean path {graph.mean_path:.2f}, degree exponents "
+        f"in {graph.in_exponent:.2f}, out {graph.out_exponent:.2f}"
+        for name, graph in zip(names, graphs, strict=False)
+    ]
+    return "\n".join([repr(tape)[1:-1], *parts])
+
+
+def tables(rows: Sequence[Row]) -> Iterator[Table]:
+    """One table for each budget and graph; a * marks what differs from the first fleet (paired t-test, p < 0.05)."""
+    groups: dict[tuple[float, bool], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row.budget, row.rewired), []).append(row)
+    for (budget, twin), group in groups.items():
+        table = Table(
+            title=f"{budget:g} downloads per hour{', rewired' if twin else ''}",
+            caption=f"mean ± standard deviation over {len(group[0].repeats)} repeats; "
+            f"* differs from {group[0].kind} (paired t-test, p < 0.05)",
+        )
+        table.add_column("figure")
+        for row in group:
+            table.add_column(row.kind, justify="right")
+        for name in SHOWN:
+            table.add_row(name, *(_cell(row, group[0], name) for row in group))
+        yield table
+
+
+def _cell(row: Row, first: Row, name: str) -> str:
+    mean, spread = row.mean(name), row.sd(name)
+    mark = " *" if row is not first and paired(row, first, name)[1] < 0.05 else ""
+    return f"{mean:.4g}{'' if np.isnan(spread) else f' ± {spread:.2g}'}{mark}"

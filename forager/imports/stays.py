@@ -1,0 +1,70 @@
+"""Stays: links that stood on pages for a while become the link sets of versions."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from forager.errors import InputError
+from forager.imports.values import Flags, Floats, Ids, Prints
+
+MOST_LINKS = 300_000_000
+"""Links of all versions together; more would not fit in memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """What a table says of the versions of pages, in columns."""
+
+    page: Ids
+    time: Floats
+    digest: Prints
+    text: Prints
+    published: Floats | None
+    gone: Flags
+
+    def __len__(self) -> int:
+        return len(self.page)
+
+
+def with_changes(versions: Versions, page: Ids, first: Floats, last: Floats) -> Versions:
+    """The versions in order, with one more wherever a link came or went; it shows what the version before it did.
+
+    A link was still seen at its last time: it went by the next time at which anything was seen anywhere.
+    """
+    grid = np.unique(np.concatenate([versions.time, first, last]))
+    next_place = np.searchsorted(grid, last, side="right")
+    went = np.flatnonzero(next_place < len(grid))
+    at_page = np.concatenate([versions.page, page, page[went]])
+    at_time = np.concatenate([versions.time, first, grid[next_place[went]]])
+    source = np.concatenate([np.arange(len(versions)), np.full(len(page) + len(went), -1)])
+    order = np.lexsort((-source, at_time, at_page))
+    at_page, at_time, source = at_page[order], at_time[order], source[order]
+    again = np.zeros(len(order), np.bool_)
+    again[1:] = (source[1:] < 0) & (at_page[1:] == at_page[:-1]) & (at_time[1:] == at_time[:-1])
+    at_page, at_time, source = at_page[~again], at_time[~again], source[~again]
+    before = np.maximum.accumulate(np.where(source >= 0, np.arange(len(source)), -1))
+    shown = np.where((before >= 0) & (at_page[before] == at_page), source[before], -1)
+    return Versions(
+        at_page,
+        at_time,
+        np.append(versions.digest, np.uint64(0))[shown],
+        np.append(versions.text, np.uint64(0))[shown],
+        None if versions.published is None else np.append(versions.published, np.nan)[shown],
+        np.append(versions.gone, False)[shown],
+    )
+
+
+def standing(versions: Versions, page: Ids, first: Floats, last: Floats, place: str) -> tuple[Ids, Ids]:
+    """Which stay stands in which version, as two columns; the versions are in order."""
+    times, rank = np.unique(versions.time, return_inverse=True)
+    key = versions.page * len(times) + rank
+    begin = np.searchsorted(key, page * len(times) + np.searchsorted(times, first))
+    end = np.searchsorted(key, page * len(times) + np.searchsorted(times, last, side="right"))
+    count = np.maximum(end - begin, 0)
+    if count.sum() > MOST_LINKS:
+        raise InputError(
+            f"{place}: its stays unfold to {count.sum():,} links, more than {MOST_LINKS:,}; cut it in parts"
+        )
+    stays = np.repeat(np.arange(len(page)), count)
+    rows = np.arange(count.sum()) + np.repeat(begin - (np.cumsum(count) - count), count)
+    return rows, stays
