@@ -29,6 +29,7 @@ from forager.store.protocol import Store
 from forager.terms import Url
 from forager.world.following import Following
 from forager.world.http import product_token
+from forager.world.keeping import Keeper
 from forager.world.live import Live
 from forager.world.polite import Polite
 from forager.world.protocol import Web
@@ -100,22 +101,11 @@ async def make_crawl(
     if wants_states(settings.forager):
         offload = inline if isinstance(clock, LoopClock) else in_thread
         states = await LiveStates.open(settings.forager, shared.states, store, agent, offload)
-    world = WebWorld(
-        wire.web,
-        store,
-        clock,
-        scope,
-        shares,
-        settings.visits,
-        settings.pages,
-        journal.write,
-        sitemaps=wire.robots.sitemaps,
-        states=states,
-        focus=focus,
-    )
+    keeper = Keeper(store, scope, settings.visits, settings.pages, journal.write, states, focus)
+    world = WebWorld(wire.web, keeper, clock, shares, wire.robots.sitemaps)
     trust, booked = await store.recall("trust"), await store.recall("timetable")
     if trust is not None:
-        world.trust.load(msgspec.json.decode(trust))
+        keeper.dating.trust.load(msgspec.json.decode(trust))
     if booked is not None:
         wire.timetable.load(booked)
     return Crawl(
@@ -131,7 +121,7 @@ async def make_crawl(
         learned={
             "fleet": lambda: save_agent(agent),
             "shared": shared.save,
-            "trust": lambda: msgspec.json.encode(world.trust.save()),
+            "trust": lambda: msgspec.json.encode(keeper.dating.trust.save()),
             "timetable": lambda: wire.timetable.save(clock.now()),
             **({} if states is None else {"stating": states.save}),
             **({} if focus is None else {"focus": focus.save}),

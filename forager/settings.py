@@ -27,12 +27,12 @@ from forager.reinforcing.agent import ReinforcingSettings
 from forager.reinforcing.focus import FocusSettings
 from forager.store.settings import StoreSettings
 from forager.world.following import FollowingSettings
+from forager.world.keeping import VisitSettings
 from forager.world.live import LiveSettings
 from forager.world.newsroom.settings import NewsroomSettings
 from forager.world.polite import PoliteSettings
 from forager.world.retrying import RetryingSettings
 from forager.world.robots import RobotsSettings
-from forager.world.visits import VisitSettings
 from forager.world.warc import RecordingSettings
 
 PRESETS: dict[str, dict[str, Any]] = {

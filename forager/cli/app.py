@@ -17,10 +17,14 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
         "fetch": ("forager.cli.fetch:fetch", "Fetch one page through all rules and show what is read from it."),
         "robots": ("forager.cli.robots:robots", "Say whether a URL may be fetched, and which rule says so."),
         "import": ("forager.cli.import_:import_", "Turn recordings of any tool into a tape for replays."),
-        "learn": ("forager.cli.learn:learn", "Learn a recrawl score function from a change log (GP4C)."),
+        "learn": ("learn", "Learn a recrawl score function, or the states of foragers."),
         "rank": ("forager.cli.rank:rank", "Rank the frontier of a link graph: what to download first."),
         "compare": ("compare", "Compare recrawl policies or frontier rankings on your data."),
         "settings": ("forager.cli.settings:settings", "Show every setting, its value and where it came from."),
+    },
+    "learn": {
+        "function": ("forager.cli.learn:learn", "A recrawl score function from a change log (GP4C); the default."),
+        "states": ("forager.cli.learn_states:learn_states", "Text clusters for the states of foragers, from a corpus."),
     },
     "compare": {
         "policies": ("forager.cli.compare_policies:compare_policies", "Recrawl policies on a change log."),
@@ -46,13 +50,19 @@ class Verbs(TyperGroup):
             return TyperCommand(cmd_name, short_help=summary, rich_markup_mode=None)
         return group(place, summary) if place in VERBS else command(place, cmd_name)
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """`forager learn LOG` is short for `forager learn function LOG`."""
+        if self._table == "learn" and args[0] not in VERBS["learn"]:
+            args = ["function", *args]
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         ctx.listing = True
         super().format_commands(ctx, formatter)
 
     @property
     def _table(self) -> str:
-        return self.name if self.name in VERBS else ""
+        return self.name if self.name and self.name in VERBS else ""
 
 
 def group(name: str, summary: str) -> Any:
@@ -92,11 +102,27 @@ def forager(
     """A focused news crawler that learns where and when to look."""
 
 
+def first_of(group: BaseExceptionGroup[ForagerError]) -> ForagerError:
+    """The first error in a group of them: tasks that fail together mostly fail for one reason."""
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    assert isinstance(error, ForagerError)
+    return error
+
+
 def run(arguments: list[str] | None = None) -> Any:
     """Run a command; operator errors end in one line and their exit code, bugs in a traceback."""
     try:
         app(args=arguments, prog_name="forager")
     except ForagerError as error:
+        sys.stderr.write(f"forager: {error}\n")
+        sys.exit(error.exit)
+    except BaseExceptionGroup as group:
+        known, others = group.split(ForagerError)
+        if known is None or others is not None:
+            raise
+        error = first_of(known)
         sys.stderr.write(f"forager: {error}\n")
         sys.exit(error.exit)
     except KeyboardInterrupt:

@@ -12,7 +12,7 @@ import typer
 
 from forager.assembly import make_crawl, open_wire, require_contact
 from forager.cli.options import Config, Json, Quiet, Set, TimeLimit, loaded, time_given
-from forager.cli.running import run_crawl
+from forager.cli.running import run_crawl, run_live
 from forager.cli.seeds import check_seeds, read_seeds
 from forager.cli.settings import config_text
 from forager.cli.view import span
@@ -57,7 +57,7 @@ def crawl(
     seeds = [url for path in seed_file or () for url in read_seeds(path)]
     seeds += check_seeds(("--seed", text) for text in seed or ())
     writer = writer_for(append, Mode.APPEND) if append else writer_for(overwrite, Mode.REWRITE) if overwrite else None
-    facts, failed = asyncio.run(_crawl(run_dir, settings, seeds, writer, time_given(time_limit), quiet))
+    facts, failed = run_live(_crawl(run_dir, settings, seeds, writer, time_given(time_limit), quiet))
     typer.echo(jsonlib.dumps(facts) if json else _text(facts, run_dir))
     if failed:
         raise typer.Exit(Exit.OUTPUT)
@@ -89,7 +89,7 @@ async def _crawl(
         facts = summary.facts() | {
             "foragers": fleet_facts(crawl.agent),
             "budget": {"fleet": crawl.world.shares.turns[0], "recrawl": crawl.world.shares.turns[1]},
-            "skipped": dict(crawl.world.skipped),
+            "skipped": dict(crawl.world.keeper.skipped),
         }
         return facts, outlet is not None and outlet.failed
     finally:

@@ -12,7 +12,7 @@ import typer
 
 from forager.assembly import make_crawl, open_wire
 from forager.cli.options import Config, Json, Quiet, Set, TimeLimit, loaded, time_given
-from forager.cli.running import run_crawl
+from forager.cli.running import run_crawl, run_live
 from forager.cli.view import span
 from forager.clock import FastClock
 from forager.engine.crawl import Crawl
@@ -39,7 +39,7 @@ def demo(
 ) -> None:
     """Watch a living news site being crawled, on this machine alone."""
     settings = arranged(loaded(config, set_).settings, time_limit, seed, kind)
-    facts = asyncio.run(run_demo(settings, quiet=quiet))
+    facts = run_live(run_demo(settings, quiet=quiet))
     typer.echo(jsonlib.dumps(facts) if json else _text(facts))
 
 
@@ -114,7 +114,7 @@ def _facts(summary: Summary, crawl: Crawl, measured: Delay, span_of_news: float,
         "late_s": _number(measured.late),
         "foragers": fleet_facts(crawl.agent),
         "budget": {"fleet": crawl.world.shares.turns[0], "recrawl": crawl.world.shares.turns[1]},
-        "skipped": dict(crawl.world.skipped),
+        "skipped": dict(crawl.world.keeper.skipped),
     }
 
 

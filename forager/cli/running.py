@@ -4,15 +4,26 @@ import asyncio
 import signal
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from forager.cli.view import watch
-from forager.clock import Clock
+from forager.clock import Clock, FastClock
 from forager.engine.crawl import Crawl, stop_after
 from forager.engine.summary import Summary
 from forager.terms import Url
 
 STOPS = (signal.SIGINT, signal.SIGTERM)
+T = TypeVar("T")
+
+
+def run_live(main: Coroutine[Any, Any, T]) -> T:
+    """Run on uvloop where it is installed, else on asyncio's own loop."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.run(main)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(main)
 
 
 async def run_crawl(
@@ -28,6 +39,7 @@ async def run_crawl(
 ) -> None:
     """Crawl until the time (on the crawl's clock) is over or somebody stops it; `beside` runs as long as the crawl."""
     ends = None if time_limit is None else clock.now() + time_limit
+    speed = clock.speed if isinstance(clock, FastClock) else 1.0
     with _stopped_by_signals(stopping):
         async with asyncio.TaskGroup() as group:
             group.create_task(stop_after(clock, time_limit, stopping))
@@ -38,7 +50,7 @@ async def run_crawl(
                     clock,
                     stopping,
                     quiet=quiet,
-                    left=lambda: None if ends is None else max(0.0, ends - clock.now()),
+                    left=lambda: None if ends is None else max(0.0, ends - clock.now()) / speed,
                 )
             )
             for task in beside:

@@ -65,5 +65,7 @@ def seeds_of(tape: Tape, given: Sequence[Url]) -> tuple[UrlId, ...]:
     numbers = {url: UrlId(id) for id, url in enumerate(tape.urls()) if url in wanted}
     missing = [url for url in given if url not in numbers]
     if missing:
-        raise InputError(f"{missing[0]}: not on the tape; `forager replay` without --seed starts from its largest pages")
+        raise InputError(
+            f"{missing[0]}: not on the tape; `forager replay` without --seed starts from its largest pages"
+        )
     return tuple(numbers[url] for url in dict.fromkeys(given))

@@ -53,6 +53,8 @@ async def serve_dashboard(
     """Serve until left; yields the address to print. `chronicle` must be among the readers of the crawl's journal."""
     doors.check(settings)
     chronicle.follow(crawl.agent)
+    if not chronicle.told:
+        await chronicle.remember(crawl.store)
     names: set[str] = set()
     dashboard = Dashboard(Views(crawl, chronicle, timetable))
     runner = web.AppRunner(dashboard.app(settings, names), access_log=None, shutdown_timeout=1.0)

@@ -8,6 +8,7 @@ from forager.events import Born, Deleted, Event, Fetched, Reinforced, Scheduled,
 from forager.frontier.window import Window
 from forager.pages.urls import host, site
 from forager.reinforcing.agent import ReinforcingAgent
+from forager.store.protocol import Store
 from forager.terms import NOBODY, ForagerId, Outcome, Trouble
 
 STORIES, DELAYS, ERRORS, FETCHES, CYCLES, LIVES, PLACES = 5000, 1000, 300, 100, 300, 1000, 1000
@@ -67,7 +68,8 @@ class Chronicle:
     def __init__(self) -> None:
         self.stories: deque[tuple[int, Told]] = deque(maxlen=STORIES)
         """The latest stories with their numbers, from 1."""
-        self.told = 0
+        self.told = self.remembered = 0
+        """All stories, and those of them from before this run."""
         self.places: dict[str, Place] = {}
         self.hosts: dict[str, Window] = {}
         """Requests to each host in the last hour."""
@@ -86,6 +88,26 @@ class Chronicle:
     def follow(self, agent: ReinforcingAgent) -> None:
         """From now on note the scores of this agent's foragers too."""
         self._agent = agent
+
+    async def remember(self, store: Store) -> None:
+        """Take over the latest stories that the store holds from before; what they cost is not known any more."""
+        self.told = max(0, store.counts().stories - STORIES)
+        async for story in store.stories(self.told):
+            self._list(
+                Told(
+                    at=story.fetched,
+                    id=story.id,
+                    url=story.url,
+                    site=story.site,
+                    title=story.title,
+                    published=story.published,
+                    published_source=story.published_source,
+                    delay=story.delay,
+                    via=story.discovered_via,
+                    by=story.forager,
+                )
+            )
+        self.remembered = self.told
 
     def __call__(self, event: Event) -> None:
         match event:
@@ -133,9 +155,12 @@ class Chronicle:
             self.hosts.setdefault(name, Window(HOUR)).add(1, at)
 
     def _told(self, event: Told) -> None:
+        self.timeline.add("stories", event.at)
+        self._list(event)
+
+    def _list(self, event: Told) -> None:
         self.told += 1
         self.stories.append((self.told, event))
-        self.timeline.add("stories", event.at)
         place = self.place(event.site)
         place.stories += 1
         place.delays.append(event.delay)

@@ -38,6 +38,7 @@ class Views:
         """The headline figures."""
         chronicle, counts = self.chronicle, self.crawl.store.counts()
         delays = [told.delay for _, told in chronicle.stories]
+        new = chronicle.told - chronicle.remembered
         places = chronicle.places.values()
         return {
             "now": self.crawl.clock.now(),
@@ -45,7 +46,7 @@ class Views:
             "delay_median": quantile(delays, 0.5),
             "delay_p90": quantile(delays, 0.9),
             "requests": chronicle.requests,
-            "requests_per_story": round(chronicle.requests / chronicle.told, 2) if chronicle.told else None,
+            "requests_per_story": round(chronicle.requests / new, 2) if new else None,
             "unchanged": sum(place.outcomes["unchanged"] for place in places),
             "wire_bytes": sum(place.wire_bytes for place in places),
             "known": counts.known,
@@ -116,7 +117,7 @@ class Views:
             "sites": [_site(name, place) for name, place in self.chronicle.places.items()],
             "hosts": [self._host(name) for name in self.chronicle.hosts],
             "errors": [_request(fetched) for fetched in reversed(self.chronicle.errors)],
-            "skipped": dict(self.crawl.world.skipped),
+            "skipped": dict(self.crawl.world.keeper.skipped),
         }
 
     def recrawl(self) -> Facts:

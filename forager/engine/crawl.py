@@ -101,8 +101,8 @@ class Crawl:
                 links=np.asarray(version.links, dtype=np.int64),
                 hub=version.kind in (Kind.HUB, Kind.FEED, Kind.SITEMAP),
             )
-            if self.world.focus is not None:
-                self.world.focus.read(number, f"{version.title}\n{version.text}")
+            if self.world.keeper.focus is not None:
+                self.world.keeper.focus.read(number, f"{version.title}\n{version.text}")
             await self.teller.settle(judge_sighting(sighting, self.agent, self.shared, now))
 
     def _fleet(self) -> Fleet:

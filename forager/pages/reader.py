@@ -197,7 +197,10 @@ def _title(tree: LexborHTMLParser) -> str:
     if not said.strip():
         meta = tree.css_first('meta[property="og:title"]')
         said = (meta.attributes.get("content") if meta is not None else "") or ""
-    return " ".join(said.split())
+    title = " ".join(said.split())
+    node = tree.css_first("h1")
+    headline = " ".join(node.text().split()) if node is not None else ""
+    return headline if headline and headline in title else title  # without the name of the site behind it
 
 
 def _lang(tree: LexborHTMLParser) -> str:

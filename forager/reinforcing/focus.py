@@ -32,6 +32,10 @@ FIRST_FIT = 25
 FEWEST_EXAMPLES = 5
 """Examples, given or matched by the query, without which nothing is fitted."""
 
+MOST_OTHERS = 0.2
+"""A classifier learned from a query alone that lets more than this share of the other documents pass is not used: the
+documents that matched had too little in common."""
+
 _FORM = 1
 _WORDS = 30_000
 _SMOOTH = 10.0  # scikit-learn's C
@@ -142,7 +146,8 @@ class Focus:
         positive = self._examples or [text for text, match in zip(self._background, matched, strict=True) if match]
         negative = [text for text, match in zip(self._background, matched, strict=True) if not match]
         if len(positive) >= FEWEST_EXAMPLES and negative:
-            self._slopes = _logistic(self._tfidf.rows(positive), self._tfidf.rows(negative))
+            slopes, accepted = _logistic(self._tfidf.rows(positive), self._tfidf.rows(negative))
+            self._slopes = slopes if self._examples or accepted <= MOST_OTHERS else None
             self.fits += 1
         else:
             self._slopes = None
@@ -213,12 +218,13 @@ def _texts(saved: NDArray[np.generic]) -> list[str]:
     return array_text(saved).split(_BREAK) if len(saved) else []
 
 
-def _logistic(positive: sparse.csr_matrix, negative: sparse.csr_matrix) -> NDArray[np.float64]:
+def _logistic(positive: sparse.csr_matrix, negative: sparse.csr_matrix) -> tuple[NDArray[np.float64], float]:
     """Slopes and intercept of a logistic regression, both sides weighing the same, and what an example may reach.
 
-    The last figure is the mean probability of examples that the fit has not seen, by cross-validation. The documents
-    of the crawl are not all off topic, and examples are few, so that it is well below 1; probabilities are given as
-    shares of it (Elkan and Noto 2008, learning from positive and unlabelled examples).
+    Beside them, the share of the others that would pass at half of that. What an example may reach is the mean
+    probability of examples that the fit has not seen, by cross-validation. The documents of the crawl are not all off
+    topic, and examples are few, so that it is well below 1; probabilities are given as shares of it (Elkan and Noto
+    2008, learning from positive and unlabelled examples).
     """
     from sklearn.linear_model import LogisticRegression  # slow to import, and few crawls have a focus
     from sklearn.model_selection import cross_val_predict
@@ -229,4 +235,5 @@ def _logistic(positive: sparse.csr_matrix, negative: sparse.csr_matrix) -> NDArr
     unseen = cross_val_predict(regression, rows, sides, cv=min(5, *np.bincount(sides)), method="predict_proba")
     regression.fit(rows, sides)
     reach = float(unseen[sides == 1, 1].mean())
-    return np.concatenate([regression.coef_[0], regression.intercept_, [reach]])
+    accepted = float((unseen[sides == 0, 1] >= reach / 2).mean())
+    return np.concatenate([regression.coef_[0], regression.intercept_, [reach]]), accepted

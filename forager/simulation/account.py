@@ -1,4 +1,7 @@
-"""The account of a replay: what was there to be found, what was found and when, and what it cost (foragers paper, section 3)."""
+"""The account of a replay: what was there to be found, what was found and when, and what it cost.
+
+Efficiencies, freshness and age as in the foragers paper, section 3.
+"""
 
 from dataclasses import dataclass
 

@@ -69,7 +69,9 @@ def play(job: Job) -> Played:
     )
 
 
-def play_all(jobs: Sequence[Job], *, workers: int = 0, done: Callable[[int], None] = lambda count: None) -> list[Played]:
+def play_all(
+    jobs: Sequence[Job], *, workers: int = 0, done: Callable[[int], None] = lambda count: None
+) -> list[Played]:
     """Run all jobs, by default on all cores; results in the order of the jobs, `done` hears how many are finished."""
     workers = min(workers or os.cpu_count() or 1, len(jobs))
     if workers <= 1:

@@ -73,9 +73,12 @@ class Patrol:
         self._pool = _join(self._pool, links, self._inside)
 
     def _rank(self, now: float) -> None:
-        known = np.union1d(self._seeds, self.shared.visits.met())
-        worth, fresh = self.shared.visits.worth(known, now)
-        score = np.where(fresh, worth * self.shared.visits.settings.fresh_first, worth)
+        visits = self.shared.visits
+        known = visits.met()
+        if not visits.visited(self._seeds).all():
+            known = np.union1d(self._seeds, known)
+        worth, fresh = visits.worth(known, now)
+        score = np.where(fresh, worth * visits.settings.fresh_first, worth)
         if len(known) > POOL:
             known = known[np.sort(np.argpartition(-score, POOL)[:POOL])]
         self._inside[self._pool] = False

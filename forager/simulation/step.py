@@ -25,9 +25,7 @@ class Stepped:
     """Pages that were really fetched; shared copies are free."""
 
 
-def take_step(
-    forager: Forager, agent: ReinforcingAgent, world: TapeWorld, shared: Shared, thrift: Thrift
-) -> Stepped:
+def take_step(forager: Forager, agent: ReinforcingAgent, world: TapeWorld, shared: Shared, thrift: Thrift) -> Stepped:
     """Decide, look, decide, learn."""
     clock, before = world.clock, world.downloads
     step = forager.choose(clock.time, shared)

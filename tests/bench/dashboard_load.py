@@ -1,39 +1,43 @@
 """How quickly the dashboard answers when there is much to show, and how much an open dashboard slows a crawl.
 
-    python tests/bench/dashboard_load.py [--pages 100000] [--stories 5000] [--seconds 6] [--rounds 4]
+    python tests/bench/dashboard_load.py [--pages 100000] [--stories 5000] [--visits 4000] [--rounds 4]
 
-The crawl is the Newsroom over HTTP without politeness, so that it is bound by the processor. Turns with and without a
-watcher alternate in one crawl; the watcher is another process that listens to the stream and asks for its page every two
-seconds, as a browser does. What is compared is the crawl's processor time per request.
+The crawl visits the same pages of the Newsroom again and again, in process and without politeness, so that it is bound by
+the processor; its clock moves with the visits, so that every visit costs about the same. Turns with and without a watcher
+alternate; the watcher is another process that listens to the stream and asks for its page every two seconds, as a browser
+does. What is compared is the least processor time per visit of any turn: other work on the machine only ever adds to it.
 """
 
 import argparse
 import asyncio
+import itertools
 import statistics
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import aiohttp
+import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from forager.assembly import make_crawl, wire
-from forager.clock import FastClock, WallClock
+from forager.clock import WallClock
 from forager.dashboard.app import serve_dashboard
 from forager.dashboard.chronicle import Chronicle
 from forager.dashboard.settings import DashboardSettings
+from forager.dashboard.stream import message
+from forager.dashboard.views import Views
 from forager.engine.crawl import Crawl
 from forager.events import Fetched, Told
 from forager.store.memory import MemoryStore
 from forager.store.protocol import Found, Story, Version, Visit
 from forager.terms import NOBODY, Channel, Dated, DateSource, ForagerId, Kind, Outcome, Trouble, Url, UrlId
 from forager.world.newsroom.newsroom import Newsroom
-from tests.dashboard.crawling import Running, crawling, lively
+from tests.dashboard.crawling import lively
 
-START = 1_772_409_600.0
 PATHS = (
     "api/now",
     "api/stories?limit=1000",
@@ -44,15 +48,14 @@ PATHS = (
     "metrics",
     "stories.atom",
 )
+WATCHER = str(Path(__file__).with_name("dashboard_watcher.py"))
 FAST = (
     "timetable.download_delay=0",
-    "timetable.concurrent_requests_per_host=8",
+    "timetable.longest_wait=1d",
     "newsroom.latency=0",
-    "newsroom.page_size=8000",
-    "crawl.least_worth=0",
-    "crawl.explore=1",
-    "visits.revisit_after=60s",
-    "reinforcing.scores.multiply_at=1000",
+    "visits.revisit_after=0",
+    "newsroom.corrections=0",
+    "newsroom.page_size=12000",
 )
 
 
@@ -61,15 +64,11 @@ async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pages", type=int, default=100_000)
     parser.add_argument("--stories", type=int, default=5_000)
-    parser.add_argument("--seconds", type=float, default=6.0, help="of each turn")
+    parser.add_argument("--visits", type=int, default=4_000, help="of each turn")
     parser.add_argument("--rounds", type=int, default=4)
-    parser.add_argument("--watch", help="used by itself: watch the dashboard at this address")
     options = parser.parse_args()
-    if options.watch:
-        await watch(options.watch)
-    else:
-        await answers(options.pages, options.stories)
-        await slowing(options.seconds, options.rounds)
+    await answers(options.pages, options.stories)
+    await slowing(options.visits, options.rounds)
 
 
 # How quickly it answers.
@@ -130,59 +129,91 @@ async def answers(pages: int, stories: int) -> None:
                 print(
                     f"{path.partition('?')[0]:<26}{statistics.median(took):>10.1f}{max(took[1:]):>10.1f}{size / 1000:>8.0f}"
                 )
+            print(
+                f"an open page takes {1000 * await _share(client, address, crawl, chronicle):.1f} ms of the processor per second"
+            )
+
+
+async def _share(client: aiohttp.ClientSession, address: str, crawl: Crawl, chronicle: Chronicle) -> float:
+    """Processor time per second for one open page: a page every two seconds (asking included), a message every second."""
+    views, times = Views(crawl, chronicle), 20
+    before = time.process_time()
+    for _ in range(times):
+        async with client.get(f"{address}api/now") as answer:
+            await answer.read()
+    between = time.process_time()
+    for _ in range(times):
+        message(views.figures() | {"new": []})
+    return ((between - before) / 2 + time.process_time() - between) / times
 
 
 # How much it slows a crawl.
 
 
-async def slowing(seconds: float, rounds: int) -> None:
-    """Processor time per request of one crawl, alone and watched by turns."""
-    costs: dict[bool, list[float]] = {False: [], True: []}
+class Stepped:
+    """A clock that moves only with the visits, so that every turn finds as much news as any other."""
+
+    def __init__(self, time: float) -> None:
+        self.time = time
+
+    def now(self) -> float:
+        return self.time
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(0)
+
+
+async def slowing(visits: int, rounds: int) -> None:
+    """Processor time per visit, alone and watched by turns."""
     settings = lively(*FAST)
-    async with crawling(settings, clock=FastClock(settings.newsroom.start + 6 * 3600, 1200.0)) as running:
-        await asyncio.sleep(8.0)  # compiles, and finds its pages
+    clock, chronicle = Stepped(settings.newsroom.start + 12 * 3600), Chronicle()
+    newsroom = Newsroom(settings.newsroom, clock)
+    parts = wire(settings, clock, newsroom)
+    crawl = await make_crawl(settings, clock, parts, MemoryStore(), newsroom.homes, [chronicle])
+    seeds = await crawl.store.put([Found(url, Channel.SEED, clock.now(), due=clock.now()) for url in newsroom.homes])
+    crawl.agent.start(np.asarray(seeds), clock.now())
+    costs: dict[bool, list[float]] = {False: [], True: []}
+    dashboard = serve_dashboard(crawl, chronicle, DashboardSettings(), parts.timetable)
+    async with dashboard as address, crawl.world:
+        pages = itertools.cycle(await _found(crawl, seeds))
+        await _cost(crawl, clock, pages, "", visits)  # to warm up
         for turn in range(4 * rounds):
-            watched = turn % 4 in (1, 2)  # alone, watched, watched, alone: a drift of the crawl hits both alike
-            costs[watched].append(await _cost(running, seconds, watched=watched))
-    alone, seen = statistics.mean(costs[False]), statistics.mean(costs[True])
+            watched = turn % 4 in (1, 2)  # alone, watched, watched, alone: a drift hits both alike
+            costs[watched].append(await _cost(crawl, clock, pages, address if watched else "", visits))
+    alone, seen = min(costs[False]), min(costs[True])
     print(
-        f"\n{'crawl':<26}{'ms per request':>15}\n{'alone':<26}{alone:>15.3f}\n{'with an open dashboard':<26}{seen:>15.3f}"
+        f"\n{'crawl':<26}{'ms per visit':>14}\n{'alone':<26}{alone:>14.3f}\n{'with an open dashboard':<26}{seen:>14.3f}"
     )
     print(f"slower by {seen / alone - 1:.1%} (alone: {_list(costs[False])}; watched: {_list(costs[True])})")
 
 
-def _list(values: list[float]) -> str:
-    return " ".join(f"{value:.2f}" for value in values)
+async def _found(crawl: Crawl, seeds: list[UrlId]) -> list[UrlId]:
+    """Pages to visit again and again: what the seeds link to, seen once."""
+    for id in seeds:
+        await crawl.world.visit([id])
+    pages = [UrlId(id) for id in range(crawl.store.counts().known)][:200]
+    for id in pages:
+        await crawl.world.visit([id])
+    return pages
 
 
-async def _cost(running: Running, seconds: float, *, watched: bool) -> float:
-    """Milliseconds of this process's processor time per request, the Newsroom's own work included."""
-    call = (sys.executable, __file__, "--watch", running.address)
-    watcher = await asyncio.create_subprocess_exec(*call) if watched else None
+async def _cost(crawl: Crawl, clock: Stepped, pages: Iterator[UrlId], address: str, visits: int) -> float:
+    """Milliseconds of this process's processor time per visit; with an address somebody watches there."""
+    watcher = await asyncio.create_subprocess_exec(sys.executable, WATCHER, address) if address else None
     await asyncio.sleep(2.0)
-    before, requests = time.process_time(), running.chronicle.requests
-    await asyncio.sleep(seconds)
-    spent, made = time.process_time() - before, running.chronicle.requests - requests
+    before = time.process_time()
+    for id in itertools.islice(pages, visits):
+        clock.time += 20.0
+        await crawl.world.visit([id])
+    spent = time.process_time() - before
     if watcher is not None:
         watcher.terminate()
         await watcher.wait()
-    return 1000 * spent / max(1, made)
+    return 1000 * spent / visits
 
 
-async def watch(address: str) -> None:
-    """What an open page does."""
-    async with aiohttp.ClientSession() as client, asyncio.TaskGroup() as group:
-        group.create_task(_listen(client, address))
-        while True:
-            async with client.get(f"{address}api/now") as answer:
-                await answer.read()
-            await asyncio.sleep(2.0)
-
-
-async def _listen(client: aiohttp.ClientSession, address: str) -> None:
-    async with client.get(f"{address}api/stream", timeout=aiohttp.ClientTimeout()) as stream:
-        async for _ in stream.content:
-            pass
+def _list(values: list[float]) -> str:
+    return " ".join(f"{value:.2f}" for value in values)
 
 
 if __name__ == "__main__":

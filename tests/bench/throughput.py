@@ -124,7 +124,7 @@ async def links_only(start: str, pages: int) -> int:
 
 
 def fast(work: Coroutine[Any, Any, int]) -> int:
-    """On uvloop if it is installed, as `forager crawl` does."""
+    """On uvloop if it is installed (the extra `fast`)."""
     if importlib.util.find_spec("uvloop") is None:
         return asyncio.run(work)
     import uvloop

@@ -67,6 +67,19 @@ async def test_every_answer_of_a_running_crawl_makes_sense(client: aiohttp.Clien
                 assert "error" in await answer.json()
 
 
+async def test_a_crawl_that_goes_on_shows_the_stories_from_before(
+    client: aiohttp.ClientSession, tmp_path: Path
+) -> None:
+    async with crawling(lively(), tmp_path / "run") as running:
+        await _some_stories(running)
+    before = [told.url for _, told in running.chronicle.stories]
+    async with (
+        crawling(lively(), tmp_path / "run", run=False) as running,
+        client.get(f"{running.address}api/stories?limit=1000") as answer,
+    ):
+        assert [story["url"] for story in (await answer.json())["stories"]] == before[::-1]
+
+
 async def test_feed_metrics_and_health(client: aiohttp.ClientSession, tmp_path: Path) -> None:
     async with crawling(lively(), tmp_path / "run") as running:
         await _some_stories(running)

@@ -36,7 +36,7 @@ ONE_STORY = Sitemap(links=(page("/a", MORNING, "Bridge & mill"),))
     "body",
     [
         PLAIN.encode(),
-        gzip.compress(PLAIN.encode()),
+        gzip.compress(PLAIN.encode(), mtime=0),
         PLAIN.replace("&amp;", "&").encode(),
         PLAIN.replace(' xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"', "").encode(),
         PLAIN.replace(

@@ -99,7 +99,7 @@ class TapeWorld:
 
     def shares(self, url: int) -> bool:
         """Whether the page was downloaded a moment ago, so that its copy would be shared."""
-        return self.clock.time - self._last.item(url) < self.revisit_after
+        return bool(self.clock.time - self._last[url] < self.revisit_after)
 
     async def visit(self, urls: Sequence[UrlId], by: ForagerId = NOBODY) -> list[Sighting]:
         """Download pages one after the other; what was downloaded a moment ago is shared and free."""

@@ -1,0 +1,58 @@
+"""When was a page published? What the page says, what a feed announced, and when we first met its link, weighed by trust."""
+
+from forager.pages.reader import Page
+from forager.pages.trust import Trust
+from forager.pages.urls import site
+from forager.store.protocol import Known, Store
+from forager.terms import Dated, DateSource, UrlId
+
+_ORDER = list(DateSource)
+DAY = 86_400.0
+
+
+class Dating:
+    """Chooses the publication date to believe, and learns which sources lie where."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.trust = Trust()
+        self._announced: dict[UrlId, float] = {}
+        self._first: dict[UrlId, float] = {}
+        """When the pages that revealed others were first kept."""
+
+    def __repr__(self) -> str:
+        return f"<Dating by {self.trust!r}, {len(self._announced)} dates announced>"
+
+    def announce(self, id: UrlId, published: float) -> None:
+        """A feed or news sitemap gives a date for a page that was known before; the first one counts."""
+        self._announced.setdefault(id, published)
+
+    async def published(self, known: Known, page: Page, now: float) -> Dated | None:
+        """The date to believe: from the page, from the feed that announced it, or our first sighting."""
+        where = site(known.url)
+        on_page = page.published
+        if on_page is not None and known.version is None:
+            self.trust.learn(where, on_page, now)
+        if on_page is not None and not self.trust.believes(where, on_page.source):
+            on_page = page.published_but(self.trust.liars(where))
+        stated = self._announced.get(known.id) if known.published is None else known.published
+        announced = None if stated is None else Dated(stated, DateSource.FEED)
+        first = await self._first_sighting(known)
+        candidates = sorted(filter(None, (on_page, announced, first)), key=lambda dated: _ORDER.index(dated.source))
+        chosen = self.trust.choose(where, candidates, now)
+        if chosen is not None and not chosen.exact:  # only the day: a finer date of that day is better
+            finer = (one for one in candidates if one.exact and chosen.time <= one.time < chosen.time + DAY)
+            chosen = next(finer, chosen)
+        return chosen
+
+    async def _first_sighting(self, known: Known) -> Dated | None:
+        """When its link appeared; unknown if it stood there already when we first looked at the linking page."""
+        if known.source is None:
+            return None
+        first = self._first.get(known.source)
+        if first is None:
+            versions = await self.store.versions(known.source)
+            if not versions:
+                return None
+            first = self._first[known.source] = versions[0][1]
+        return None if first >= known.found else Dated(known.found, DateSource.FIRST_SEEN)

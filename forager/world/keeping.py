@@ -1,0 +1,252 @@
+"""From a response to what is kept of it: the page is read, compared with what we had, and stored in one transaction.
+
+Between two waits everything is decided synchronously: whether the page changed, what is kept of it, and which of its
+links belong to the crawl.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from forager.events import Event, Fetched
+from forager.foragers.sighting import NO_LINKS, Sighting
+from forager.frontier.scope import Scope
+from forager.pages.changes import Change, has_changed
+from forager.pages.reader import Page, read
+from forager.pages.settings import PagesSettings
+from forager.pages.urls import UrlMemo
+from forager.store.protocol import Found, Known, Store, Version, VersionId, Visit
+from forager.terms import Dated, ForagerId, Kind, Outcome, Response, UrlId, Validators
+from forager.units import Duration
+from forager.world.dating import Dating
+
+LISTS = (Kind.HUB, Kind.FEED, Kind.SITEMAP)
+
+
+@dataclass(frozen=True, slots=True)
+class VisitSettings:
+    """When a page is looked at again, and what counts as a change."""
+
+    revisit_after: Duration = 600.0
+    """One fetch serves everybody who asks for the page within this time; the sweep comes back after it. Ours."""
+    retry_after: Duration = 3600.0
+    """A page that failed, is gone or is disallowed is asked for again after this time. Ours."""
+    change: Change = Change.AUTO
+    """What counts as a change: bytes, text (main text), links (a new link), or auto: links for hubs, text for the rest."""
+    keep_text: bool = True
+    """Keep the main text of every version, not only its fingerprints."""
+
+
+class States(Protocol):
+    """Turns the texts of pages, and the words of links, into states."""
+
+    def read(self, id: UrlId, page: Page) -> None:
+        """A page was read."""
+
+    def found(self, source: UrlId, ids: Sequence[UrlId], found: Sequence[Found]) -> None:
+        """New links were found on a page."""
+
+    def settle(self) -> None:
+        """Somebody is about to ask for the states."""
+
+
+class Focus(Protocol):
+    """Judges whether a document is on the topic of the crawl."""
+
+    def read(self, version: int, text: str) -> bool:
+        """A document was read, and its version is stored."""
+
+
+class Keeper:
+    """Reads and keeps pages, and remembers what each looked like last."""
+
+    def __init__(
+        self,
+        store: Store,
+        scope: Scope,
+        settings: VisitSettings,
+        pages: PagesSettings,
+        note: Callable[[Event], None],
+        states: States | None = None,
+        focus: Focus | None = None,
+    ) -> None:
+        self.store, self.scope, self.settings, self.pages, self.note = store, scope, settings, pages, note
+        self.states, self.focus = states, focus
+        self.dating = Dating(store)
+        self.skipped: Counter[str] = Counter()
+        """Links that stayed out, by the reason why."""
+        self.seen: dict[UrlId, Sighting] = {}
+        """The last sighting of each page."""
+        self._memo = UrlMemo()
+
+    def __repr__(self) -> str:
+        return f"<Keeper of {len(self.seen)} pages, {sum(self.skipped.values())} links left out>"
+
+    async def keep(self, before: Known, response: Response, by: ForagerId) -> Sighting:
+        """Keep what a visit showed of a page."""
+        sighting = await self._kept(before, response, by)
+        self.seen[before.id] = sighting
+        return sighting
+
+    async def _kept(self, before: Known, response: Response, by: ForagerId) -> Sighting:
+        if response.outcome is not Outcome.FETCHED:
+            return await self._keep_nothing(before, response, by)
+        page = read(response, memo=self._memo, settings=self.pages)
+        if before.version is not None and page.byte_print == before.byte_print:
+            return await self._keep_nothing(before, response, by)
+        old = await self._old_links(before)
+        links, new = self._links(page, before, response.asked)
+        changed = before.version is not None and has_changed(
+            self.settings.change,
+            page.kind,
+            bytes_differ=True,
+            text_differs=page.text_print != before.text_print,
+            new_links=np.setdiff1d(links, old).size,
+        )
+        dated, version = None, None
+        if before.version is None or changed:
+            is_document = page.kind is Kind.ARTICLE and page.robots.index
+            dated = await self.dating.published(before, page, response.asked) if is_document else None
+            version = self._version(page, links, dated)
+        number = await self.store.ack(self._visit(before, response, by, changed, version))
+        self._tell(before, response, by, page.kind, changed, new)
+        if self.states is not None:
+            self.states.read(before.id, page)
+        if self.focus is not None and number is not None and dated is not None:
+            self.focus.read(number, f"{page.title}\n{page.text}")
+        shown = before.version if number is None else number
+        return _sighting(before.id, response.asked, shown, page.text_print, dated, links, page.kind)
+
+    async def _keep_nothing(self, before: Known, response: Response, by: ForagerId) -> Sighting:
+        """The page is as it was, or there is none."""
+        await self.store.ack(self._visit(before, response, by, changed=False, version=None))
+        self._tell(before, response, by, before.kind, changed=False, new=0)
+        if response.outcome not in (Outcome.FETCHED, Outcome.UNCHANGED):
+            return Sighting(before.id, response.asked, ok=False)
+        seen = self.seen.get(before.id)
+        if seen is not None and seen.ok:
+            return replace(seen, when=response.asked)
+        links = await self._old_links(before)
+        return _sighting(before.id, response.asked, before.version, before.text_print, None, links, before.kind)
+
+    async def _old_links(self, page: Known) -> NDArray[np.int64]:
+        """The links of a page as it looked last."""
+        seen = self.seen.get(page.id)
+        if seen is not None and seen.ok:
+            return seen.links
+        if page.version is None:
+            return NO_LINKS
+        _, _, version = await self.store.version(page.version)
+        return np.asarray(version.links, dtype=np.int64)
+
+    def _links(self, page: Page, source: Known, now: float) -> tuple[NDArray[np.int64], int]:
+        """The numbers of the links that belong to the crawl, and how many of them are new to it."""
+        if not page.robots.follow:
+            return NO_LINKS, 0
+        ids: list[UrlId] = []
+        entering: list[Found] = []
+        depth = source.depth + 1
+        for link in page.links:
+            known = self.store.find(link.url)
+            if known is not None:
+                ids.append(known)
+                if link.published is not None:
+                    self.dating.announce(known, link.published)
+                continue
+            objection = "nofollow" if "nofollow" in link.rel else self.scope.objection(link.url, depth)
+            if objection:
+                self.skipped[objection] += 1
+                continue
+            self.scope.enter(link.url)
+            anchor = link.anchor or link.title
+            entering.append(Found(link.url, link.channel, now, source.id, anchor, depth, link.published, now))
+        new = self.store.enter(entering)
+        if self.states is not None and new:
+            self.states.found(source.id, new, entering)
+        return np.unique(np.asarray([*ids, *new], dtype=np.int64)), len(new)
+
+    def _version(self, page: Page, links: NDArray[np.int64], dated: Dated | None) -> Version:
+        is_text = page.kind is Kind.ARTICLE
+        return Version(
+            kind=page.kind,
+            byte_print=page.byte_print,
+            text_print=page.text_print,
+            simhash=page.simhash if is_text else 0,
+            title=page.title,
+            text=page.text if self.settings.keep_text and page.robots.index else "",
+            lang=page.lang,
+            canonical=page.canonical or "",
+            published=dated,
+            modified=page.modified if is_text else None,
+            links=tuple(links.tolist()),
+        )
+
+    def _visit(self, before: Known, response: Response, by: ForagerId, changed: bool, version: Version | None) -> Visit:
+        fine = response.outcome in (Outcome.FETCHED, Outcome.UNCHANGED)
+        wait = self.settings.revisit_after if fine else self.settings.retry_after
+        return Visit(
+            id=before.id,
+            at=response.asked,
+            outcome=response.outcome,
+            status=response.status,
+            seconds=response.seconds,
+            wire_bytes=response.wire_bytes,
+            trouble=response.trouble,
+            error=response.error,
+            by=by,
+            changed=changed,
+            validators=_validators(before, response),
+            due=response.asked + wait,
+            version=version,
+        )
+
+    def _tell(self, before: Known, response: Response, by: ForagerId, kind: Kind, changed: bool, new: int) -> None:
+        self.note(
+            Fetched(
+                at=response.asked,
+                id=before.id,
+                url=before.url,
+                by=by,
+                outcome=response.outcome,
+                status=response.status,
+                trouble=response.trouble,
+                error=response.error,
+                seconds=response.seconds,
+                wire_bytes=response.wire_bytes,
+                kind=kind,
+                changed=changed,
+                new_links=new,
+            )
+        )
+
+
+def _validators(before: Known, response: Response) -> Validators:
+    """What to ask with next time: as the server gave them now; a failure leaves those we had, a page gone has none."""
+    etag, modified = response.header("etag"), response.header("last-modified")
+    if response.outcome is Outcome.FETCHED or (response.outcome is Outcome.UNCHANGED and (etag or modified)):
+        return Validators(etag, modified)
+    return Validators() if response.outcome is Outcome.GONE else before.validators
+
+
+def _sighting(
+    id: UrlId,
+    when: float,
+    version: VersionId | None,
+    text_print: int,
+    dated: Dated | None,
+    links: NDArray[np.int64],
+    kind: Kind,
+) -> Sighting:
+    return Sighting(
+        url=id,
+        when=when,
+        version=-1 if version is None else version,
+        text_print=text_print,
+        published=np.nan if dated is None else dated.time,
+        links=links,
+        hub=kind in LISTS,
+    )

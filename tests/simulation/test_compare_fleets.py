@@ -1,0 +1,147 @@
+"""Fleets compared on one tape: means, spreads, paired tests, and the command that prints them."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+from typer import Typer
+from typer.testing import CliRunner
+
+from forager.cli.compare_fleets import compare_fleets
+from forager.cli.replay import replay
+from forager.cli.tapes import budget
+from forager.errors import InputError
+from forager.foragers.settings import ForagerKind
+from forager.settings import load
+from forager.simulation.compare import FIGURES, paired, rows_of
+from forager.simulation.jobs import Job, play, play_all
+from forager.simulation.seeds import default_seeds
+from forager.terms import Kind
+from forager.world.tape.build import TapeBuilder
+from forager.world.tape.columns import save
+from tests.simulation.small_tape import HOME, paper
+
+KEYS = [
+    "downloaded", "sent", "relevant", "found_urls", "download_efficiency", "sent_efficiency", "relative_found_url",
+    "freshness", "age_hours", "delay_median_s", "coverage", "unrecorded_share",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("tape")
+    save(paper(days=2.0), path)
+    return path
+
+
+def jobs(folder: Path, *kinds: ForagerKind, repeats: int = 2) -> list[Job]:
+    settings = load(Path("/dev/null")).settings
+    return [Job(folder, kind, 20.0, seed, (HOME,), settings) for kind in kinds for seed in range(repeats)]
+
+
+def test_rows_hold_mean_and_spread_over_repeats(folder: Path) -> None:
+    wl, bfs = rows_of(play_all(jobs(folder, ForagerKind.WL, ForagerKind.BFS), workers=1), 2, lambda one: False)
+    assert (wl.kind, bfs.kind, wl.budget, len(wl.repeats)) == ("WL", "BFS", 20.0, 2)
+    a, b = wl.values("downloaded")
+    assert wl.mean("downloaded") == (a + b) / 2
+    assert wl.sd("downloaded") == pytest.approx(abs(a - b) / math.sqrt(2))
+    assert bfs.sd("coverage") == 0.0  # the sweep knows no luck
+    hours, fresh = wl.curve("freshness")
+    assert len(hours) == len(fresh) == 48  # hourly, the end included
+    assert hours[:2] == [1.0, 2.0]
+    assert len(wl.curve("efficiency")[1]) == len(hours)
+
+
+def test_a_paired_test_compares_repeats_with_the_same_luck(folder: Path) -> None:
+    wl, bfs = rows_of(play_all(jobs(folder, ForagerKind.WL, ForagerKind.BFS), workers=1), 2, lambda one: False)
+    difference, _ = paired(wl, bfs, "late_hours")
+    assert difference == pytest.approx(wl.mean("late_hours") - bfs.mean("late_hours"))
+    assert paired(wl, wl, "coverage")[0] == 0.0
+    assert math.isnan(paired(wl, wl, "coverage")[1])
+
+
+def test_many_processes_give_what_one_gives(folder: Path) -> None:
+    work = jobs(folder, ForagerKind.RL)
+    heard: list[int] = []
+    together = play_all(work, workers=2, done=heard.append)
+    assert [one.figures for one in together] == [play(job).figures for job in work]
+    assert heard == [1, 2]
+
+
+def command(function: object) -> Typer:
+    app = Typer()
+    app.command()(function)  # type: ignore[type-var]
+    return app
+
+
+def test_compare_fleets_prints_the_promised_json(folder: Path, tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    arguments = [str(folder), "--kind", "WL", "--kind", "BFS", "--repeats", "2", "--budget", "20/h", "--rewired", "--json",
+                 "--workers", "1", "-q", "-O", str(page)]  # fmt: skip
+    ran = CliRunner().invoke(command(compare_fleets), arguments, catch_exceptions=False)
+    assert ran.exit_code == 0
+    told = json.loads(ran.stdout)
+    assert {"clustering", "mean_path", "in_exponent", "out_exponent"} <= set(told["graph"])
+    assert told["tape"]["pages"] == paper(days=2.0).pages
+    assert [(one["kind"], one["rewired"]) for one in told["fleets"]] == [
+        ("WL", False), ("BFS", False), ("WL", True), ("BFS", True)]  # fmt: skip
+    for one in told["fleets"]:
+        assert one["repeats"] == 2
+        assert {*KEYS, *(f"{key}_sd" for key in KEYS)} <= set(one)
+    assert set(KEYS) <= set(FIGURES)
+    written = page.read_text(encoding="utf-8")
+    assert "plotly" in written
+    assert "<script src" not in written  # nothing is loaded from elsewhere
+
+
+def test_compare_fleets_prints_a_table_for_people(folder: Path) -> None:
+    arguments = [str(folder), "--kind", "WL", "--kind", "RL", "--repeats", "1", "--preset", "paper", "--workers", "1"]
+    ran = CliRunner().invoke(command(compare_fleets), arguments, catch_exceptions=False)
+    assert ran.exit_code == 0
+    assert "clustering" in ran.output
+    assert "WL" in ran.output
+
+
+def test_replay_prints_a_summary_like_that_of_a_crawl(folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "journal.jsonl"
+    arguments = [str(folder), "--budget", "20/h", "--json", "-q", "--journal", str(file)]
+    ran = CliRunner().invoke(command(replay), arguments, catch_exceptions=False)
+    told = json.loads(ran.stdout)
+    assert {"stories", "requests", "delay_median_s", "sites", "foragers", "budget", "tape", "replay"} <= set(told)
+    assert told["requests"] == sum(told["budget"].values())
+    assert sum(b'"event":"Fetched"' in line for line in file.read_bytes().splitlines()) == told["requests"]
+
+
+def test_what_is_no_tape_is_told_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="neither a tape"):
+        CliRunner().invoke(command(replay), [str(tmp_path)], catch_exceptions=False)
+    assert CliRunner().invoke(command(replay), [str(tmp_path), "--budget", "fast"]).exit_code != 0
+
+
+def test_a_seed_that_is_not_on_the_tape_is_told(folder: Path) -> None:
+    with pytest.raises(InputError, match="not on the tape"):
+        CliRunner().invoke(command(replay), [str(folder), "--seed", "https://b.example/"], catch_exceptions=False)
+
+
+def test_budgets_are_read_per_hour() -> None:
+    assert [budget(text) for text in ("60/h", "60", "1/s", "2/min", "48/d")] == [60.0, 60.0, 3600.0, 120.0, 2.0]
+
+
+def test_default_seeds_are_the_largest_pages_of_each_site_at_the_start() -> None:
+    builder = TapeBuilder("sites", "url")
+    builder.add("https://a.example/small", 0.0, digest=1, links=["https://a.example/x"], kind=Kind.HUB)
+    builder.add(
+        "https://a.example/", 0.0, digest=2, links=["https://a.example/x", "https://a.example/y"], kind=Kind.HUB
+    )
+    builder.add("https://b.example/", 0.0, digest=3, links=["https://a.example/"], kind=Kind.HUB)
+    builder.add("https://c.example/late", 90_000.0, digest=4, links=["https://a.example/"] * 9, kind=Kind.HUB)
+    tape = builder.finish()
+    assert [tape.url(seed) for seed in default_seeds(tape)] == ["https://a.example/", "https://b.example/"]
+
+
+def test_a_tape_without_links_starts_everywhere() -> None:
+    builder = TapeBuilder("log", "url")
+    for number in range(3):
+        builder.add(f"https://a.example/{number}", 0.0, digest=1)
+    assert len(default_seeds(builder.finish(end=10.0))) == 3

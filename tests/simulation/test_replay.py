@@ -1,0 +1,208 @@
+"""Replays of a small newspaper: the engine's own steps, honest books, and the same journal for the same seed."""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from forager.engine import step as engine_step
+from forager.engine.journal import Journal, line
+from forager.engine.summary import Summary
+from forager.events import Event, Fetched, Told
+from forager.foragers.settings import ForagerKind
+from forager.settings import PRESETS, Settings, load
+from forager.simulation.run import Plan, Replay
+from forager.simulation.step import take_step
+from forager.terms import NOBODY, Kind, Outcome, UrlId
+from forager.world.tape.build import TapeBuilder
+from forager.world.tape.columns import Tape
+from tests.simulation.small_tape import DAY, HOME, HOUR, paper
+
+
+def chosen(preset: str = "", *more: str) -> Settings:
+    given = [
+        f"{key}={str(value).lower() if isinstance(value, bool) else value}" for key, value in PRESETS[preset].items()
+    ]
+    return load(Path("/dev/null"), [*given, *more]).settings
+
+
+def replay(
+    tape: Tape, settings: Settings, *, budget: float = 60.0, seed: int = 1, journal: Journal | None = None
+) -> Replay:
+    return Replay(
+        tape,
+        Plan(budget, (HOME,)),
+        settings.crawl,
+        settings.forager,
+        settings.reinforcing,
+        revisit_after=settings.visits.revisit_after,
+        seed=seed,
+        tell=None if journal is None else journal.write,
+    )
+
+
+@pytest.mark.parametrize("preset", ["", "paper"])
+@pytest.mark.parametrize("kind", list(ForagerKind))
+async def test_a_step_on_a_tape_is_the_step_of_the_engine(preset: str, kind: ForagerKind) -> None:
+    settings = chosen(preset, f"forager.kind={kind.value}", "crawl.least_worth=0")
+    tape = paper()
+    here, there = replay(tape, settings), replay(tape, settings)
+    for _ in range(150):
+        ours, theirs = here.agent.turn(), there.agent.turn()
+        stepped = take_step(ours, here.agent, here.world, here.shared, here.thrift)
+        taken = await engine_step.take_step(theirs, there.agent, there.world, there.shared, there.clock, there.thrift)
+        assert stepped.page.url == taken.sightings[0].url
+        assert stepped.reinforcements == taken.reinforcements
+        assert stepped.downloads == taken.downloads
+        assert here.clock.time == there.clock.time
+    assert here.shared.visits.save() == there.shared.visits.save()
+    assert ours.weblog.entries == theirs.weblog.entries
+    assert ours.profit.weights.tolist() == theirs.profit.weights.tolist()
+
+
+@pytest.mark.parametrize("preset", ["", "paper"])
+def test_the_same_seed_gives_the_same_journal(preset: str) -> None:
+    def journal(seed: int) -> bytes:
+        lines: list[bytes] = []
+        settings = chosen(preset, "forager.kind=WLRL")
+        replay(paper(), settings, seed=seed, journal=Journal([lambda event: lines.append(line(event))])).run()
+        return b"".join(lines)
+
+    assert journal(1) == journal(1)
+    if preset == "paper":  # the default fleet leaves nothing to chance on so small a site
+        assert journal(1) != journal(2)
+
+
+def test_the_journal_tells_what_the_account_counts() -> None:
+    events: list[Event] = []
+    summary = Summary()
+    run = replay(paper(), chosen(), journal=Journal([events.append, summary]))
+    account = run.run()
+    assert sum(isinstance(event, Told) for event in events) == sum(account.accepted)
+    fetched = [event for event in events if isinstance(event, Fetched)]
+    assert len(fetched) == sum(account.downloads) == run.world.downloads
+    assert sum(event.by == NOBODY for event in fetched) == account.downloads[1]
+    assert sum(event.outcome is Outcome.UNRECORDED for event in fetched) == run.world.unrecorded
+    assert summary.facts()["stories"] == sum(account.accepted)
+
+
+def test_the_budget_is_never_exceeded_but_by_the_step_under_way() -> None:
+    for preset in ("", "paper"):
+        run = replay(paper(), chosen(preset), budget=30.0)
+        run.run()
+        assert run.world.downloads <= 3 * 24 * 30 + 8  # a step downloads at most a page and its seven links
+
+
+def test_the_default_fleet_finds_more_and_sooner_than_the_sweep() -> None:
+    fleet, sweep = (replay(paper(), chosen("", f"forager.kind={kind}"), budget=12.0) for kind in ("WL", "BFS"))
+    fleet.run()
+    sweep.run()
+    better, worse = fleet.figures(warm_up=DAY / 2), sweep.figures(warm_up=DAY / 2)
+    assert better.delay.coverage >= worse.delay.coverage
+    assert better.delay.late < worse.delay.late
+
+
+def ticker() -> Tape:
+    """A list that links one article from the start on; the article appears at 30 min and changes at 3 h and 5 h."""
+    builder = TapeBuilder("ticker", "version")
+    article = "https://a.example/1"
+    builder.add("https://a.example/", 0.0, digest=1, links=[article], kind=Kind.HUB)
+    for at in (0.5, 3.0, 5.0):
+        builder.add(article, at * HOUR, digest=int(10 * at), text_print=int(10 * at), published=at * HOUR,
+                    kind=Kind.ARTICLE, links=["https://a.example/"])  # fmt: skip
+    return builder.finish(start=0.0, end=6 * HOUR)
+
+
+def test_freshness_and_age_follow_the_version_accepted_last() -> None:
+    """Accepted at 1 h: version 1 (from 0:30). At 4 h nothing newer was accepted, though it changed at 3 h."""
+    run = replay(ticker(), chosen("paper"), budget=60.0)
+    account = run.account
+    account._accept(1, 1, 1 * HOUR, False)
+    for hour in (1, 2, 3, 4):
+        account.watch(hour * HOUR)
+    assert [sample.freshness for sample in account.samples] == [1.0, 1.0, 0.0, 0.0]  # outdated at 3 h sharp
+    assert [sample.age for sample in account.samples] == [0.0, 0.0, 0.0, HOUR]
+    account._accept(1, 2, 4.5 * HOUR, False)
+    account.watch(5 * HOUR)
+    account.watch(6 * HOUR)
+    assert [sample.age for sample in account.samples[4:]] == [0.0, HOUR]
+
+
+def test_where_updates_are_no_documents_the_version_downloaded_last_counts() -> None:
+    tape = replace(ticker(), identity="url")
+    run = replay(tape, chosen(), budget=60.0)
+    account = run.account
+    account._accept(1, 1, 1 * HOUR, False)
+    run.world.held[1] = 2
+    account.watch(4 * HOUR)
+    assert account.samples[-1].freshness == 1.0
+
+
+def test_news_of_the_warm_up_does_not_count() -> None:
+    run = replay(ticker(), chosen("paper"), budget=60.0)
+    run.run()
+    assert run.figures().delay.stories == 3
+    assert run.figures(warm_up=4 * HOUR).delay.stories == 1
+
+
+def test_documents_there_at_the_start_do_not_count() -> None:
+    tape = replace(ticker(), start=0.5 * HOUR)
+    run = replay(tape, chosen("paper"), budget=60.0)
+    run.run()
+    assert run.figures().delay.stories == 2
+
+
+def test_pages_before_their_first_version_are_counted_as_unrecorded() -> None:
+    """At 6 downloads an hour BFS asks for list and article in turn: three times each in the first hour."""
+    run = replay(ticker(), chosen("", "forager.kind=BFS"), budget=6.0)
+    run.run()
+    # downloads end at 10, 20, 30 … min; the article, asked for at the even ones, is there from 30 min on
+    assert run.world.downloads == 36
+    assert run.figures().unrecorded_share == 1 / 36
+
+
+def test_the_tape_says_what_makes_a_document_new() -> None:
+    settings = chosen()
+    for identity in ("url", "text", "version"):
+        run = replay(paper(identity=identity), settings)
+        assert run.agent.forager_settings.identity == identity
+        assert run.agent.settings.relevancy.identity == identity
+    assert replay(paper(), chosen("paper")).agent.settings.relevancy.identity == "version"
+
+
+def test_states_of_the_tape_reach_the_fleet() -> None:
+    tape = paper()
+    run = replay(tape, chosen("paper", "forager.kind=RL"))
+    run.run()
+    row = run.shared.states.row(HOME)
+    assert np.array_equal(run.shared.states.vectors[row], tape.states[tape.state[tape.version_start[HOME]]])
+    assert all(len(forager.profit.weights) == 8 for forager in run.agent.foragers.values())
+
+
+def test_without_a_share_the_recrawl_side_does_nothing_and_with_all_of_it_the_fleet() -> None:
+    for share, side in ((0.0, 1), (1.0, 0)):
+        run = replay(paper(), chosen("", f"crawl.recrawl_share={share}"))
+        assert run.run().downloads[side] == 0
+        assert run.figures().delay.coverage > 0.5
+
+
+def test_a_link_that_just_appeared_is_visited_next() -> None:
+    run = replay(paper(days=1.0), chosen("", "crawl.recrawl_share=1"), budget=60.0)
+    events: list[Event] = []
+    run = replay(paper(days=1.0), chosen("", "crawl.recrawl_share=1"), journal=Journal([events.append]))
+    run.run()
+    stories = [event for event in events if isinstance(event, Told) and event.published > 12 * HOUR]
+    fetched = {(event.id, event.at): place for place, event in enumerate(events) if isinstance(event, Fetched)}
+    places = sorted(fetched.values())
+    for story in stories:
+        before = events[places[places.index(fetched[story.id, story.at]) - 1]]
+        assert isinstance(before, Fetched)
+        assert before.new_links or before.id > UrlId(2)  # the list that showed it, or another fresh link
+
+
+def test_figures_of_an_empty_replay_are_nan_not_errors() -> None:
+    run = replay(ticker(), chosen("paper"))
+    assert math.isnan(run.figures().freshness)
+    assert math.isnan(run.figures().efficiency.download)
