@@ -129,9 +129,8 @@ async def answers(pages: int, stories: int) -> None:
                 print(
                     f"{path.partition('?')[0]:<26}{statistics.median(took):>10.1f}{max(took[1:]):>10.1f}{size / 1000:>8.0f}"
                 )
-            print(
-                f"an open page takes {1000 * await _share(client, address, crawl, chronicle):.1f} ms of the processor per second"
-            )
+            share = await _share(client, address, crawl, chronicle)
+            print(f"an open page takes {1000 * share:.1f} ms of the processor per second")
 
 
 async def _share(client: aiohttp.ClientSession, address: str, crawl: Crawl, chronicle: Chronicle) -> float:

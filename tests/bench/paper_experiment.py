@@ -90,19 +90,27 @@ def progress(count: int, total: int) -> None:
     sys.stderr.write(f"\r{count} of {total} replays" + ("\n" if count == total else ""))
 
 
-def compared(
-    worlds: Sequence[Path], seeds: tuple[UrlId, ...], budget: float, repeats: int, kinds: Sequence[ForagerKind],
+def paper_jobs(
+    worlds: Sequence[Path],
+    seeds: tuple[UrlId, ...],
+    budget: float,
+    repeats: int,
+    kinds: Sequence[ForagerKind],
     changed: Mapping[str, object],
-) -> list[Row]:  # fmt: skip
+) -> list[Job]:
     settings = load(Path("/dev/null"), paper_settings(**changed)).settings
-    jobs = [
+    return [
         Job(world, kind, budget, 1 + repeat, seeds, settings)
         for world in worlds
         for kind in kinds
         for repeat in range(repeats)
     ]
+
+
+def compared(jobs: Sequence[Job], repeats: int) -> list[Row]:
+    """The rows of jobs of which the first is on the original graph; the twins' folders are called twin."""
     played = play_all(jobs, done=lambda count: progress(count, len(jobs)))
-    return rows_of(played, repeats, lambda one: one.job.tape != worlds[0])
+    return rows_of(played, repeats, lambda one: one.job.tape.name.startswith("twin"))
 
 
 def verdicts(rows: Sequence[Row]) -> list[tuple[str, bool, str]]:
@@ -137,7 +145,7 @@ def verdicts(rows: Sequence[Row]) -> list[tuple[str, bool, str]]:
 
 
 def findings(worlds: Sequence[Path], seeds: tuple[UrlId, ...], budget: float, repeats: int) -> None:
-    rows = compared(worlds, seeds, budget, repeats, KINDS, {})
+    rows = compared(paper_jobs(worlds, seeds, budget, repeats, KINDS, {}), repeats)
     names = ("downloaded", "sent", "relevant", "found_urls", "download_efficiency", "sent_efficiency",
              "relative_found_url", "freshness", "age_hours", "delay_median_s", "coverage")  # fmt: skip
     print(f"\n{budget:g} downloads per hour, {repeats} repeats, mean ± standard deviation; r: rewired")
@@ -167,8 +175,12 @@ def sweep(
                 variants.append((f"{key} {value}", scaled[float(str(value))], {}))
             else:
                 variants.append((f"{key} {value}", worlds, {key: value}))
-    for name, where, changed in variants:
-        held = verdicts(compared(where, seeds, budget, repeats, KINDS[:2], changed))
+    jobs = [
+        job for _, where, changed in variants for job in paper_jobs(where, seeds, budget, repeats, KINDS[:2], changed)
+    ]
+    rows = compared(jobs, repeats)
+    for place, (name, _, _) in enumerate(variants):
+        held = verdicts(rows[4 * place : 4 * place + 4])  # WL and RL on both graphs
         print(f"{name:38}" + "".join(f"{'holds' if one[1] else '-':>9}" for one in held), flush=True)
 
 

@@ -199,7 +199,7 @@ def test_a_fleet_that_orders_by_profit_gets_states_and_the_same_journal_twice() 
     assert states is not None
     assert states.states.version == 1
     assert len(states.pages) >= 25
-    assert (np.abs(matrix.vectors[1 : matrix.count]).sum(axis=1) > 0).mean() > 0.9
+    assert (np.abs(matrix.vectors[1 : matrix.count]).sum(axis=1) > 0).mean() > 0.7
     assert max(np.abs(forager.profit.weights).max() for forager in first.crawl.agent.foragers.values()) > 1.0  # learned
 
 

@@ -65,14 +65,32 @@ def _look_at_all(
     held: NDArray[np.int64],
     begin: NDArray[np.int64],
     time: NDArray[np.float64],
-) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.float64]]:
-    """One page after the other; the same as columns."""
+    gone: NDArray[np.bool_],
+    state: NDArray[np.int32],
+    link_set: NDArray[np.int32],
+    link_start: NDArray[np.int64],
+    is_list: NDArray[np.bool_],
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_], int, int]:
+    """One page after the other, as columns: when; version, state row, begin and end of the links; free; list or not.
+    And how many were downloaded, and how many of these were not recorded then."""
     count = len(urls)
-    version, free, when = np.empty(count, np.int64), np.empty(count, np.bool_), np.empty(count)
+    when, shown = np.empty(count), np.zeros((4, count), np.int64)
+    free, hub = np.empty(count, np.bool_), np.zeros(count, np.bool_)
+    downloads = unrecorded = 0
     for i in range(count):
-        version[i], free[i], now = _look(urls[i], now, seconds, revisit_after, last, current, held, begin, time)
+        version, free[i], now = _look(urls[i], now, seconds, revisit_after, last, current, held, begin, time)
         when[i] = now
-    return version, free, when
+        downloads += not free[i]
+        unrecorded += not free[i] and version < 0
+        shown[0, i] = shown[1, i] = -1
+        if version >= 0 and not gone[version]:
+            shown[0, i] = version
+            if state[version] >= 0:
+                shown[1, i] = state[version] + 1
+            shown[2, i] = link_start[link_set[version]]
+            shown[3, i] = link_start[link_set[version] + 1]
+            hub[i] = is_list[urls[i]]
+    return when, shown, free, hub, downloads, unrecorded
 
 
 class TapeWorld:
@@ -128,7 +146,7 @@ class TapeWorld:
 
     def look_at_all(self, urls: NDArray[np.int64]) -> Sightings:
         """Many pages, one after the other, as columns."""
-        version, free, when = _look_at_all(
+        when, shown, free, hub, downloads, unrecorded = _look_at_all(
             urls,
             self.clock.time,
             self.seconds,
@@ -138,24 +156,17 @@ class TapeWorld:
             self.held,
             self._begin,
             self._time,
+            self._gone,
+            self._state,
+            self._set,
+            self._link_start,
+            self._hub,
         )
         if len(urls):
-            self.clock.time = float(when[-1])
-        self.downloads += int(np.count_nonzero(~free))
-        self.unrecorded += int(np.count_nonzero(~free & (version < 0)))
-        ok = (version >= 0) & ~self._gone[version]
-        chosen = self._set[version]
-        return Sightings(
-            urls,
-            when,
-            np.where(ok, version, -1),
-            free,
-            self._hub[urls] & ok,
-            np.where(ok & (self._state[version] >= 0), self._state[version] + 1, -1),
-            self._link_start[chosen] * ok,
-            self._link_start[chosen + 1] * ok,
-            self._links,
-        )
+            self.clock.time = when.item(-1)
+        self.downloads += downloads
+        self.unrecorded += unrecorded
+        return Sightings(urls, when, shown[0], free, hub, shown[1], shown[2], shown[3], self._links)
 
     def shared_copies(self, sightings: Sightings, since: float) -> list[Sighting]:
         """Those that show a page dated at `since` or later, as copies that somebody else has noted."""
