@@ -15,6 +15,7 @@ from typing import Any, get_type_hints
 import yaml
 from pydantic import TypeAdapter, ValidationError
 
+from forager.dashboard.settings import DashboardSettings
 from forager.engine.settings import CrawlSettings, DemoSettings
 from forager.errors import SettingsError
 from forager.foragers.settings import PAPER as PAPER_FORAGER
@@ -70,6 +71,7 @@ class Settings:
     recording: RecordingSettings = field(default_factory=RecordingSettings)
     pages: PagesSettings = field(default_factory=PagesSettings)
     store: StoreSettings = field(default_factory=StoreSettings)
+    dashboard: DashboardSettings = field(default_factory=DashboardSettings)
     newsroom: NewsroomSettings = field(default_factory=NewsroomSettings)
     demo: DemoSettings = field(default_factory=DemoSettings)
 

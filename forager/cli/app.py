@@ -14,6 +14,11 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
         "demo": ("forager.cli.demo:demo", "Watch a living news site being crawled, on this machine alone."),
         "crawl": ("forager.cli.crawl:crawl", "Crawl news sites and tell new stories as they appear."),
         "export": ("forager.cli.export:export", "Write the stories of a crawl to a file."),
+        "report": (
+            "forager.cli.report:report",
+            "Write what a crawl found, how soon and at what cost, as one HTML file.",
+        ),
+        "why": ("forager.cli.why:why", "Say what is known of a page, and why it was visited or not."),
         "fetch": ("forager.cli.fetch:fetch", "Fetch one page through all rules and show what is read from it."),
         "robots": ("forager.cli.robots:robots", "Say whether a URL may be fetched, and which rule says so."),
         "import": ("forager.cli.import_:import_", "Turn recordings of any tool into a tape for replays."),
@@ -122,9 +127,9 @@ def run(arguments: list[str] | None = None) -> Any:
         known, others = group.split(ForagerError)
         if known is None or others is not None:
             raise
-        error = first_of(known)
-        sys.stderr.write(f"forager: {error}\n")
-        sys.exit(error.exit)
+        first = first_of(known)
+        sys.stderr.write(f"forager: {first}\n")
+        sys.exit(first.exit)
     except KeyboardInterrupt:
         sys.stderr.write("forager: stopped\n")
         sys.exit(Exit.INTERRUPTED)

@@ -11,12 +11,13 @@ import msgspec
 import typer
 
 from forager.assembly import make_crawl, open_wire, require_contact
-from forager.cli.options import Config, Json, Quiet, Set, TimeLimit, loaded, time_given
-from forager.cli.running import run_crawl, run_live
+from forager.cli.options import Config, Json, NoDashboard, Quiet, Set, TimeLimit, loaded, time_given
+from forager.cli.running import run_crawl, run_live, shown
 from forager.cli.seeds import check_seeds, read_seeds
 from forager.cli.settings import config_text
 from forager.cli.view import span
 from forager.clock import WallClock
+from forager.dashboard.chronicle import Chronicle
 from forager.engine.summary import Summary, fleet_facts
 from forager.errors import Exit, InputError
 from forager.exports.formats import writer_for
@@ -42,6 +43,7 @@ def crawl(
         Path | None, typer.Option("-O", help="Write stories to a new .jsonl, .csv, .parquet or .xml.")
     ] = None,
     time_limit: TimeLimit = None,
+    no_dashboard: NoDashboard = False,
     config: Config = None,
     set_: Set = None,
     quiet: Quiet = False,
@@ -51,6 +53,8 @@ def crawl(
     settings = loaded(config, set_).settings
     if kind is not None:
         settings = replace(settings, forager=replace(settings.forager, kind=kind))
+    if no_dashboard:
+        settings = replace(settings, dashboard=replace(settings.dashboard, enabled=False))
     require_contact(settings)
     if append is not None and overwrite is not None:
         raise typer.BadParameter("give -o or -O, not both")
@@ -74,7 +78,9 @@ async def _crawl(
         (run_dir / "config.yaml").write_text(config_text(settings), encoding="utf-8")
         async with AsyncExitStack() as stack:
             wire = await stack.enter_async_context(open_wire(settings, clock, run_dir / "warc"))
-            crawl = await make_crawl(settings, clock, wire, store, seeds, [summary])
+            chronicle = Chronicle()
+            crawl = await make_crawl(settings, clock, wire, store, seeds, [summary, chronicle])
+            await stack.enter_async_context(shown(crawl, chronicle, settings.dashboard, wire.timetable))
             outlet = None if writer is None else await stack.enter_async_context(Outlet(store, writer, _warn))
             await run_crawl(
                 crawl,

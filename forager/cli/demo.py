@@ -2,7 +2,7 @@
 
 import asyncio
 import json as jsonlib
-import tempfile
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,10 +11,12 @@ import numpy as np
 import typer
 
 from forager.assembly import make_crawl, open_wire
-from forager.cli.options import Config, Json, Quiet, Set, TimeLimit, loaded, time_given
-from forager.cli.running import run_crawl, run_live
+from forager.cli.options import Config, Json, NoDashboard, Quiet, Set, TimeLimit, loaded, time_given
+from forager.cli.report import write_report
+from forager.cli.running import run_crawl, run_live, shown
 from forager.cli.view import span
-from forager.clock import FastClock
+from forager.clock import FastClock, WallClock
+from forager.dashboard.chronicle import Chronicle
 from forager.engine.crawl import Crawl
 from forager.engine.summary import Summary, fleet_facts
 from forager.foragers.settings import ForagerKind
@@ -34,12 +36,17 @@ def demo(
     kind: Annotated[ForagerKind | None, typer.Option("--kind", help="WL, RL, WLRL, or the baseline BFS.")] = None,
     config: Config = None,
     set_: Set = None,
+    no_dashboard: NoDashboard = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Watch a living news site being crawled, on this machine alone."""
     settings = arranged(loaded(config, set_).settings, time_limit, seed, kind)
-    facts = run_live(run_demo(settings, quiet=quiet))
+    if no_dashboard:
+        settings = replace(settings, dashboard=replace(settings.dashboard, enabled=False))
+    folder = settings.demo.folder or Path("runs") / f"demo-{WallClock().now():.0f}"
+    facts = run_live(run_demo(settings, folder, quiet=quiet)) | {"run_dir": str(folder)}
+    write_report(folder, folder / "report.html")
     typer.echo(jsonlib.dumps(facts) if json else _text(facts))
 
 
@@ -61,35 +68,25 @@ def arranged(settings: Settings, time_limit: str | None, seed: int | None, kind:
     )
 
 
-async def run_demo(settings: Settings, *, quiet: bool) -> dict[str, Any]:
-    """Serve, crawl, and compare with what was really published."""
-    if settings.demo.folder is not None:
-        return await _crawl_into(settings.demo.folder, settings, quiet)
-    with tempfile.TemporaryDirectory(prefix="forager-demo-") as folder:
-        return await _crawl_into(Path(folder), settings, quiet)
-
-
-async def _crawl_into(folder: Path, settings: Settings, quiet: bool) -> dict[str, Any]:
+async def run_demo(settings: Settings, folder: Path, *, quiet: bool) -> dict[str, Any]:
+    """Serve, crawl into the folder, and compare with what was really published."""
     clock = FastClock(settings.newsroom.start + settings.demo.morning, settings.demo.speed)
+    summary, chronicle, stopping = Summary(), Chronicle(), asyncio.Event()
     store = await SqliteStore.open(folder, settings.store)
-    summary, stopping = Summary(), asyncio.Event()
     try:
-        async with serve(Newsroom(settings.newsroom, clock), clock) as newsroom, open_wire(settings, clock) as wire:
-            crawl = await make_crawl(settings, clock, wire, store, newsroom.homes, [summary])
+        async with AsyncExitStack() as stack:
+            newsroom = await stack.enter_async_context(serve(Newsroom(settings.newsroom, clock), clock))
+            wire = await stack.enter_async_context(open_wire(settings, clock, folder / "warc"))
+            crawl = await make_crawl(settings, clock, wire, store, newsroom.homes, [summary, chronicle])
+            await stack.enter_async_context(shown(crawl, chronicle, settings.dashboard, wire.timetable))
             began = clock.now()
-            await run_crawl(
-                crawl,
-                newsroom.homes,
-                summary,
-                clock,
-                time_limit=settings.demo.time_limit * clock.speed,
-                stopping=stopping,
-                quiet=quiet,
-            )
-            measured = _measured(newsroom, summary, began + settings.demo.warm_up * (clock.now() - began), clock.now())
+            limit = settings.demo.time_limit * clock.speed
+            await run_crawl(crawl, newsroom.homes, summary, clock, time_limit=limit, stopping=stopping, quiet=quiet)
+            ended = clock.now()
+            measured = _measured(newsroom, summary, began + settings.demo.warm_up * (ended - began), ended)
     finally:
         await store.close()
-    return _facts(summary, crawl, measured, clock.now() - began, settings)
+    return _facts(summary, crawl, measured, ended - began, settings)
 
 
 def _measured(newsroom: Newsroom, summary: Summary, since: float, until: float) -> Delay:
@@ -140,4 +137,5 @@ def _text(facts: dict[str, Any]) -> str:
         f"found first by {', '.join(f'{channel} ({count})' for channel, count in one['channels'].items()) or '–'}"
         for name, one in facts["sites"].items()
     ]
+    lines.append(f"Report: {facts['run_dir']}/report.html   Stories: forager export {facts['run_dir']}")
     return "\n".join(lines)

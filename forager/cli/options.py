@@ -18,6 +18,7 @@ Set = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress, only the summary.")]
+NoDashboard = Annotated[bool, typer.Option("--no-dashboard", help="Do not serve the dashboard.")]
 TimeLimit = Annotated[str | None, typer.Option("--time-limit", help="Stop after this time, such as 90s, 15m or 6h.")]
 
 

@@ -17,12 +17,17 @@ def report(
     output: Annotated[Path, typer.Option("-O", "--output", help="The HTML file to write.")] = Path("report.html"),
 ) -> None:
     """Write what a run found, how soon and at what cost, as one HTML file that needs no network."""
+    typer.echo(f"{output} ({write_report(run, output) / 1000:.0f} kB)")
+
+
+def write_report(run: Path, output: Path) -> int:
+    """Write the report of a run; its size in bytes."""
     text = asyncio.run(_read(run, run.resolve().name))
     try:
         output.write_text(text, encoding="utf-8")
     except OSError as problem:
         raise OutputError(f"{output}: cannot be written ({problem.strerror}); choose another file with -O") from None
-    typer.echo(f"{output} ({len(text.encode()) / 1000:.0f} kB)")
+    return len(text.encode())
 
 
 async def _read(run: Path, name: str) -> str:

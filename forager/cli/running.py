@@ -2,14 +2,19 @@
 
 import asyncio
 import signal
-from collections.abc import Coroutine, Iterator
-from contextlib import contextmanager
+import sys
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any, TypeVar
 
 from forager.cli.view import watch
 from forager.clock import Clock, FastClock
+from forager.dashboard.app import serve_dashboard
+from forager.dashboard.chronicle import Chronicle
+from forager.dashboard.settings import DashboardSettings
 from forager.engine.crawl import Crawl, stop_after
 from forager.engine.summary import Summary
+from forager.frontier.timetable import Timetable
 from forager.terms import Url
 
 STOPS = (signal.SIGINT, signal.SIGTERM)
@@ -56,6 +61,20 @@ async def run_crawl(
             for task in beside:
                 group.create_task(task)
             await crawl.run(seeds, stopping)
+
+
+@asynccontextmanager
+async def shown(
+    crawl: Crawl, chronicle: Chronicle, settings: DashboardSettings, timetable: Timetable
+) -> AsyncIterator[None]:
+    """Serve the dashboard, if it is wanted, and say where."""
+    if not settings.enabled:
+        yield
+        return
+    async with serve_dashboard(crawl, chronicle, settings, timetable) as address:
+        sys.stderr.write(f"Dashboard: {address}{'?token=' + settings.token if settings.token else ''}\n")
+        sys.stderr.flush()
+        yield
 
 
 @contextmanager

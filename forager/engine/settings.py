@@ -46,4 +46,4 @@ class DemoSettings:
     warm_up: Share = 0.25
     """News of this first part of the demo does not count in coverage and delay: the crawl must find the pages first."""
     folder: Path | None = None
-    """Where to keep the run directory; none: a temporary one that is deleted at the end."""
+    """The run directory of the demo; none: a new one under `runs/`."""

@@ -92,7 +92,11 @@ def published(
     return (
         _best(believed, now)
         or (_best(_searched(tree, now), now) if DateSource.TEXT not in ignored else None)
-        or (_best(_dated([last_modified], DateSource.LAST_MODIFIED), now) if DateSource.LAST_MODIFIED not in ignored else None)
+        or (
+            _best(_dated([last_modified], DateSource.LAST_MODIFIED), now)
+            if DateSource.LAST_MODIFIED not in ignored
+            else None
+        )
     )
 
 

@@ -17,7 +17,9 @@ from forager.world.tape.player import TapeWorld
 POOL = 256
 """Pages in the pool after a ranking."""
 ROUND = 64
-"""Downloads after which all pages are ranked anew; more if there are more than a thousand times as many pages."""
+"""Downloads after which all pages are ranked anew."""
+SHARE = 1000
+"""No ranking before there was a download for every so many pages, so that ranking never takes most of the time."""
 
 _EVEN: NDArray[np.float64] = np.empty(0)
 
@@ -46,7 +48,7 @@ class Patrol:
         self.ranked = -np.inf
         """When all pages were ranked last."""
         self._seeds = seeds
-        self._left = 0
+        self._used = self._known = 0
         self._pool: NDArray[np.int64] = seeds.copy()
         self._inside = np.zeros(world.tape.pages, dtype=np.bool_)
 
@@ -55,9 +57,10 @@ class Patrol:
 
     def choose(self, now: float, luck: float) -> tuple[UrlId, float] | None:
         """The best page and its worth, or None if none is worth a download. `luck` breaks ties."""
-        if self._left <= 0 or now - self.ranked >= self.every:
+        due = self._used >= ROUND or now - self.ranked >= self.every
+        if due and self._used * SHARE >= self._known:
             self._rank(now)
-        self._left -= 1
+        self._used += 1
         while len(self._pool):
             index, worth, _, _ = self.shared.visits.pick(self._pool, now, _EVEN, luck)
             url = int(self._pool[index])
@@ -84,4 +87,4 @@ class Patrol:
         self._inside[self._pool] = False
         self._inside[known] = True
         self._pool = known
-        self._left, self.ranked = max(ROUND, len(score) // 1000), now
+        self._used, self._known, self.ranked = 0, len(score), now

@@ -4,7 +4,7 @@ In the paper's mode a step visits dozens of linked pages. They are looked up and
 to be documents are handed to the forager one by one. A test holds this step and that of the engine equal.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from forager.foragers.forager import Forager
 from forager.foragers.shared import Shared
@@ -41,7 +41,7 @@ def take_step(forager: Forager, agent: ReinforcingAgent, world: TapeWorld, share
         linked = world.look_at_all(page.links)
         shared.note_many(linked)
         young = clock.time - forager.settings.max_age
-        seen = [replace(page, free=True), *world.shared_copies(linked, young)]
+        seen = [world.shared_copy(page), *world.shared_copies(linked, young)]
     now, downloads = clock.time, world.downloads - before
     findings = forager.see(step, seen, now, shared)
     if linked is not None:

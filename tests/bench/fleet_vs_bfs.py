@@ -8,11 +8,15 @@ Every kind crawls the same sites (same seed, same news) in accelerated time; BFS
 import argparse
 import asyncio
 import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 from scipy import stats
 
 from forager.cli.demo import arranged, run_demo
+from forager.dashboard.settings import DashboardSettings
 from forager.foragers.settings import ForagerKind
 from forager.settings import load
 
@@ -45,7 +49,11 @@ def main() -> None:
 
 def _crawled(kind: ForagerKind, seed: int, options: argparse.Namespace) -> dict[str, float]:
     settings = load(None, options.overrides).settings
-    facts = asyncio.run(run_demo(arranged(settings, f"{options.seconds}s", seed, kind), quiet=True))
+    settings = arranged(
+        replace(settings, dashboard=DashboardSettings(enabled=False)), f"{options.seconds}s", seed, kind
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        facts = asyncio.run(run_demo(settings, Path(folder), quiet=True))
     line = ", ".join(f"{name} {facts[key]}" for name, key in FIGURES.items())
     print(f"{kind.value} seed {seed}: {line}", file=sys.stderr)
     return facts

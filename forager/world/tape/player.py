@@ -168,6 +168,10 @@ class TapeWorld:
         self.unrecorded += unrecorded
         return Sightings(urls, when, shown[0], free, hub, shown[1], shown[2], shown[3], self._links)
 
+    def shared_copy(self, seen: Sighting) -> Sighting:
+        """The same page as a copy that somebody has noted already."""
+        return self._sighting(seen.url, seen.version, seen.when, True)
+
     def shared_copies(self, sightings: Sightings, since: float) -> list[Sighting]:
         """Those that show a page dated at `since` or later, as copies that somebody else has noted."""
         dated = np.flatnonzero((sightings.version >= 0) & (self._published[sightings.version] >= since))
