@@ -43,9 +43,16 @@ def test_config_yaml_reads_back_as_the_defaults() -> None:
 
 
 def test_every_setting_has_an_explanation() -> None:
-    lines = (ROOT / "config.yaml").read_text(encoding="utf-8").splitlines()
-    bare = [line for before, line in pairwise(lines) if ":" in line and "#" not in line + before]
+    lines = [line.strip() for line in (ROOT / "config.yaml").read_text(encoding="utf-8").splitlines()]
+    names = {key.rpartition(".")[2] for key in leaves()}
+    bare = [
+        line
+        for before, line in pairwise(lines)
+        if line.removeprefix("# ").partition(":")[0] in names and not before.startswith("# ")
+    ]
     assert bare == []
+    assert "typing." not in "".join(lines), "a settings class without a docstring"
+    assert sum(line.removeprefix("# ").partition(":")[0] in names for line in lines) >= len(leaves())
 
 
 def test_readme_names_every_section_of_the_settings() -> None:

@@ -22,9 +22,10 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
         "fetch": ("forager.cli.fetch:fetch", "Fetch one page through all rules and show what is read from it."),
         "robots": ("forager.cli.robots:robots", "Say whether a URL may be fetched, and which rule says so."),
         "import": ("forager.cli.import_:import_", "Turn recordings of any tool into a tape for replays."),
+        "replay": ("forager.cli.replay:replay", "Let a fleet crawl a recording, in simulated time."),
         "learn": ("learn", "Learn a recrawl score function, or the states of foragers."),
         "rank": ("forager.cli.rank:rank", "Rank the frontier of a link graph: what to download first."),
-        "compare": ("compare", "Compare recrawl policies or frontier rankings on your data."),
+        "compare": ("compare", "Compare fleets, recrawl policies or frontier rankings on your data."),
         "settings": ("forager.cli.settings:settings", "Show every setting, its value and where it came from."),
     },
     "learn": {
@@ -32,6 +33,7 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
         "states": ("forager.cli.learn_states:learn_states", "Text clusters for the states of foragers, from a corpus."),
     },
     "compare": {
+        "fleets": ("forager.cli.compare_fleets:compare_fleets", "Kinds of fleets on a tape, at equal budgets."),
         "policies": ("forager.cli.compare_policies:compare_policies", "Recrawl policies on a change log."),
         "rankings": ("forager.cli.compare_rankings:compare_rankings", "Frontier rankings on a link graph."),
     },

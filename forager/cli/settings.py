@@ -16,8 +16,8 @@ from forager.cli.options import Config, Json, Set, loaded
 from forager.settings import Settings, leaves, value_of
 
 HEAD = """\
-# Every setting of Forager with its default. Uncommented or not, a line here only repeats the default: delete what you do not
-# change. Durations: 500ms 90s 15m 6h 2d (plain numbers are seconds). Sizes: 500k 10M (plain numbers are bytes).
+# Every setting of Forager with its default, commented out: remove the # in front of what you change.
+# Durations: 500ms 90s 15m 6h 2d (plain numbers are seconds). Sizes: 500k 10M (plain numbers are bytes).
 # Override with `-s section.key=value` or FORAGER_SECTION__KEY=value; `forager settings` shows what holds and why.
 """
 
@@ -47,20 +47,20 @@ def settings(
 
 def config_text(chosen: Settings | None = None) -> str:
     """A config.yaml with every setting explained, at its default or as chosen."""
-    return HEAD + "".join(_section(Settings() if chosen is None else chosen, ""))
+    return HEAD + "".join(_section(Settings(), "", "# ") if chosen is None else _section(chosen, "", ""))
 
 
-def _section(values: Any, indent: str) -> Iterator[str]:
+def _section(values: Any, indent: str, mark: str) -> Iterator[str]:
     section = type(values)
     explained = _field_docs(section)
     for name, hint in get_type_hints(section).items():
         if dataclasses.is_dataclass(hint):
             assert isinstance(hint, type)
             yield f"\n{_comment((hint.__doc__ or '').strip(), indent)}{indent}{name}:\n"
-            yield from _section(getattr(values, name), indent + "  ")
+            yield from _section(getattr(values, name), indent + "  ", mark)
         else:
             yield _comment(explained.get(name, ""), indent)
-            yield f"{indent}{name}: {_yaml(_plain(getattr(values, name)))}\n"
+            yield f"{indent}{mark}{name}: {_yaml(_plain(getattr(values, name)))}\n"
 
 
 def _comment(text: str, indent: str) -> str:

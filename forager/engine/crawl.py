@@ -60,8 +60,10 @@ class Crawl:
             if self.agent.forager_settings.kind is ForagerKind.BFS:
                 group.create_task(self._sweep(stopping))
             else:
-                group.create_task(self._fleet().run(stopping))
-                group.create_task(self._recrawl().run(stopping))
+                if self.settings.recrawl_share < 1:
+                    group.create_task(self._fleet().run(stopping))
+                if self.settings.recrawl_share > 0:
+                    group.create_task(self._recrawl().run(stopping))
         await self.save()
 
     async def save(self) -> None:

@@ -5,10 +5,13 @@ kept by `world.shares`.
 """
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from forager.chance import stream
 from forager.clock import Clock
 from forager.engine.patrol import fresh_links, judge_sighting
 from forager.engine.resting import rest
@@ -24,6 +27,14 @@ from forager.terms import NOBODY, UrlId
 from forager.world.visits import WebWorld
 
 POLICY = "expected new documents"
+
+
+@dataclass(slots=True)
+class Queue:
+    """Pages of one host with their worth; both lists are taken from the end."""
+
+    worthwhile: list[tuple[int, float]] = field(default_factory=list)
+    unseen: list[tuple[int, float]] = field(default_factory=list)
 
 
 class RecrawlCycle:
@@ -43,6 +54,7 @@ class RecrawlCycle:
     ) -> None:
         self.store, self.world, self.agent, self.shared, self.teller = store, world, agent, shared, teller
         self.clock, self.thrift, self.settings, self.note = clock, thrift, settings, note
+        self._rng = stream(agent.seed, "recrawl")
 
     async def run(self, stopping: asyncio.Event) -> None:
         """One cycle after the other until told to stop."""
@@ -54,26 +66,36 @@ class RecrawlCycle:
                     group.create_task(self._serve(queue, until, stopping))
             await rest(self.clock, min(until - self.clock.now(), self.settings.idle), stopping)
 
-    def _schedule(self, now: float) -> dict[str, list[tuple[int, float]]]:
-        """All known pages with their worth, best first, by host; links that just appeared before everything else."""
+    def _schedule(self, now: float) -> dict[str, Queue]:
+        """The known pages by host: what is worth a request, links that just appeared before everything else; and the rest
+        that nobody has seen."""
         known = np.arange(self.store.counts().known, dtype=np.int64)
         worth, fresh = self.shared.visits.worth(known, now)
-        order = np.lexsort((known, -worth, ~fresh))
-        self.note(Scheduled(now, POLICY, len(known), int((worth >= self.settings.least_worth).sum())))
-        queues: dict[str, list[tuple[int, float]]] = {}
-        for id, expected in zip(order.tolist(), worth[order].tolist(), strict=True):
-            if expected > 0:
-                queues.setdefault(host(self.store.url(UrlId(id))), []).append((id, expected))
+        worthwhile = worth >= self.settings.least_worth
+        unseen = (worth > 0) & ~worthwhile & ~self.shared.visits.visited(known)
+        self.note(Scheduled(now, POLICY, len(known), int(worthwhile.sum())))
+        queues: defaultdict[str, Queue] = defaultdict(Queue)
+        for id in self._rng.permutation(known[unseen]).tolist():
+            queues[host(self.store.url(UrlId(id)))].unseen.append((id, float(worth[id])))
+        best_last = np.lexsort((known, worth, fresh))
+        for id in best_last[worthwhile[best_last]].tolist():
+            queues[host(self.store.url(UrlId(id)))].worthwhile.append((id, float(worth[id])))
         return queues
 
-    async def _serve(self, queue: list[tuple[int, float]], until: float, stopping: asyncio.Event) -> None:
-        """Visit the pages of one host in order; links that just appeared on one of them at once."""
-        waiting = queue[::-1]
-        while waiting and not stopping.is_set() and self.clock.now() < until and self.thrift.allows(waiting[-1][1]):
-            id, worth = waiting.pop()
+    async def _serve(self, queue: Queue, until: float, stopping: asyncio.Event) -> None:
+        """Visit the pages of one host, best first; links that just appeared on one of them at once."""
+        while not stopping.is_set() and self.clock.now() < until:
+            if queue.worthwhile:
+                id, worth = queue.worthwhile.pop()
+            elif queue.unseen and self.thrift.allows(queue.unseen[-1][1]):
+                id, worth = (
+                    queue.unseen.pop()
+                )  # any of them: the best of the poor would be the same ones again and again
+            else:
+                return
             self.shared.visits.going(UrlId(id), self.clock.now())
             (sighting,) = await self.world.visit([UrlId(id)], NOBODY)
             if not sighting.free:
                 self.thrift.spend(worth)
             await self.teller.settle(judge_sighting(sighting, self.agent, self.shared, self.clock.now()))
-            waiting += fresh_links(sighting, self.shared, self.clock.now())
+            queue.worthwhile += fresh_links(sighting, self.shared, self.clock.now())

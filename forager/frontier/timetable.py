@@ -34,6 +34,8 @@ _SMALLEST_SWEEP = 1024
 
 @dataclass(frozen=True, slots=True)
 class TimetableSettings:
+    """When each host may be asked: delays, back-off and budgets."""
+
     download_delay: Duration = 1.0
     """Seconds between the starts of two visits to a host, at least (ours; the paper's crawls name none)."""
     concurrent_requests_per_host: Count = 1

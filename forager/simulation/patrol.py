@@ -5,6 +5,8 @@ for the next one. So from time to time all known pages are ranked and the best m
 best of the pool as of now, and what it reveals joins the pool at once. Pages seen a moment ago leave it.
 """
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,7 +21,9 @@ POOL = 256
 ROUND = 64
 """Downloads after which all pages are ranked anew."""
 SHARE = 1000
-"""No ranking before there was a download for every so many pages, so that ranking never takes most of the time."""
+"""No ranking before there was a download for every so many pages, …"""
+LARGE = 20_000
+"""… and after so many cycles more as there are so many pages: ranking must not take most of the time."""
 
 _EVEN: NDArray[np.float64] = np.empty(0)
 
@@ -47,39 +51,65 @@ class Patrol:
         self.shared, self.thrift, self.world, self.every = shared, thrift, world, every
         self.ranked = -np.inf
         """When all pages were ranked last."""
-        self._seeds = seeds
+        self._seeds: list[int] = seeds[::-1].tolist()
         self._used = self._known = 0
-        self._pool: NDArray[np.int64] = seeds.copy()
+        self._pool: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._inside = np.zeros(world.tape.pages, dtype=np.bool_)
 
     def __repr__(self) -> str:
         return f"<Patrol of {len(self._pool)} pages>"
 
     def choose(self, now: float, luck: float) -> tuple[UrlId, float] | None:
-        """The best page and its worth, or None if none is worth a download. `luck` breaks ties."""
-        due = self._used >= ROUND or now - self.ranked >= self.every
-        if due and self._used * SHARE >= self._known:
+        """The best page and its worth, or None if none is worth a download. `luck` breaks ties.
+
+        Seeds come first: nothing is known that speaks for them, and without them a whole site may stay unknown.
+        """
+        while self._seeds:
+            seed = self._seeds.pop()
+            if not self.shared.visits.visited(np.array([seed]))[0]:
+                self._used += 1
+                return UrlId(seed), math.nan
+        enough = self._used > 0 and self._used * SHARE >= self._known
+        if (enough and self._used >= ROUND) or now - self.ranked >= self.every * max(1.0, self._known / LARGE):
             self._rank(now)
-        self._used += 1
+            enough = False
+        chosen = self._best(now, luck)
+        if chosen is None and enough:
+            self._rank(now)
+            chosen = self._best(now, luck)
+        self._used += chosen is not None
+        return chosen
+
+    def reveal(self, links: NDArray[np.int64], now: float) -> None:
+        """These links were just seen on a page; those that are new there join the pool."""
+        if len(links):
+            worth, fresh = self.shared.visits.worth(links, now)
+            self._pool = _join(self._pool, links[fresh & (worth > 0)], self._inside)
+
+    def _best(self, now: float, luck: float) -> tuple[UrlId, float] | None:
+        """The best of the pool. Pages seen a moment ago are dropped from it."""
         while len(self._pool):
             index, worth, _, _ = self.shared.visits.pick(self._pool, now, _EVEN, luck)
             url = int(self._pool[index])
             if not self.world.shares(url):
-                return (UrlId(url), worth) if worth > 0 and self.thrift.allows(worth) else None
+                if worth < self.thrift.least_worth:
+                    return self._unseen(luck) if self.thrift.allows(worth) else None
+                return UrlId(url), worth
             self._inside[url] = False
             self._pool[index] = self._pool[-1]
             self._pool = self._pool[:-1]
         return None
 
-    def reveal(self, links: NDArray[np.int64]) -> None:
-        """These links were just seen on a page."""
-        self._pool = _join(self._pool, links, self._inside)
+    def _unseen(self, luck: float) -> tuple[UrlId, float] | None:
+        """Any page that nobody has seen yet: exploring the best of the poor would only see the same pages again."""
+        unseen = self._pool[~self.shared.visits.visited(self._pool)]
+        url = int(unseen[int(luck * len(unseen))]) if len(unseen) else -1
+        return None if url < 0 or self.world.shares(url) else (UrlId(url), 0.0)
 
     def _rank(self, now: float) -> None:
+        """Rank all known pages; the best make the pool."""
         visits = self.shared.visits
         known = visits.met()
-        if not visits.visited(self._seeds).all():
-            known = np.union1d(self._seeds, known)
         worth, fresh = visits.worth(known, now)
         score = np.where(fresh, worth * visits.settings.fresh_first, worth)
         if len(known) > POOL:

@@ -122,7 +122,7 @@ class Replay:
         sighting = self.world.look(url)
         self.thrift.spend(worth)
         taken = judge_sighting(sighting, self.agent, self.shared, self.clock.time)
-        self.patrol.reveal(sighting.links)
+        self.patrol.reveal(sighting.links, self.clock.time)
         self._spent[1] += 1
         self.account.note(taken.reinforcements, 1, self.clock.time, recrawl=True)
         if self._telling is not None:
@@ -162,8 +162,8 @@ class Replay:
     def _note(self, forager: Forager, stepped: Stepped) -> None:
         self._spent[0] += stepped.downloads
         self.account.note(stepped.reinforcements, stepped.downloads, self.clock.time, recrawl=False)
-        if self.share > 0:
-            self.patrol.reveal(stepped.page.links)
+        if self.share > 0 and not stepped.page.free:
+            self.patrol.reveal(stepped.page.links, self.clock.time)
         if self._telling is not None:
             self._telling.stepped(forager.id, stepped)
 

@@ -24,6 +24,8 @@ from forager.world.protocol import Web
 
 @dataclass(frozen=True, slots=True)
 class FollowingSettings:
+    """Redirects."""
+
     redirects: Annotated[int, Field(ge=0, le=50)] = 10
     """Hops at most (ours; browsers allow 20)."""
     remembered: Count = 10_000

@@ -28,6 +28,8 @@ from forager.world.inflate import InflateError, Inflater
 
 @dataclass(frozen=True, slots=True)
 class LiveSettings:
+    """What we say to servers, and the caps that keep every answer bounded."""
+
     user_agent: Annotated[str, Field(min_length=1, max_length=500, pattern=r"^[ -~]+$")] = "Forager/0.1"
     """Who we say we are: a product name, then a contact, as in `Forager/0.1 (+https://example.org/bot)` (ours)."""
     body_limit: Size = 10_000_000

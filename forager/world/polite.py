@@ -19,6 +19,8 @@ from forager.world.protocol import Web
 
 @dataclass(frozen=True, slots=True)
 class PoliteSettings:
+    """Requests at once, over all hosts."""
+
     concurrent_requests: Count = 64
     """Requests under way at most, over all hosts (ours)."""
 

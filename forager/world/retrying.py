@@ -21,6 +21,8 @@ from forager.world.protocol import Web
 
 @dataclass(frozen=True, slots=True)
 class RetryingSettings:
+    """Further attempts after trouble that may pass."""
+
     retries: Annotated[int, Field(ge=0, le=10)] = 2
     """Further attempts after the first (ours)."""
     backoff: Duration = 1.0

@@ -33,6 +33,8 @@ REDIRECTS = 5
 
 @dataclass(frozen=True, slots=True)
 class RobotsSettings:
+    """robots.txt: how long it is kept, and how much of it is read."""
+
     keep: Duration = 86_400.0
     """Seconds to keep a robots.txt at most (RFC 9309, 2.4)."""
     keep_at_least: Duration = 300.0

@@ -54,7 +54,7 @@ def _crawled(kind: ForagerKind, seed: int, options: argparse.Namespace) -> dict[
     )
     with tempfile.TemporaryDirectory() as folder:
         facts = asyncio.run(run_demo(settings, Path(folder), quiet=True))
-    line = ", ".join(f"{name} {facts[key]}" for name, key in FIGURES.items())
+    line = ", ".join(f"{key} {facts[key]}" for key in FIGURES.values())
     print(f"{kind.value} seed {seed}: {line}", file=sys.stderr)
     return facts
 

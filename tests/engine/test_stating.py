@@ -192,14 +192,21 @@ async def test_pages_without_words_leave_states_hashed() -> None:
 
 
 def test_a_fleet_that_orders_by_profit_gets_states_and_the_same_journal_twice() -> None:
-    options = ("preset=paper", "forager.kind=RL", "forager.states.dimension=8", "forager.states.train_pages=25")
+    options = (
+        "preset=paper",
+        "forager.kind=RL",
+        "forager.states.dimension=8",
+        "forager.states.train_pages=25",
+        "timetable.download_delay=5s",
+        "newsroom.pace=4",
+    )
     first, again = crawl_newsroom(2, *options), crawl_newsroom(2, *options)
     assert first.journal.getvalue() == again.journal.getvalue()
     states, matrix = first.crawl.states, first.crawl.shared.states
     assert states is not None
     assert states.states.version == 1
     assert len(states.pages) >= 25
-    assert (np.abs(matrix.vectors[1 : matrix.count]).sum(axis=1) > 0).mean() > 0.7
+    assert (np.abs(matrix.vectors[1 : matrix.count]).sum(axis=1) > 0).mean() > 0.5
     assert max(np.abs(forager.profit.weights).max() for forager in first.crawl.agent.foragers.values()) > 1.0  # learned
 
 

@@ -189,7 +189,6 @@ def test_without_a_share_the_recrawl_side_does_nothing_and_with_all_of_it_the_fl
 
 
 def test_a_link_that_just_appeared_is_visited_next() -> None:
-    run = replay(paper(days=1.0), chosen("", "crawl.recrawl_share=1"), budget=60.0)
     events: list[Event] = []
     run = replay(paper(days=1.0), chosen("", "crawl.recrawl_share=1"), journal=Journal([events.append]))
     run.run()
@@ -200,6 +199,42 @@ def test_a_link_that_just_appeared_is_visited_next() -> None:
         before = events[places[places.index(fetched[story.id, story.at]) - 1]]
         assert isinstance(before, Fetched)
         assert before.new_links or before.id > UrlId(2)  # the list that showed it, or another fresh link
+
+
+def two_papers() -> Tape:
+    """Two sites without a link between them; each home page shows an article that appears every two hours."""
+    builder = TapeBuilder("two papers", "url")
+    homes = ["https://a.example/", "https://b.example/"]
+    builder.numbers(homes)
+    for home in homes:
+        builder.add(home, 0.0, digest=1, links=[f"{home}about"], kind=Kind.HUB)
+        builder.add(f"{home}about", 0.0, digest=1, links=[home])
+        for count in range(1, 36):
+            at = count * 2 * HOUR
+            shown = [f"{home}{number}" for number in range(max(1, count - 5), count + 1)]
+            builder.add(home, at, digest=count + 1, links=shown, kind=Kind.HUB)
+            builder.add(
+                f"{home}{count}", at, digest=count, text_print=count, published=at, kind=Kind.ARTICLE, links=[home]
+            )
+    return builder.finish(start=0.0, end=3 * DAY)
+
+
+def test_the_recrawl_side_alone_leaves_no_site_unseen() -> None:
+    tape = two_papers()
+    settings = chosen("", "crawl.recrawl_share=1")
+    run = Replay(
+        tape, Plan(20.0, (UrlId(0), UrlId(1))), settings.crawl, settings.forager, settings.reinforcing,
+        revisit_after=settings.visits.revisit_after, seed=1,
+    )  # fmt: skip
+    run.run()
+    assert run.figures(warm_up=DAY / 2).delay.coverage > 0.9
+
+
+def test_what_is_not_worth_a_download_is_left_and_time_passes() -> None:
+    run = replay(ticker(), chosen(), budget=3600.0)
+    run.run()
+    assert run.clock.time >= 6 * HOUR
+    assert run.world.downloads < 6 * 3600 / 10
 
 
 def test_figures_of_an_empty_replay_are_nan_not_errors() -> None:

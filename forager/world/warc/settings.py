@@ -10,6 +10,8 @@ from forager.units import Count, Duration, Size
 
 @dataclass(frozen=True, slots=True)
 class RecordingSettings:
+    """The WARC recording of a crawl."""
+
     enabled: bool = True
     """Whether a crawl writes WARC files (ours)."""
     max_size: Size = 250_000_000
