@@ -39,8 +39,9 @@ async def watch(
     else:
         while not stopping.is_set():
             await _pause(60.0, stopping)
-            sys.stderr.write(progress_line(crawl, summary, clock) + "\n")
-            sys.stderr.flush()
+            if not stopping.is_set():
+                sys.stderr.write(progress_line(crawl, summary, clock) + "\n")
+                sys.stderr.flush()
 
 
 async def _pause(seconds: float, stopping: asyncio.Event) -> None:

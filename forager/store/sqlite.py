@@ -22,6 +22,10 @@ from forager.store.writer import Writer
 from forager.terms import Url, UrlId
 
 
+RECENT = 256
+"""Versions kept at hand."""
+
+
 class SqliteStore:
     """Obeys `protocol.Store`. Open it with `await SqliteStore.open(directory)`."""
 
@@ -38,6 +42,7 @@ class SqliteStore:
         self._ledger, self._archive = ledger, archive
         self._batch = Batch()
         self._learned: dict[UrlId, None] = {}  # URLs whose state row is out of date
+        self._recent: dict[VersionId, tuple[UrlId, float, Version]] = {}
         self._codec = Codec()
         self._writer = Writer(self._take_batch, settings, str(directory))
 
@@ -108,8 +113,15 @@ class SqliteStore:
             same_text_as = VersionId(before) if before >= 0 and print_before == version.text_print else None
             new = NewVersion(number, visit.id, visit.at, version.canonical == url, same_text_as, version)
             self._batch.versions.append(new)
+            self._remember(number, (visit.id, visit.at, version))
         await self._writer.commit(3)
         return number
+
+    def _remember(self, number: VersionId, version: tuple[UrlId, float, Version]) -> None:
+        """The latest versions are asked for at once, to be judged: they need not be read back from the disk."""
+        self._recent[number] = version
+        if len(self._recent) > RECENT:
+            del self._recent[next(iter(self._recent))]
 
     async def release(self, leases: Sequence[Lease]) -> None:
         self._writer.check()
@@ -142,6 +154,8 @@ class SqliteStore:
         return list(self._ledger.unsettled)
 
     async def version(self, version: VersionId) -> tuple[UrlId, float, Version]:
+        if version in self._recent:
+            return self._recent[version]
         await self._catch_up()
         return await self._archive.version(version)
 
