@@ -21,7 +21,6 @@ from forager.store.settings import StoreSettings
 from forager.store.writer import Writer
 from forager.terms import Url, UrlId
 
-
 RECENT = 256
 """Versions kept at hand."""
 
