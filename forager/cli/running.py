@@ -3,8 +3,8 @@
 import asyncio
 import signal
 import sys
-from collections.abc import AsyncIterator, Coroutine, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any, TypeVar
 
 from forager.cli.view import watch
@@ -22,13 +22,17 @@ T = TypeVar("T")
 
 
 def run_live(main: Coroutine[Any, Any, T]) -> T:
-    """Run on uvloop where it is installed, else on asyncio's own loop."""
-    try:
+    """Run on uvloop where it is installed, else on asyncio's own loop; cancelled, it ends like a Ctrl-C."""
+    make_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
+    with suppress(ImportError):
         import uvloop
-    except ImportError:
-        return asyncio.run(main)
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(main)
+
+        make_loop = uvloop.new_event_loop
+    with asyncio.Runner(loop_factory=make_loop) as runner:
+        try:
+            return runner.run(main)
+        except asyncio.CancelledError:
+            raise KeyboardInterrupt from None
 
 
 async def run_crawl(

@@ -1,5 +1,6 @@
 """The commands as a user types them, against a real server on loopback."""
 
+import asyncio
 import json
 import os
 import signal
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from forager.cli.app import VERBS, run
+from forager.cli.running import run_live
 from forager.errors import Exit
 from forager.world.newsroom.newsroom import Newsroom
 from forager.world.newsroom.settings import NewsroomSettings
@@ -138,6 +140,17 @@ def test_the_demo_prints_one_object_with_the_promised_keys(tmp_path: Path) -> No
     assert facts["requests"] > 0
     assert (tmp_path / facts["run_dir"] / "report.html").stat().st_size > 5000
     assert set(facts["foragers"]) == {"alive", "born", "deleted", "list"}
+
+
+def test_a_second_ctrl_c_ends_like_any_interrupted_command() -> None:
+    async def main() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        await asyncio.sleep(1)
+
+    with pytest.raises(KeyboardInterrupt):
+        run_live(main())
 
 
 def _command(run_dir: Path, output: Path, newsroom: Newsroom, *more: str) -> list[str]:
