@@ -19,6 +19,7 @@ from forager.pages.urls import site as site_of
 from forager.store.protocol import Story
 from forager.store.reader import SqliteReader
 from forager.units import seconds
+from forager.world.warc import pack
 
 
 def export(
@@ -36,8 +37,15 @@ def export(
         typer.Option(metavar="WHEN", help="Only stories fetched since then: 2026-01-31, 2026-01-31T06:00, or 6h ago."),
     ] = None,
     site: Annotated[list[str] | None, typer.Option(help="Only stories of this site; may be repeated.")] = None,
+    wacz: Annotated[
+        Path | None, typer.Option("--wacz", metavar="FILE", help="Pack the recording of the crawl instead, as WACZ.")
+    ] = None,
 ) -> None:
     """Write the stories of a crawl to a file, or as JSON lines to standard output."""
+    if wacz is not None:
+        files = pack(run_dir / "warc", wacz, now=WallClock().now(), title=run_dir.resolve().name)
+        typer.echo(f"{files} WARC files packed into {wacz}", err=True)
+        return
     if append is not None and overwrite is not None:
         raise typer.BadParameter("give either -o or -O", param_hint="-o")
     writer = writer_for(overwrite or append or "-", Mode.REPLACE if append is None else Mode.APPEND)

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -139,6 +140,13 @@ def test_the_demo_prints_one_object_with_the_promised_keys(tmp_path: Path) -> No
     assert {*promised.split(), "foragers", "sites", "budget"} <= set(facts)
     assert facts["requests"] > 0
     assert (tmp_path / facts["run_dir"] / "report.html").stat().st_size > 5000
+    packed = tmp_path / "demo.wacz"
+    run_dir = tmp_path / facts["run_dir"]
+    subprocess.run(
+        [sys.executable, "-m", "forager", "export", str(run_dir), "--wacz", str(packed)], check=True, timeout=60
+    )
+    with zipfile.ZipFile(packed) as archive:
+        assert {name.partition("/")[0] for name in archive.namelist()} >= {"archive", "indexes", "pages"}
     assert set(facts["foragers"]) == {"alive", "born", "deleted", "list"}
 
 
