@@ -142,7 +142,7 @@ def test_an_honest_host_says_unchanged_if_and_only_if_the_content_is_the_same(ur
 
 
 @given(PAGES, MOMENTS)
-@settings(deadline=None)
+@settings(deadline=None, derandomize=True)
 def test_what_is_modified_at_a_time_was_another_content_just_before(url, now):
     truth = newsroom().truth
     site_answer = headers(ask(url, now))

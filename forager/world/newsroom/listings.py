@@ -35,10 +35,12 @@ class Shelf:
         shown: list[Article] = []
         modified, more = self.opened, False
         for article in self._before(now):
-            modified = max(modified, article.published)
             if article.removed is not None and article.removed <= now:
-                modified = max(modified, article.removed)
-            elif skip:
+                if len(shown) < count:  # behind a full list nobody saw it go
+                    modified = max(modified, article.published, article.removed)
+                continue
+            modified = max(modified, article.published)
+            if skip:
                 skip -= 1
             elif len(shown) < count:
                 shown.append(article)
