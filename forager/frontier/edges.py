@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from forager.frontier.graph import GrowingGraph
+from forager.frontier.growing import GrowingGraph
 from forager.frontier.kernels import Counts, Ids
 
 UNKNOWN = -1

@@ -1,7 +1,8 @@
 """The inner loops over packed links, compiled by numba: packing, turning round, adding up.
 
 A packed set of links is two arrays: row i is `ends[starts[i]:starts[i + 1]]`. Nothing is stored per link but one
-32-bit page number; weights of a walk are vectors over pages. Every loop gives the same bits on any number of cores.
+32-bit page number; weights of a walk are vectors over pages. Every loop gives the same bits on any number of cores, and
+lets other threads of Python run meanwhile.
 """
 
 from collections.abc import Callable
@@ -20,11 +21,11 @@ _Loop = TypeVar("_Loop", bound=Callable[..., object])
 
 
 def _compiled(loop: _Loop) -> _Loop:
-    return cast(_Loop, numba.njit(cache=True)(loop))
+    return cast(_Loop, numba.njit(cache=True, nogil=True)(loop))
 
 
 def _compiled_parallel(loop: _Loop) -> _Loop:
-    return cast(_Loop, numba.njit(cache=True, parallel=True)(loop))
+    return cast(_Loop, numba.njit(cache=True, parallel=True, nogil=True)(loop))
 
 
 @_compiled
@@ -95,13 +96,40 @@ def drop_ends(starts: Counts, ends: Ids, wanted: Flags) -> int:
     return kept
 
 
+@_compiled
+def share_out(starts: Counts, wanted: Flags, bounds: Counts) -> None:
+    """Set bounds of blocks of rows, all about the same work: one unit for a wanted row and one for each of its ends."""
+    work = 0
+    for row in range(wanted.size):
+        if wanted[row]:
+            work += starts[row + 1] - starts[row] + 1
+    blocks, block, done = bounds.size - 1, 1, 0
+    bounds[0], bounds[1:] = 0, wanted.size
+    for row in range(wanted.size):
+        if wanted[row]:
+            done += starts[row + 1] - starts[row] + 1
+        while block < blocks and done * blocks >= work * block:
+            bounds[block] = row + 1
+            block += 1
+
+
+@_compiled
+def add_up(
+    starts: Counts, ends: Ids, wanted: Flags, values: Vector, base: float, first: int, end: int, sums: Vector
+) -> None:
+    """For each wanted row from `first` to before `end`: `base` plus the sum of `values` at its ends."""
+    for row in range(first, end):
+        if wanted[row]:
+            total = base
+            for k in range(starts[row], starts[row + 1]):
+                total += values[ends[k]]
+            sums[row] = total
+
+
 @_compiled_parallel
-def add_up(starts: Counts, ends: Ids, wanted: Flags, bounds: Counts, values: Vector, base: float, sums: Vector) -> None:
-    """For each wanted row `base` plus the sum of `values` at its ends; cores take whole blocks of `bounds`."""
+def add_up_on_all_cores(
+    starts: Counts, ends: Ids, wanted: Flags, values: Vector, base: float, bounds: Counts, sums: Vector
+) -> None:
+    """The same for all rows; cores take whole blocks of `bounds`."""
     for block in numba.prange(bounds.size - 1):
-        for row in range(bounds[block], bounds[block + 1]):
-            if wanted[row]:
-                total = base
-                for k in range(starts[row], starts[row + 1]):
-                    total += values[ends[k]]
-                sums[row] = total
+        add_up(starts, ends, wanted, values, base, bounds[block], bounds[block + 1], sums)

@@ -15,7 +15,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from forager.frontier.graph import Graph, Sums
+from forager.frontier.graph import Cores, Graph, Sums
 from forager.frontier.kernels import Counts, Vector
 from forager.units import Count, Share
 
@@ -36,6 +36,8 @@ class WalkSettings:
     """Stop when the scores of D, which sum to at most 1, change by no more than this in all (L1); ours."""
     max_iterations: Count = 500
     """Stop after so many steps in any case; ours."""
+    cores: Cores = "all"
+    """`one` leaves the others to whoever works beside; the scores are the same; ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +77,8 @@ def settle(
 
     If `lossless`, what is not handed along links is spread evenly, so that the scores sum to 1.
     """
-    votes = Sums(graph.into, graph.downloaded)
-    hand_on = _Votes(graph, a, b)
+    votes = Sums(graph.into, graph.downloaded, settings.cores)
+    hand_on = _Votes(graph, a, b, settings.cores)
     restart = _Restart(graph, a if lossless else None, settings.alpha)
     x, y = _first(graph, restart, start), np.zeros(graph.pages)
     iterations, residual = 0, np.inf
@@ -87,7 +89,7 @@ def settle(
         residual = float(np.abs(x, out=x).sum())
         x, y = y, x
         iterations += 1
-    _carry_over(graph, hand_on.along_links(x), restart.of(x), x)
+    _carry_over(graph, hand_on.along_links(x), restart.of(x), x, settings.cores)
     return Ranking(x, iterations, residual)
 
 
@@ -114,11 +116,11 @@ class _Restart:
 class _Votes:
     """What each page hands to each of its links in one step; buffers are used again, a step allocates nothing."""
 
-    def __init__(self, graph: Graph, a: Vector, b: Vector | None) -> None:
+    def __init__(self, graph: Graph, a: Vector, b: Vector | None, cores: Cores) -> None:
         self._a, self._b = a, b
         self._votes = np.zeros(graph.pages)
         if b is not None:
-            self._co_citing = Sums(graph.out, graph.downloaded)
+            self._co_citing = Sums(graph.out, graph.downloaded, cores)
             self._to_itself = b * graph.in_degree
             self._buffer = np.empty(graph.pages)
             self._sums = np.zeros(graph.pages)
@@ -148,8 +150,8 @@ def _first(graph: Graph, restart: _Restart, start: Ranking | None) -> Vector:
     return x
 
 
-def _carry_over(graph: Graph, votes: Vector, base: float, x: Vector) -> None:
+def _carry_over(graph: Graph, votes: Vector, base: float, x: Vector, cores: Cores) -> None:
     """One step from D to the frontier, where nobody votes."""
     in_frontier = np.zeros(graph.pages, dtype=np.bool_)
     in_frontier[graph.frontier] = True
-    Sums(graph.into, in_frontier).of(votes, x, base)
+    Sums(graph.into, in_frontier, cores).of(votes, x, base)

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from forager.frontier.graph import Graph, Sums
+from forager.frontier.graph import Cores, Graph, Sums
 from forager.frontier.kernels import Vector
 from forager.frontier.ranks import reciprocal
 from forager.frontier.steps import Ranking, WalkSettings, settle
@@ -45,10 +45,10 @@ def impact_factor(graph: Graph, impact: Vector, degree: Vector, settings: WalkSe
     return factor
 
 
-def virtual_degree(graph: Graph) -> Vector:
+def virtual_degree(graph: Graph, cores: Cores = "all") -> Vector:
     """Σ_k w_ik of each downloaded page: Aᵀ(A·1) − indegree; 0 elsewhere."""
     degree = np.zeros(graph.pages)
-    Sums(graph.into, graph.downloaded).of(graph.out_degree.astype(np.float64), degree)
+    Sums(graph.into, graph.downloaded, cores).of(graph.out_degree.astype(np.float64), degree)
     return degree - np.where(graph.downloaded, graph.in_degree, 0)
 
 
@@ -60,5 +60,5 @@ def _votes(graph: Graph, impact: Vector, settings: WalkSettings) -> Vector:
 
 def _virtual_votes(graph: Graph, impact: Vector, settings: WalkSettings) -> Vector:
     """α F'_i / Σ_k w_ik: what a page hands over each virtual edge of weight 1."""
-    degree = virtual_degree(graph)
+    degree = virtual_degree(graph, settings.cores)
     return settings.alpha * impact_factor(graph, impact, degree, settings) * reciprocal(degree)

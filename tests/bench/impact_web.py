@@ -18,7 +18,8 @@ from rich.console import Console
 from forager.chance import stream
 from forager.cli.compare_rankings import as_table
 from forager.cli.rankings import Question, compare
-from forager.frontier.graph import Graph, GrowingGraph
+from forager.frontier.graph import Graph
+from forager.frontier.growing import GrowingGraph
 from forager.frontier.methods import Method, RankingSettings
 from forager.frontier.queries import Overlap, Queries
 from forager.frontier.steps import Ranking

@@ -44,7 +44,7 @@ def peak_mb() -> int:
 
 
 def run_ours(links: int) -> list[dict]:
-    from forager.frontier.graph import GrowingGraph
+    from forager.frontier.growing import GrowingGraph
     from forager.frontier.ranks import page_rank
     from forager.frontier.steps import WalkSettings
     from forager.frontier.walks import enriched_walk, random_walk

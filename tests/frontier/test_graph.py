@@ -1,7 +1,8 @@
 import numpy as np
 
 from forager.frontier.edges import UNKNOWN, EdgeList, Names
-from forager.frontier.graph import Graph, GrowingGraph
+from forager.frontier.graph import Graph
+from forager.frontier.growing import GrowingGraph
 
 
 def graph_of(*links: tuple[int, int]) -> Graph:

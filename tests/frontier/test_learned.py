@@ -3,7 +3,7 @@ import pytest
 
 from forager.chance import stream
 from forager.frontier.bootstrap import TuningSettings, best_omega, error_632_plus, ranking_errors
-from forager.frontier.graph import GrowingGraph
+from forager.frontier.growing import GrowingGraph
 from forager.frontier.learned import LearnedSettings, Regression, learned_rank, split
 from forager.frontier.methods import Evidence, Method, RankingSettings, Training, rank, tuned
 from forager.frontier.steps import Ranking

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from forager.chance import stream
-from forager.frontier.graph import Graph, GrowingGraph
+from forager.frontier.graph import Graph
+from forager.frontier.growing import GrowingGraph
 from forager.frontier.ranks import in_degree, page_rank, random_rank
 from forager.frontier.steps import Ranking, WalkSettings
 

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from forager.frontier.graph import Graph, GrowingGraph
+from forager.frontier.graph import Graph
+from forager.frontier.growing import GrowingGraph
 from forager.frontier.steps import WalkSettings
 from forager.frontier.walks import enriched_walk, random_walk, virtual_degree, virtual_walk
 

@@ -8,7 +8,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forager.frontier.graph import Graph, GrowingGraph
+from forager.frontier.graph import Graph
+from forager.frontier.growing import GrowingGraph
 from forager.frontier.ranks import page_rank
 from forager.frontier.steps import WalkSettings
 from forager.frontier.walks import enriched_walk, random_walk
