@@ -103,6 +103,7 @@ def note_many(
     begin: NDArray[np.int64],
     end: NDArray[np.int64],
     links: NDArray[np.int64],
+    gone: NDArray[np.bool_],
     means: NDArray[np.float64],
     priors: NDArray[np.void],
 ) -> NDArray[np.bool_]:
@@ -114,7 +115,7 @@ def note_many(
             page.awaited = False
             continue
         became[i] = hub[i] and not page.hub
-        first = note_visit(table, urls[i], when[i], version[i] >= 0, hub[i], means, priors)
+        first = note_visit(table, urls[i], when[i], version[i] >= 0 or gone[i], hub[i], means, priors)
         shown = links[begin[i] : end[i]]
         new = note_links(table, shown, urls[i], when[i], first, means) if len(shown) else 0
         if new and not first and hub[i]:

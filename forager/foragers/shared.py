@@ -8,8 +8,10 @@ from forager.errors import InputError
 from forager.foragers.expectation import ExpectationSettings
 from forager.foragers.leaving import LeavingSettings, Pace
 from forager.foragers.matrix import StateMatrix
+from forager.foragers.ordering import NOTHING, LinkOrder, leanings
 from forager.foragers.sighting import Finding, Sighting, Sightings
 from forager.foragers.visits import VisitStatistics
+from forager.terms import UrlId
 
 
 class _Saved(msgspec.Struct):
@@ -26,6 +28,8 @@ class Shared:
         self.visits = visits
         self.states = states
         self.pace = pace
+        self.order: LinkOrder | None = None
+        """What the link graph says of never-visited pages; None if nobody asks it."""
 
     @classmethod
     def fresh(cls, dimension: int, expectation: ExpectationSettings, leaving: LeavingSettings) -> "Shared":
@@ -39,10 +43,12 @@ class Shared:
         if sighting.free:
             return self.visits.arrived(sighting.url)
         first, new = self.visits.visit(
-            sighting.url, sighting.when, ok=sighting.ok, hub=sighting.hub, links=sighting.links
+            sighting.url, sighting.when, ok=sighting.ok or sighting.gone, hub=sighting.hub, links=sighting.links
         )
         if new and not first and sighting.hub:
             self.visits.signal(sighting.links, sighting.when)
+        if self.order is not None and sighting.ok:
+            self.order.saw(sighting.url, sighting.links)
         return first
 
     def note_many(self, sightings: Sightings) -> None:
@@ -50,6 +56,20 @@ class Shared:
         known = sightings.state_row >= 0
         self.states.rows[sightings.urls[known]] = sightings.state_row[known]
         self.visits.visit_many(sightings)
+        if self.order is not None:
+            for i in np.flatnonzero((sightings.version >= 0) & ~sightings.free).tolist():
+                shown = sightings.links[sightings.begin[i] : sightings.end[i]]
+                self.order.saw(UrlId(int(sightings.urls[i])), shown)
+
+    def leaning(self, urls: NDArray[np.int64], profit: NDArray[np.float64] = NOTHING) -> NDArray[np.float64]:
+        """What long-term profit, from −1 to 1, and the link graph make of the worth of pages: a factor for each.
+
+        Nothing if neither has a say.
+        """
+        if self.order is None and not len(profit):
+            return NOTHING
+        weight = self.visits.settings.profit_weight
+        return leanings(urls, profit, self.order, self.visits.visited(urls), weight)
 
     def credit(self, finding: Finding, links: NDArray[np.int64], now: float) -> None:
         """A document was accepted on a page with these links."""

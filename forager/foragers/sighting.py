@@ -49,6 +49,8 @@ class Sighting:
     """Where its state stands in the state matrix; -1 leaves what is known of it."""
     free: bool = False
     """Somebody else's visit is shared: nothing was downloaded."""
+    gone: bool = False
+    """The server says for certain that there is no page here: trying again soon is of no use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,7 @@ class Sightings:
     end: NDArray[np.int64]
     """The links of visit `i` are `links[begin[i] : end[i]]`."""
     links: NDArray[np.int64]
+    gone: NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.urls)

@@ -77,6 +77,10 @@ class VisitStatistics:
         self.reserve(highest(urls) + 1)
         return rates(self._table, urls, self._means, self._priors)
 
+    def hits(self) -> NDArray[np.float64]:
+        """By URL number, the documents that each page has revealed; a copy."""
+        return np.array(self._table["hits"])
+
     def visited(self, urls: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which pages somebody has seen."""
         self.reserve(highest(urls) + 1)
@@ -105,7 +109,10 @@ class VisitStatistics:
     def visit(
         self, url: UrlId, when: float, *, ok: bool = True, hub: bool = False, links: NDArray[np.int64] = NO_LINKS
     ) -> tuple[bool, int]:
-        """Enter a visit; whether it was the first, and how many of its links nobody had met."""
+        """Enter a visit; whether it was the first, and how many of its links nobody had met.
+
+        Not `ok`: nobody can say whether there is a page, so it is worth trying again.
+        """
         self.reserve(max(url, highest(links)) + 1)
         table = self._table
         if hub and not table["hub"][url]:
@@ -126,6 +133,7 @@ class VisitStatistics:
             seen.begin,
             seen.end,
             seen.links,
+            seen.gone,
             self._means,
             self._priors,
         )

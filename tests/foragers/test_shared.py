@@ -53,6 +53,13 @@ def test_an_accepted_document_lifts_what_its_page_links_to(shared: Shared) -> No
     assert lift(shared, 1, HOUR) == pytest.approx(3.0)
 
 
+def test_a_page_that_is_gone_at_first_sight_is_not_tried_again_one_that_failed_is(shared: Shared) -> None:
+    shared.note(hub(0, 2.0, 1, 5))
+    shared.note(Sighting(1, HOUR, ok=False, gone=True))
+    shared.note(Sighting(5, HOUR, ok=False))
+    assert shared.visits.visited(urls(1, 5)).tolist() == [True, False]
+
+
 def test_a_shared_copy_is_no_visit_and_no_download() -> None:
     settings = ForagerSettings()
     shared = Shared.fresh(50, settings.expectation, settings.leaving)

@@ -90,12 +90,13 @@ def test_looks_as_columns_are_looks_one_by_one(urls: list[int], at: float, revis
             hub=bool(seen.hub[i]),
             state_row=int(seen.state_row[i]),
             free=bool(seen.free[i]),
+            gone=bool(seen.gone[i]),
         )
         for i in range(len(seen))
     ]
     for a, b, begin, end in zip(single, columns, seen.begin, seen.end, strict=True):
-        assert (a.url, a.when, a.ok, a.version, a.hub, a.state_row, a.free) == (
-            b.url, b.when, b.ok, b.version, b.hub, b.state_row, b.free)  # fmt: skip
+        assert (a.url, a.when, a.ok, a.version, a.hub, a.state_row, a.free, a.gone) == (
+            b.url, b.when, b.ok, b.version, b.hub, b.state_row, b.free, b.gone)  # fmt: skip
         assert a.links.tolist() == seen.links[begin:end].tolist()
     assert (one.downloads, one.unrecorded, one.clock.time) == (many.downloads, many.unrecorded, many.clock.time)
 

@@ -13,6 +13,7 @@ from forager.world.newsroom.noise import lot, noise, token
 from forager.world.newsroom.settings import FeedFormat
 from forager.world.newsroom.site import Kind, Sheet, Site
 from forager.world.newsroom.terms import Article
+from forager.world.newsroom.traps import visitor_links
 
 STYLE = """
 body{margin:0 auto;max-width:72rem;padding:0 1rem;font:17px/1.5 Georgia,serif;color:#1a1a1a;background:#fdfcf9}
@@ -57,7 +58,7 @@ class Pages:
         pieces = self._pieces.get((sheet.path, sheet.key), lambda: self._make(sheet, now))
         clock, advertisement, views, mark = noise(self.seed, name, sheet.path, now, settings.noise_every)
         most_read = self._most_read(int(now // 3600))
-        session = b'<a href="/?sid=%b">Your account</a> ' % mark if settings.traps else b""
+        session = visitor_links(mark.decode()).encode() if settings.traps else b""
         wanted = int(settings.page_size * (0.6 + lot(self.seed, "size", name, sheet.path)))
         filler = self._filler[: max(0, wanted - sum(map(len, pieces)) - len(most_read) - 100)]
         before, top, main, counter, foot = pieces

@@ -192,7 +192,7 @@ class NewsroomSettings:
     resets: Share = 0.0
     """Share of requests whose connection is cut."""
     traps: bool = False
-    """Calendar without end, session numbers in links and combinable search facets."""
+    """Two calendars without end, combinable search facets, endless pages and folders, soft 404s, links for each visitor."""
     cache: Count = 2000
     """Page contents kept ready for rendering."""
     log: Count = 1_000_000

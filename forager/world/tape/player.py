@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.foragers.kernels import compiled
-from forager.foragers.sighting import NO_LINKS, Sighting, Sightings
+from forager.foragers.sighting import Sighting, Sightings
 from forager.terms import NOBODY, ForagerId, Kind, UrlId
 from forager.world.tape.columns import KINDS, Tape
 
@@ -70,12 +70,12 @@ def _look_at_all(
     link_set: NDArray[np.int32],
     link_start: NDArray[np.int64],
     is_list: NDArray[np.bool_],
-) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_], int, int]:
-    """One page after the other, as columns: when; version, state row, begin and end of the links; free; list or not.
-    And how many were downloaded, and how many of these were not recorded then."""
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_], int, int]:
+    """One page after the other, as columns: when; version, state row, begin and end of the links; free; list or not;
+    gone or not. And how many were downloaded, and how many of these were not recorded then."""
     count = len(urls)
     when, shown = np.empty(count), np.zeros((4, count), np.int64)
-    free, hub = np.empty(count, np.bool_), np.zeros(count, np.bool_)
+    free, hub, lost = np.empty(count, np.bool_), np.zeros(count, np.bool_), np.zeros(count, np.bool_)
     downloads = unrecorded = 0
     for i in range(count):
         version, free[i], now = _look(urls[i], now, seconds, revisit_after, last, current, held, begin, time)
@@ -83,14 +83,15 @@ def _look_at_all(
         downloads += not free[i]
         unrecorded += not free[i] and version < 0
         shown[0, i] = shown[1, i] = -1
-        if version >= 0 and not gone[version]:
+        lost[i] = version >= 0 and gone[version]
+        if version >= 0 and not lost[i]:
             shown[0, i] = version
             if state[version] >= 0:
                 shown[1, i] = state[version] + 1
             shown[2, i] = link_start[link_set[version]]
             shown[3, i] = link_start[link_set[version] + 1]
             hub[i] = is_list[urls[i]]
-    return when, shown, free, hub, downloads, unrecorded
+    return when, shown, free, hub, lost, downloads, unrecorded
 
 
 class TapeWorld:
@@ -141,12 +142,12 @@ class TapeWorld:
             self.downloads += 1
             self.unrecorded += version < 0
         if version < 0 or self._gone.item(version):
-            return Sighting(UrlId(url), now, False, free=free, links=NO_LINKS)
+            return Sighting(UrlId(url), now, False, free=free, gone=version >= 0)
         return self._sighting(url, version, now, free)
 
     def look_at_all(self, urls: NDArray[np.int64]) -> Sightings:
         """Many pages, one after the other, as columns."""
-        when, shown, free, hub, downloads, unrecorded = _look_at_all(
+        when, shown, free, hub, lost, downloads, unrecorded = _look_at_all(
             urls,
             self.clock.time,
             self.seconds,
@@ -166,7 +167,7 @@ class TapeWorld:
             self.clock.time = when.item(-1)
         self.downloads += downloads
         self.unrecorded += unrecorded
-        return Sightings(urls, when, shown[0], free, hub, shown[1], shown[2], shown[3], self._links)
+        return Sightings(urls, when, shown[0], free, hub, shown[1], shown[2], shown[3], self._links, lost)
 
     def shared_copy(self, seen: Sighting) -> Sighting:
         """The same page as a copy that somebody has noted already."""
