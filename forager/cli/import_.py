@@ -1,6 +1,5 @@
 """`forager import`: recordings of any kind become a tape."""
 
-import asyncio
 import json as jsonlib
 import sys
 import time
@@ -13,9 +12,9 @@ from typing import Annotated
 import typer
 
 from forager.cli.options import Json, Quiet
+from forager.cli.tapes import compiled
 from forager.errors import InputError, OutputError
 from forager.imports.files import Imported, import_files
-from forager.imports.from_run import tape_of_run
 from forager.imports.opening import sources
 from forager.imports.tables import import_tables
 from forager.imports.tally import Tally
@@ -81,7 +80,7 @@ def _import(files: list[str], identity: str, display: "_Display") -> Imported:
     if (folder / DATABASE).exists():
         if len(files) > 1:
             raise InputError(f"{folder}: a run directory is imported alone")
-        return Imported(asyncio.run(tape_of_run(folder, identity=identity)), Tally(), Counter({"run directory": 1}))
+        return Imported(compiled(folder, identity), Tally(), Counter({"run directory": 1}))
     origin += f" and {len(files) - 1} more" if len(files) > 1 else ""
     return import_files(sources(files), origin=origin, identity=identity, progress=display.show)
 

@@ -9,10 +9,9 @@ from typing import Annotated
 import typer
 
 from forager.cli.options import Config, Json, Quiet, Set, loaded
-from forager.engine.stating import LONGEST_TEXT
 from forager.engine.texts import read_texts
 from forager.errors import InputError, OutputError
-from forager.foragers.states import States
+from forager.foragers.states import LONGEST_TEXT, States
 
 _SHOW_EVERY = 1.0
 """Seconds between two lines of progress."""

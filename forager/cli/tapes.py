@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 import typer
 import yaml
 
-from forager.errors import InputError
+from forager.errors import InputError, SettingsError
 from forager.imports.from_run import tape_of_run
 from forager.settings import PRESETS, Settings, load
 from forager.simulation.seeds import default_seeds
@@ -30,10 +30,20 @@ def tape_folder(path: Path) -> Iterator[Path]:
         yield path
     elif (path / "crawl.db").is_file():
         with TemporaryDirectory(prefix="forager-tape-") as folder:
-            columns.save(asyncio.run(tape_of_run(path)), Path(folder))
+            columns.save(compiled(path), Path(folder))
             yield Path(folder)
     else:
         raise InputError(f"{path}: neither a tape (no {CONTENTS}) nor a run directory (no crawl.db)")
+
+
+def compiled(run_dir: Path, identity: str = "url") -> Tape:
+    """The tape of a run directory; how its texts became states stands in its own settings."""
+    own = run_dir / "config.yaml"
+    try:
+        states = load(own, (), {}).settings.forager.states if own.is_file() else None
+    except SettingsError:  # written by another release; its usual settings will do
+        states = None
+    return asyncio.run(tape_of_run(run_dir, identity=identity, states=states))
 
 
 def budget(text: str) -> float:

@@ -22,7 +22,7 @@ from forager.engine.resting import rest
 from forager.errors import ForagerError, InputError
 from forager.foragers.matrix import StateMatrix
 from forager.foragers.settings import ForagerKind, ForagerSettings
-from forager.foragers.states import States
+from forager.foragers.states import States, document
 from forager.foragers.td import Profit
 from forager.pages.reader import Page
 from forager.pages.urls import words
@@ -32,8 +32,6 @@ from forager.terms import Url, UrlId
 
 T = TypeVar("T")
 
-LONGEST_TEXT = 20_000
-"""Characters of a page that make its state: what comes later says little more."""
 LOOK_EVERY = 30.0
 """Seconds between two looks whether there are pages enough to learn from."""
 BATCH = 256
@@ -130,7 +128,7 @@ class LiveStates:
 
     def read(self, id: UrlId, page: Page) -> None:
         """A page was read; its state is worked out at the next `settle`."""
-        self._waiting.texts[id] = _document(page.title, page.text)
+        self._waiting.texts[id] = document(page.title, page.text)
         if page.text and page.robots.index:
             self.pages.setdefault(id)
 
@@ -204,7 +202,7 @@ class LiveStates:
         if number is None:
             return ""
         _, _, version = await self.store.version(number)
-        return _document(version.title, version.text)
+        return document(version.title, version.text)
 
     def save(self) -> bytes:
         """Which version the states in the matrix are of, and which pages can be read again."""
@@ -227,10 +225,6 @@ def read_states(path: Path, walk: ForagerSettings) -> States:
         return States.load(path.read_bytes(), walk.states)
     except OSError as trouble:
         raise InputError(f"{path}: cannot be read ({trouble.strerror}); make it with `forager learn states`") from None
-
-
-def _document(title: str, text: str) -> str:
-    return f"{title}\n{text}"[:LONGEST_TEXT]
 
 
 def _link_words(anchor: str, url: Url) -> str:

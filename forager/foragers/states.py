@@ -18,6 +18,13 @@ from forager.units import Count
 
 _FORM = 2
 _SAMPLE = 200
+LONGEST_TEXT = 20_000
+"""Characters of a page that make its state: what comes later says little more."""
+
+
+def document(title: str, text: str) -> str:
+    """What of a page makes its state."""
+    return f"{title}\n{text}"[:LONGEST_TEXT]
 
 
 @dataclass(frozen=True, slots=True)

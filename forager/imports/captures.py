@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from forager.foragers.states import States, StateSettings
+from forager.imports.stating import Stating
 from forager.imports.tally import Tally
 from forager.imports.values import Flags, Floats, Ids, Prints, mapped
 from forager.pages.urls import canonical
@@ -50,6 +52,7 @@ class Collector:
     def __init__(self, origin: str, identity: str) -> None:
         self.builder = TapeBuilder(origin, identity)
         self.tally = Tally()
+        self.stating = Stating(States(StateSettings()))
 
     def __repr__(self) -> str:
         return f"<Collector {self.builder!r}>"
@@ -69,7 +72,7 @@ class Collector:
         )
 
     def tape(self) -> Tape:
-        return self.builder.finish(merge_repeats=True, date_by_first_sight=True)
+        return self.builder.finish(merge_repeats=True, date_by_first_sight=True, states=self.stating.finish())
 
     def _pages(self, captures: Captures) -> Ids:
         """The page of each capture; negative if it has none."""

@@ -1,18 +1,32 @@
 """A run directory becomes a tape: what the crawl saw, when it saw it. URLs keep their numbers."""
 
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from math import nan
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from forager.errors import InputError
-from forager.store.protocol import Version, VersionId, Visit
+from forager.foragers.states import States, StateSettings, document
+from forager.imports.stating import Stating
+from forager.store.protocol import Counts, Version, VersionId, Visit
 from forager.store.reader import SqliteReader
-from forager.terms import Kind, Outcome, UrlId
+from forager.terms import Kind, Outcome, Url, UrlId
 from forager.world.tape.build import TapeBuilder
 from forager.world.tape.columns import Tape
+
+
+class Crawled(Protocol):
+    """What must be known of a crawl: any store, or the reader of one."""
+
+    def counts(self) -> Counts: ...
+    def url(self, id: UrlId) -> Url: ...
+    async def recall(self, name: str) -> bytes | None: ...
+    async def version(self, version: VersionId) -> tuple[UrlId, float, Version]: ...
+    def visits(self) -> AsyncIterator[Visit]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,44 +38,61 @@ class _Facts:
     published: float
     kind: Kind
     links: NDArray[np.int32]
+    state_row: int
 
 
-async def tape_of_run(directory: Path, *, identity: str = "url") -> Tape:
-    """The tape of a crawl, finished or under way; page states can be added to it later."""
+async def tape_of_run(directory: Path, *, identity: str = "url", states: StateSettings | None = None) -> Tape:
+    """The tape of a crawl, finished or under way."""
     reader = await SqliteReader.open(directory)
     try:
-        return await _Compiling(reader, TapeBuilder(directory.name, identity)).run()
+        return await tape_of_store(reader, directory.name, identity=identity, states=states)
     finally:
         await reader.close()
+
+
+async def tape_of_store(
+    store: Crawled, origin: str, *, identity: str = "url", states: StateSettings | None = None
+) -> Tape:
+    """The same of what a store holds. States are those that the crawl learned, or worked out now from its texts."""
+    kept = await store.recall("states")
+    settings = states or StateSettings()
+    stating = Stating(States(settings) if kept is None else States.load(kept, settings))
+    return await _Compiling(store, TapeBuilder(origin, identity), stating).run()
 
 
 class _Compiling:
     """Goes through the visits in order and knows what each page showed last."""
 
-    def __init__(self, reader: SqliteReader, builder: TapeBuilder) -> None:
-        self._reader, self._builder = reader, builder
+    def __init__(self, store: Crawled, builder: TapeBuilder, stating: Stating) -> None:
+        self._store, self._builder, self._stating = store, builder, stating
         self._versions: dict[tuple[UrlId, float], _Facts] = {}
         self._shown: dict[UrlId, _Facts] = {}
         self._gone: set[UrlId] = set()
 
     async def run(self) -> Tape:
-        counts = self._reader.counts()
+        counts = self._store.counts()
         if not counts.versions:
             raise InputError("the run has no page yet; crawl first")
-        self._builder.numbers(self._reader.url(UrlId(id)) for id in range(counts.known))
+        self._builder.numbers(self._store.url(UrlId(id)) for id in range(counts.known))
         for number in range(counts.versions):
-            id, at, version = await self._reader.version(VersionId(number))
-            self._versions[id, at] = _facts(version)
+            id, at, version = await self._store.version(VersionId(number))
+            self._versions[id, at] = self._facts(version)
         first, last = np.inf, -np.inf
-        async for visit in self._reader.visits():
+        async for visit in self._store.visits():
             first, last = min(first, visit.at), max(last, visit.at)
             self._take(visit)
-        return self._builder.finish(start=first, end=last)
+        return self._builder.finish(start=first, end=last, states=self._stating.finish())
+
+    def _facts(self, version: Version) -> _Facts:
+        published = nan if version.published is None else version.published.time
+        links = np.asarray(version.links, np.int32)
+        row = self._stating.row(document(version.title, version.text))
+        return _Facts(version.byte_print, version.text_print, published, version.kind, links, row)
 
     def _take(self, visit: Visit) -> None:
         if visit.outcome is Outcome.GONE:
             if visit.id not in self._gone:
-                self._builder.add(self._reader.url(visit.id), visit.at, gone=True, seconds=visit.seconds)
+                self._builder.add(self._store.url(visit.id), visit.at, gone=True, seconds=visit.seconds)
             self._gone.add(visit.id)
         elif visit.outcome in (Outcome.FETCHED, Outcome.UNCHANGED):
             fresh = self._versions.pop((visit.id, visit.at), None)
@@ -75,7 +106,7 @@ class _Compiling:
         """Add what the page showed at a visit: something new, or again what it had shown before it was gone."""
         self._shown[visit.id] = facts
         self._builder.add(
-            self._reader.url(visit.id),
+            self._store.url(visit.id),
             visit.at,
             digest=facts.digest,
             text_print=facts.text_print,
@@ -83,10 +114,5 @@ class _Compiling:
             link_ids=facts.links.tolist(),
             kind=facts.kind,
             seconds=visit.seconds,
+            state_row=facts.state_row,
         )
-
-
-def _facts(version: Version) -> _Facts:
-    published = nan if version.published is None else version.published.time
-    links = np.asarray(version.links, np.int32)
-    return _Facts(version.byte_print, version.text_print, published, version.kind, links)

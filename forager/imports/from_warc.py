@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from forager.foragers.states import document
 from forager.imports.captures import Collector
 from forager.imports.opening import Stream
 from forager.imports.sniffing import Format
@@ -32,13 +33,14 @@ class _Facts:
     published: float
     kind: Kind
     links: NDArray[np.int32]
+    state_row: int
 
 
 class WarcReader:
     """Takes the captures of recordings; a body that was recorded once is read once."""
 
     def __init__(self, collector: Collector, settings: PagesSettings | None = None) -> None:
-        self._builder, self._tally = collector.builder, collector.tally
+        self._builder, self._tally, self._stating = collector.builder, collector.tally, collector.stating
         self._settings, self._memo = settings or PagesSettings(), UrlMemo()
         self._shown: dict[Url, _Facts] = {}
         self._bodies: dict[str, _Facts] = {}
@@ -81,6 +83,7 @@ class WarcReader:
             link_ids=facts.links.tolist(),
             kind=facts.kind,
             seconds=_took(found),
+            state_row=facts.state_row,
         )
 
     def _known(self, url: Url, found: Capture) -> _Facts | None:
@@ -106,6 +109,7 @@ class WarcReader:
             np.nan if published is None else published.time,
             page.kind,
             np.unique(links).astype(np.int32),
+            self._stating.row(document(page.title, page.text)),
         )
 
 

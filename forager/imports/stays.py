@@ -1,11 +1,15 @@
 """Stays: links that stood on pages for a while become the link sets of versions."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from forager.errors import InputError
 from forager.imports.values import Flags, Floats, Ids, Prints
+
+Rows = NDArray[np.int32]
 
 MOST_LINKS = 300_000_000
 """Links of all versions together; more would not fit in memory."""
@@ -21,9 +25,35 @@ class Versions:
     text: Prints
     published: Floats | None
     gone: Flags
+    state: Rows
+    """Row of its state; -1 if it has none."""
 
     def __len__(self) -> int:
         return len(self.page)
+
+
+def joined_versions(parts: Sequence[Versions]) -> Versions:
+    """All versions by page, then by time; of several rows for one page at one time the last counts."""
+    page = np.concatenate([part.page for part in parts])
+    time = np.concatenate([part.time for part in parts])
+    order = np.lexsort((time, page))
+    last = np.ones(len(order), np.bool_)
+    last[:-1] = (page[order][1:] != page[order][:-1]) | (time[order][1:] != time[order][:-1])
+    kept = order[last]
+    dates = None
+    if any(part.published is not None for part in parts):
+        dates = np.concatenate(
+            [np.full(len(part), np.nan) if part.published is None else part.published for part in parts]
+        )
+    return Versions(
+        page[kept],
+        time[kept],
+        np.concatenate([part.digest for part in parts])[kept],
+        np.concatenate([part.text for part in parts])[kept],
+        None if dates is None else dates[kept],
+        np.concatenate([part.gone for part in parts])[kept],
+        np.concatenate([part.state for part in parts])[kept],
+    )
 
 
 def with_changes(versions: Versions, page: Ids, first: Floats, last: Floats) -> Versions:
@@ -51,6 +81,7 @@ def with_changes(versions: Versions, page: Ids, first: Floats, last: Floats) -> 
         np.append(versions.text, np.uint64(0))[shown],
         None if versions.published is None else np.append(versions.published, np.nan)[shown],
         np.append(versions.gone, False)[shown],
+        np.append(versions.state, np.int32(-1))[shown],
     )
 
 

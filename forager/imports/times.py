@@ -54,12 +54,14 @@ def moments(column: pa.Array) -> Floats:
 
 
 def moment(text: str | bytes | None) -> float:
-    """One time, seconds since the epoch or ISO 8601."""
+    """One time: seconds since the epoch, ISO 8601, or the fourteen digits of archives (20260302134501)."""
     if text is None:
         return np.nan
     try:
         plain = text.decode("ascii") if isinstance(text, bytes) else text
         plain = plain.strip()
+        if len(plain) == _DIGITS and plain.isdigit():
+            return _stamp(plain.encode())
         if plain[4:5] != "-":  # no ISO date
             return float(plain)
         said = datetime.fromisoformat(plain)

@@ -1,5 +1,6 @@
 """A folder of tables becomes a tape."""
 
+import gzip
 from pathlib import Path
 
 import numpy as np
@@ -106,7 +107,8 @@ def test_broken_rows_are_counted_and_named(tmp_path: Path) -> None:
     ("tables", "message"),
     [
         ({}, "has no table versions"),
-        ({"versions.csv": "url,time\na,0\n"}, "has no column digest"),
+        ({"versions.csv": "url,time\na,0\n"}, "has no column digest or text"),
+        ({"versions.csv": "url,digest\na,0\n"}, "has no column time"),
         ({"versions.csv": ""}, "cannot be read"),
         ({"versions.parquet": "PAR1 not really"}, "cannot be read"),
         ({"versions.csv": "url,time,digest\n", "links.csv": "x", "stays.csv": "x"}, "both links and stays"),
@@ -120,3 +122,68 @@ def test_tables_that_cannot_be_used_are_refused_in_one_line(
     with pytest.raises(InputError, match=message) as caught:
         import_tables(tmp_path, origin="t")
     assert "\n" not in str(caught.value)
+
+
+def test_a_table_may_stand_in_several_files_and_its_columns_in_any_order(tmp_path: Path) -> None:
+    (tmp_path / "links").mkdir()
+    (tmp_path / "versions-2.csv").write_text("digest,url,time\nb,http://e.org/,60\n")
+    with gzip.open(tmp_path / "versions-1.csv.gz", "wt") as file:
+        file.write("url;time;digest\nhttp://e.org/;1970-01-01 01:00:00+01:00;a\n")
+    for part, at in enumerate((60, 0)):
+        zoned = pa.array([at * 1000], pa.timestamp("ms", "Europe/Berlin"))
+        table = pa.table({"TIME": zoned, "target": ["http://e.org/x"], "url": ["http://e.org/"]})
+        pyarrow.parquet.write_table(table, tmp_path / "links" / f"part-{part}.parquet")
+    found = import_tables(tmp_path, origin="t")
+    assert shown(found.tape) == {"http://e.org/": [(0, ["http://e.org/x"]), (60, ["http://e.org/x"])]}
+    assert not found.tally.broken
+
+
+def test_rows_that_stand_twice_count_once_and_keep_their_links(tmp_path: Path) -> None:
+    (tmp_path / "versions.csv").write_text(
+        "url,time,digest\nhttp://e.org/,60,b\nhttp://e.org/,0,a\nhttp://e.org/,60,b\nhttp://e.org/,0,a\n"
+    )
+    (tmp_path / "links.csv").write_text(
+        "url,time,target\n" + "http://e.org/,60,http://e.org/y\nhttp://e.org/,0,http://e.org/x\n" * 2
+    )
+    found = import_tables(tmp_path, origin="t")
+    assert shown(found.tape) == {"http://e.org/": [(0, ["http://e.org/x"]), (60, ["http://e.org/y"])]}
+
+
+def test_a_page_that_vanishes_and_comes_back_has_three_versions(tmp_path: Path) -> None:
+    (tmp_path / "versions.csv").write_text("url,time,digest,gone\na,0,x,\na,20,,true\na,40,x,false\na,60,x,\n")
+    tape = import_tables(tmp_path, origin="t").tape
+    assert (tape.time.tolist(), tape.gone.tolist()) == ([0, 20, 40], [False, True, False])
+
+
+def test_pages_on_which_links_keep_appearing_are_lists_unless_a_table_says_what_is(tmp_path: Path) -> None:
+    """The hub shows one article more at each of six times; each article links the hub and, later, two others."""
+    versions, links = ["url,time,digest"], ["url,time,target"]
+    for hour in range(6):
+        versions += [f"hub,{3600 * hour},{hour}", f"a{hour},{3600 * hour},{hour}"]
+        links += [f"hub,{3600 * hour},a{number}" for number in range(hour + 1)]
+        links += [f"a{hour},{3600 * hour},hub"]
+    versions += ["a0,7200,later"]
+    links += ["a0,7200,hub", "a0,7200,a1", "a0,7200,a2"]
+    (tmp_path / "versions.csv").write_text("\n".join(versions) + "\n")
+    (tmp_path / "links.csv").write_text("\n".join(links) + "\n")
+    tape = import_tables(tmp_path, origin="t").tape
+    assert [url for url, kind in zip(tape.urls(), tape.url_kind, strict=True) if KINDS[kind] is Kind.HUB] == ["hub"]
+    assert {KINDS[kind] for kind in import_tables(tmp_path, origin="t", identity="text").tape.url_kind} == {Kind.OTHER}
+    (tmp_path / "kinds.csv").write_text("url,kind\na1,hub\n")
+    told = import_tables(tmp_path, origin="t").tape
+    assert [url for url, kind in zip(told.urls(), told.url_kind, strict=True) if KINDS[kind] is Kind.HUB] == ["a1"]
+
+
+def test_where_links_are_the_documents_each_is_there_from_its_first_appearance(tmp_path: Path) -> None:
+    (tmp_path / "versions.csv").write_text("url,time,digest\nhub,0,a\nhub,3600,b\nother,3600,c\n")
+    (tmp_path / "stays.csv").write_text(
+        "url,target,first_time,last_time\nhub,old,0,3600\nhub,new,3600,3600\nhub,other,0,3600\n"
+    )
+    tape = import_tables(tmp_path, origin="t", identity="link").tape
+    times = {url: [at for at, _ in versions] for url, versions in shown(tape).items()}
+    assert times == {"hub": [0, 3600], "other": [3600], "old": [0], "new": [3600]}
+    urls = list(tape.urls())
+    dated = {urls[page]: tape.published[tape.version_start[page]] for page in range(tape.pages)}
+    assert dated["new"] == 3600
+    assert np.isnan(dated["old"])  # it was there at the start
+    assert [KINDS[tape.url_kind[urls.index(name)]] for name in ("old", "new")] == [Kind.ARTICLE] * 2

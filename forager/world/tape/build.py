@@ -70,19 +70,22 @@ class TapeBuilder:
         kind: Kind = Kind.OTHER,
         seconds: float = math.nan,
         state: NDArray[np.float32] | None = None,
+        state_row: int = -1,
     ) -> None:
-        """Add a version that appeared at `time`, with its full link set, as URLs or as their numbers."""
+        """Add a version that appeared at `time`, with its full link set, as URLs or as their numbers.
+
+        Its state is given here, or as a row of the states that `finish` will get.
+        """
         id = self.number(url)
         if kind is not Kind.OTHER:
             self.name_kind(id, kind)
-        row = -1
         if state is not None:
-            row = len(self._states)
+            state_row = len(self._states)
             self._states.append(state)
         self._row_links.extend(map(self.number, links))
         self._row_links.extend(link_ids)
         self._row_ends.append(len(self._row_links))
-        self._rows.append((id, time, published, digest, text_print, gone, seconds, row))
+        self._rows.append((id, time, published, digest, text_print, gone, seconds, state_row))
         if len(self._rows) >= _DRAIN:
             self._drain()
 
@@ -96,8 +99,12 @@ class TapeBuilder:
         published: Floats | None = None,
         gone: Flags | None = None,
         link_sets: Sets | None = None,
+        state_rows: Sets | None = None,
     ) -> None:
-        """Add versions as columns; what is not given is unknown. `link_sets` are numbers that `link_sets` gave."""
+        """Add versions as columns; what is not given is unknown.
+
+        `link_sets` are numbers that `link_sets` gave, `state_rows` rows of the states that `finish` will get.
+        """
         count = len(ids)
         self._chunks.append(
             Rows(
@@ -108,7 +115,7 @@ class TapeBuilder:
                 np.zeros(count, np.uint64) if text_prints is None else text_prints,
                 np.zeros(count, np.bool_) if gone is None else gone,
                 np.full(count, np.nan, np.float32),
-                np.full(count, -1, np.int32),
+                np.full(count, -1, np.int32) if state_rows is None else state_rows,
                 np.full(count, EMPTY, np.int32) if link_sets is None else link_sets,
             )
         )
@@ -137,8 +144,11 @@ class TapeBuilder:
         end: float | None = None,
         merge_repeats: bool = False,
         date_by_first_sight: bool = False,
+        states: NDArray[np.float32] | None = None,
     ) -> Tape:
         """The tape of everything added; it spans the versions unless told otherwise.
+
+        `states`: what the rows of states given before stand for.
 
         `merge_repeats`: a version equal to the one before it is no new version; a digest of 0 says "as before".
         `date_by_first_sight`: an undated version is as old as the first sight of its document, unless that was there
@@ -172,12 +182,17 @@ class TapeBuilder:
             link_set=rows.link_set,
             link_start=_starts(np.concatenate(self._lengths)),
             links=np.concatenate([np.empty(0, np.int32), *self._links]),
-            states=np.asarray(self._states, np.float32) if self._states else np.empty((0, 0), np.float32),
+            states=self._all_states(states),
             start=begin,
             end=float(rows.time.max(initial=begin) if end is None else end),
             origin=self.origin,
             identity=self.identity,
         )
+
+    def _all_states(self, given: NDArray[np.float32] | None) -> NDArray[np.float32]:
+        if given is not None and len(given):
+            return given
+        return np.asarray(self._states, np.float32) if self._states else np.empty((0, 0), np.float32)
 
     def _drain(self) -> None:
         """Turn the single versions into columns."""
