@@ -10,6 +10,7 @@ import numpy as np
 from forager.clock import Clock
 from forager.engine.fleet import Fleet, announce
 from forager.engine.journal import Journal
+from forager.engine.ordering import Ordering
 from forager.engine.patrol import judge_sighting
 from forager.engine.resting import rest
 from forager.engine.revisit import RecrawlCycle
@@ -45,6 +46,8 @@ class Crawl:
     """What to keep in the store, by name: each gives its present state."""
     states: LiveStates | None = None
     """None if nobody asks for states."""
+    ordering: Ordering | None = None
+    """None if long-term profit alone orders never-visited pages."""
 
     def __repr__(self) -> str:
         return f"<Crawl {self.agent!r} {self.store!r}>"
@@ -57,6 +60,8 @@ class Crawl:
             group.create_task(self._keep_saving(stopping))
             if self.states is not None:
                 group.create_task(self.states.run(self.clock, stopping))
+            if self.ordering is not None:
+                group.create_task(self.ordering.run(self.store, self.clock, stopping))
             if self.agent.forager_settings.kind is ForagerKind.BFS:
                 group.create_task(self._sweep(stopping))
             else:

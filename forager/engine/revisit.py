@@ -75,9 +75,12 @@ class RecrawlCycle:
         unseen = (worth > 0) & ~worthwhile & ~self.shared.visits.visited(known)
         self.note(Scheduled(now, POLICY, len(known), int(worthwhile.sum())))
         queues: defaultdict[str, Queue] = defaultdict(Queue)
-        for id in self._rng.permutation(known[unseen]).tolist():
+        ranks, some = worth, self._rng.permutation(known[unseen])
+        if self.shared.order is not None:
+            ranks, some = worth * self.shared.leaning(known), some[np.argsort(self.shared.order.appeal(some))]
+        for id in some.tolist():
             queues[host(self.store.url(UrlId(id)))].unseen.append((id, float(worth[id])))
-        best_last = np.lexsort((known, worth, fresh))
+        best_last = np.lexsort((known, ranks, fresh))
         for id in best_last[worthwhile[best_last]].tolist():
             queues[host(self.store.url(UrlId(id)))].worthwhile.append((id, float(worth[id])))
         return queues
@@ -88,9 +91,7 @@ class RecrawlCycle:
             if queue.worthwhile:
                 id, worth = queue.worthwhile.pop()
             elif queue.unseen and self.thrift.allows(queue.unseen[-1][1]):
-                id, worth = (
-                    queue.unseen.pop()
-                )  # any of them: the best of the poor would be the same ones again and again
+                id, worth = queue.unseen.pop()  # not by worth: the best of the poor would be the same again and again
             else:
                 return
             self.shared.visits.going(UrlId(id), self.clock.now())

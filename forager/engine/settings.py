@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from forager.units import Count, Duration, Share
+
+OrderingKind = Literal["td", "rw-eg", "mixed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,10 @@ class CrawlSettings:
     """New documents expected of a request below which nobody asks at all: few requests, but none too few. Ours."""
     explore: Share = 0.05
     """Share of the downloads that may go to pages below `least_worth`, so that nothing is written off unseen. Ours."""
+    ordering: OrderingKind = "td"
+    """Which never-visited pages come first where their worth is alike: those of the largest long-term profit (`td`, the
+    paper's; kinds that learn none take any), those that the link graph ranks highest by RW-EG with what pages earned as
+    impact (`rw-eg`), or by the mean of both (`mixed`). Not asked where `forager.order` is `profit`. Ours."""
     idle: Duration = 30.0
     """How long a forager rests when all it can reach was seen a moment ago. Ours."""
     free_steps: Count = 5

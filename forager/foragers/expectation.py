@@ -63,8 +63,8 @@ class ExpectationSettings:
     retry_after: Duration = 3600.0
     """A page never seen that somebody went for, but nobody brought back, is worth nothing for so long."""
     profit_weight: Annotated[float, Field(ge=0, le=1)] = 0.5
-    """Long-term profit of kinds that learn it moves the worth of never visited pages by up to this share; 0 leaves it
-    to break ties."""
+    """Long-term profit of kinds that learn it, or the link graph if `crawl.ordering` says so, moves the worth of never
+    visited pages by up to this share; 0 leaves profit to break ties."""
     profit_scale: Positive = 100.0
     """Long-term profit that counts as large: about one reward."""
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from forager.foragers.kernels import best
 from forager.foragers.leaving import leaves
+from forager.foragers.ordering import NOTHING
 from forager.foragers.path import Path
 from forager.foragers.settings import ForagerKind, ForagerSettings, Identity
 from forager.foragers.shared import Shared
@@ -26,8 +27,6 @@ from forager.foragers.starts import start_page
 from forager.foragers.td import Profit
 from forager.foragers.weblog import Weblog
 from forager.terms import ForagerId, UrlId
-
-NOTHING: NDArray[np.float64] = np.empty(0)
 
 FINISHED = 8
 """Finished paths that late reinforcements can still reach."""
@@ -131,7 +130,7 @@ class Forager:
         if not len(links):
             return None, math.nan
         settings = self.settings
-        leaning = self._leaning(links, shared) if self.kind.learns_profit else NOTHING
+        leaning = shared.leaning(links, self._leaning(links, shared))
         shared.visits.reserve(self.path.room)
         index, worth, fresh, most = shared.visits.pick(links, now, leaning, self.rng.random())
         going_on = len(self.path.urls) < settings.max_step or (settings.harvest and fresh)
@@ -140,12 +139,10 @@ class Forager:
         return index, worth
 
     def _leaning(self, links: NDArray[np.int64], shared: Shared) -> NDArray[np.float64]:
-        """What long-term profit adds: a factor for pages without history, a hair's breadth to break ties for others."""
-        settings = self.settings.expectation
-        leaning = np.tanh(self._profits(links, shared) / settings.profit_scale)
-        visited = shared.visits.visited(links)
-        factor: NDArray[np.float64] = 1 + leaning * np.where(visited, 1e-9, settings.profit_weight)
-        return factor
+        """Long-term profit from −1 to 1; nothing if this one does not learn it."""
+        if not self.kind.learns_profit:
+            return NOTHING
+        return np.asarray(np.tanh(self._profits(links, shared) / self.settings.expectation.profit_scale))
 
     def _profits(self, links: NDArray[np.int64], shared: Shared) -> NDArray[np.float64]:
         shared.states.reserve(self.path.room)

@@ -51,12 +51,13 @@ class GrowingGraph:
         """Links added since the graph was last packed, with repeats."""
         return len(self._sources) + sum(sources.size for sources, _ in self._chunks)
 
-    def add_page(self, page: int, links: Sequence[int]) -> None:
+    def add_page(self, page: int, links: Sequence[int] | Counts) -> None:
         """A page was downloaded and showed these links; links it showed earlier stay."""
-        self._reach(max(page, max(links, default=0)))
+        targets = np.asarray(links, dtype=np.int32)
+        self._reach(max(page, int(targets.max(initial=0))))
         self._downloaded[page] = self._new = True
-        self._sources.extend([page] * len(links))
-        self._targets.extend(links)
+        self._sources.extend(array("i", [page]) * targets.size)
+        self._targets.frombytes(targets.tobytes())
 
     def add_links(self, sources: Ids, targets: Ids) -> None:
         """Many links at once; every source counts as downloaded."""

@@ -16,7 +16,7 @@ from forager.foragers.sighting import Finding, Reinforcement
 from forager.reinforcing.population import Deleted, Fate, Multiplied, PopulationSettings, fate, poorest
 from forager.reinforcing.relevancy import Relevancy, RelevancySettings
 from forager.reinforcing.scores import Record, Scores, ScoreSettings
-from forager.terms import ForagerId
+from forager.terms import ForagerId, UrlId
 from forager.units import Duration
 
 
@@ -51,6 +51,8 @@ class ReinforcingAgent:
         self.settings = settings
         self.forager_settings = foragers
         self.seed = seed
+        self.suggest: Callable[[int], Sequence[UrlId]] = lambda count: ()
+        """Up to so many pages from which a newborn forager may start; by default nobody knows any."""
         self.relevancy = Relevancy(settings.relevancy, on_topic)
         self.scores = Scores(settings.scores)
         self.foragers: dict[ForagerId, Forager] = {}
@@ -116,6 +118,8 @@ class ReinforcingAgent:
     def _multiply(self, record: Record, now: float) -> Multiplied:
         id = self._next_id()
         child = self.foragers[record.id].multiply(id, self._luck(id))
+        for url in self.suggest(self.settings.population.starts - len(child.weblog)):
+            child.weblog.add(url)
         record.score = self.scores.first
         self._enter(child, record.id, now)
         return Multiplied(record.id, id, now)

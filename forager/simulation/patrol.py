@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.foragers.kernels import compiled
+from forager.foragers.kernels import best, compiled
 from forager.foragers.shared import Shared
 from forager.foragers.thrift import Thrift
 from forager.terms import UrlId
@@ -24,8 +24,6 @@ SHARE = 1000
 """No ranking before there was a download for every so many pages, …"""
 LARGE = 20_000
 """… and after so many cycles more as there are so many pages: ranking must not take most of the time."""
-
-_EVEN: NDArray[np.float64] = np.empty(0)
 
 
 @compiled
@@ -89,7 +87,7 @@ class Patrol:
     def _best(self, now: float, luck: float) -> tuple[UrlId, float] | None:
         """The best of the pool. Pages seen a moment ago are dropped from it."""
         while len(self._pool):
-            index, worth, _, _ = self.shared.visits.pick(self._pool, now, _EVEN, luck)
+            index, worth, _, _ = self.shared.visits.pick(self._pool, now, self.shared.leaning(self._pool), luck)
             url = int(self._pool[index])
             if not self.world.shares(url):
                 if worth < self.thrift.least_worth:
@@ -101,9 +99,13 @@ class Patrol:
         return None
 
     def _unseen(self, luck: float) -> tuple[UrlId, float] | None:
-        """Any page that nobody has seen yet: exploring the best of the poor would only see the same pages again."""
+        """Any page that nobody has seen yet, or the first in the order of the link graph: exploring the best of the
+        poor would only see the same pages again."""
         unseen = self._pool[~self.shared.visits.visited(self._pool)]
-        url = int(unseen[int(luck * len(unseen))]) if len(unseen) else -1
+        if len(unseen) and self.shared.order is not None:
+            url = int(unseen[best(self.shared.order.appeal(unseen), luck)])
+        else:
+            url = int(unseen[int(luck * len(unseen))]) if len(unseen) else -1
         return None if url < 0 or self.world.shares(url) else (UrlId(url), 0.0)
 
     def _rank(self, now: float) -> None:
@@ -112,6 +114,8 @@ class Patrol:
         known = visits.met()
         worth, fresh = visits.worth(known, now)
         score = np.where(fresh, worth * visits.settings.fresh_first, worth)
+        if self.shared.order is not None:
+            score *= self.shared.leaning(known)
         if len(known) > POOL:
             known = known[np.sort(np.argpartition(-score, POOL)[:POOL])]
         self._inside[self._pool] = False

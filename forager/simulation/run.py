@@ -12,6 +12,7 @@ from typing import cast
 import numpy as np
 
 from forager.chance import stream
+from forager.engine.ordering import Ordering
 from forager.engine.patrol import judge_sighting
 from forager.engine.settings import CrawlSettings
 from forager.events import Event
@@ -22,6 +23,7 @@ from forager.foragers.thrift import Thrift
 from forager.reinforcing.agent import ReinforcingAgent, ReinforcingSettings
 from forager.simulation.account import Account, Figures
 from forager.simulation.patrol import Patrol
+from forager.simulation.reading import judge_shown, read_off
 from forager.simulation.step import Stepped, take_step
 from forager.simulation.telling import Telling
 from forager.terms import UrlId
@@ -70,6 +72,7 @@ class Replay:
         self.world = TapeWorld(tape, self.clock, seconds=3600 / plan.budget, revisit_after=revisit_after)
         self.agent = ReinforcingAgent(reinforcing, foragers, seed)
         self.shared = _shared(tape, foragers)
+        self.ordering = Ordering.arranged(crawl, self.agent, self.shared)
         self.thrift = Thrift(crawl.least_worth, crawl.explore)
         self.patrol = Patrol(self.shared, self.thrift, self.world, seeds, every=crawl.cycle)
         judged = reinforcing.relevancy
@@ -89,13 +92,16 @@ class Replay:
     def __repr__(self) -> str:
         return f"<Replay at {self.clock.time:.0f}, {self.world!r}, {self.agent!r}>"
 
-    def run(self) -> Account:
-        """Play until the end."""
-        while self.clock.time < self.end:
+    def run(self, until: float | None = None) -> Account:
+        """Play until the end, or until a moment before it, from which another call goes on as if there had been no stop."""
+        end = self.end if until is None else min(until, self.end)
+        while self.clock.time < end:
             if not (self._recrawl() or self._forage() if self._recrawl_first() else self._forage() or self._recrawl()):
-                self.clock.time = min(self.end, max(self.clock.time, min(self._fleet_rests, self._recrawl_rests)))
+                self.clock.time = min(end, max(self.clock.time, min(self._fleet_rests, self._recrawl_rests)))
             self.account.watch(self.clock.time)
-        self.account.end = self.end
+            if self.ordering is not None:
+                self.ordering.renew_if_due(self.clock.time)
+        self.account.end = end
         return self.account
 
     def figures(self, *, warm_up: float = 0.0) -> Figures:
@@ -121,12 +127,17 @@ class Replay:
         self.shared.visits.going(url, now)
         sighting = self.world.look(url)
         self.thrift.spend(worth)
-        taken = judge_sighting(sighting, self.agent, self.shared, self.clock.time)
+        first = not self.shared.visits.visited(np.array([url]))[0]
+        reinforcements = judge_sighting(sighting, self.agent, self.shared, self.clock.time).reinforcements
+        if self.world.reads_off and sighting.ok:
+            since = self.clock.time - self.agent.settings.relevancy.max_age
+            copies = read_off(sighting, self.world, self.shared, first=first, since=since)
+            reinforcements = reinforcements + judge_shown(sighting, copies, self.agent, self.shared)
         self.patrol.reveal(sighting.links, self.clock.time)
         self._spent[1] += 1
-        self.account.note(taken.reinforcements, 1, self.clock.time, recrawl=True)
+        self.account.note(reinforcements, 1, self.clock.time, recrawl=True)
         if self._telling is not None:
-            self._telling.looked(sighting, taken.reinforcements)
+            self._telling.looked(sighting, reinforcements)
         return True
 
     # The fleet.
@@ -185,7 +196,8 @@ def fitted(
     """The settings with the tape's identity of documents and length of states."""
 
     def identity(given: Identity) -> Identity:
-        return cast("Identity", tape.identity) if given == "story" else given
+        own = "url" if tape.identity == "link" else tape.identity
+        return cast("Identity", own) if given == "story" else given
 
     relevancy = replace(reinforcing.relevancy, identity=identity(reinforcing.relevancy.identity))
     states = replace(foragers.states, dimension=tape.states.shape[1] or foragers.states.dimension)
