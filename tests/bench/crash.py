@@ -1,0 +1,110 @@
+"""Kill a crawl over real HTTP with SIGKILL, resume it, again and again; then compare its store with the server's log.
+
+python tests/bench/crash.py [--kills 100] [--seed 1] [--folder DIR]
+
+Each life is `forager crawl` as a user starts it. A third of the kills hits the process, a third its whole group, a third
+comes while the crawl drains after SIGTERM; every fifth comes at any moment of the start, before the first request.
+"""
+
+import argparse
+import asyncio
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from forager.chance import stream
+from forager.store.sqlite import SqliteStore
+from forager.world.newsroom.settings import NewsroomSettings
+from forager.world.warc import Capture, captures, repair, warcs_in
+from tests.faults.crashing import Killer, Stored, account, doubles
+from tests.served import served_newsroom
+
+ENDS = ("kill", "group", "drain")
+LONGEST = 1.5
+"""Seconds that a life goes on after its first request, at most."""
+
+
+def kill_again_and_again(killer: Killer, kills: int, seed: int) -> None:
+    rng = stream(seed, "moments of death")
+    for number in range(kills):
+        at_start = number % 5 == 4
+        longest = float(np.median(killer.starts)) if at_start else LONGEST
+        killer.live(ENDS[number % 3], wait=float(rng.uniform(0, longest)), after_first=not at_start)
+        print(f"{number + 1} of {kills}, {len(killer.newsroom.requests)} requests", file=sys.stderr, flush=True)
+    killer.finish(5)
+
+
+async def seconds_to_open(run_dir: Path) -> float:
+    """Processor seconds in which the store is opened and all of it is in memory."""
+    before = time.process_time()
+    store = await SqliteStore.open(run_dir)
+    spent = time.process_time() - before
+    await store.close()
+    return spent
+
+
+def seconds_to_import() -> float:
+    """Wall seconds that Python needs to load the command, before it does anything."""
+    before = time.monotonic()
+    subprocess.run([sys.executable, "-c", "import forager.cli.crawl"], check=True)
+    return time.monotonic() - before
+
+
+def report(killer: Killer) -> bool:
+    """Print the account; whether nothing was lost and nothing doubled."""
+    stored = asyncio.run(Stored.read(killer.run_dir))
+    found = account(killer.newsroom, killer.lives, stored.visits)
+    told = [json.loads(line)["url"] for line in killer.output.read_text().splitlines()]
+    folder = killer.run_dir / "warc"
+    left_open = repair(folder)
+    checked = subprocess.run([sys.executable, "-m", "warcio.cli", "check", *warcs_in(folder)], capture_output=True)
+    recorded = sum(isinstance(one, Capture) for one in captures(warcs_in(folder)))
+    fresh, *resumed = killer.starts
+    fine = {
+        "acknowledged, then lost": len(found.lost),
+        "stored, but never asked": len(found.invented),
+        "stored twice": len(doubles(stored)),
+        "versions undecided": len(stored.unsettled),
+        "stories missing or double in -o": abs(len(told) - len(set(told))) + (told != [s.url for s in stored.stories]),
+        "WARC files damaged": int(checked.returncode != 0) + len(left_open),
+    }
+    shown = {
+        "kills": len(killer.lives) - 1,
+        "requests of pages in the server's log": found.requests,
+        "visits, versions, stories in the store": f"{len(stored.visits)}, {len(stored.versions)}, {len(stored.stories)}",
+        "under way at a kill, and asked for again": len(found.unstored),
+        "exchanges recorded (of all requests)": f"{recorded} ({recorded / len(killer.newsroom.requests):.1%})",
+        **fine,
+        "start to first request, new crawl, s": f"{fresh:.2f}",
+        "start to first request, resumed, median (longest), s": f"{np.median(resumed):.2f} ({max(resumed):.2f})",
+        "of it Python loading the command, s": f"{seconds_to_import():.2f}",
+        "opening the store at the end, processor s": f"{asyncio.run(seconds_to_open(killer.run_dir)):.3f}",
+    }
+    print("| | |\n|---|---|")
+    for name, value in shown.items():
+        print(f"| {name} | {value} |")
+    return not any(fine.values())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--folder", type=Path, help="keep the run directory here")
+    given = parser.parse_args()
+    lively = NewsroomSettings(pace=60.0, page_size=5000)
+    with tempfile.TemporaryDirectory() as aside, served_newsroom(lively, backlog_hours=0.5) as newsroom:
+        folder = given.folder or Path(aside)
+        folder.mkdir(parents=True, exist_ok=True)
+        killer = Killer(newsroom, folder)
+        kill_again_and_again(killer, given.kills, given.seed)
+        sys.exit(0 if report(killer) else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,199 @@
+"""A crawl that is killed again and again, and the account of it against the log of the server.
+
+The Newsroom is served by this process, so its log of requests survives every death of the crawl, which is a process (and
+a process group) of its own. One page at a time is under way at each host, and the next one is asked for only after the
+visit before was acknowledged. So in each life of the crawl all requests to a host but the last must be in the store.
+"""
+
+import os
+import signal
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from forager.store.protocol import Story, VersionId, Visit
+from forager.store.sqlite import SqliteStore
+from forager.terms import Url
+from forager.world.newsroom.newsroom import Asked, Newsroom
+from tests.faults.launching import Command
+
+BUSY = (
+    "live.user_agent=Forager/0.1 (test; +http://127.0.0.1/)",
+    "live.allow_addresses=['127.0.0.0/8']",
+    "timetable.download_delay=20ms",
+    "timetable.latency_factor=0",
+    "visits.revisit_after=1s",
+    "visits.retry_after=1s",
+    "crawl.least_worth=0",
+    "crawl.save_every=1s",
+)
+"""A crawl that always has something to do."""
+
+PATIENCE = 60.0
+"""Seconds after which a crawl that does nothing is taken for hanging."""
+
+
+class Started(Protocol):
+    """A running crawl."""
+
+    pid: int
+
+    def is_alive(self) -> bool: ...
+
+    def wait(self, timeout: float) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """One run of the crawl; times as the server's clock has them."""
+
+    began: float
+    ended: float
+    first: float
+    """When its first request came; nan if none did."""
+
+
+@dataclass(slots=True)
+class Killer:
+    """Runs `forager crawl` into one directory, and ends it as it is told."""
+
+    newsroom: Newsroom
+    folder: Path
+    start: Callable[[list[str], Path], Started] = Command
+    settings: Sequence[str] = BUSY
+    lives: list[Life] = field(default_factory=list)
+
+    @property
+    def run_dir(self) -> Path:
+        return self.folder / "run"
+
+    @property
+    def output(self) -> Path:
+        return self.folder / "stories.jsonl"
+
+    def arguments(self, *more: str) -> list[str]:
+        seeds = [part for home in self.newsroom.homes for part in ("--seed", home)]
+        chosen = [part for one in self.settings for part in ("-s", one)]
+        return ["crawl", str(self.run_dir), *seeds, "-o", str(self.output), *chosen, "--no-dashboard", "-q", *more]
+
+    def live(self, end: str, *, wait: float, after_first: bool = True) -> None:
+        """Start; `wait` seconds later (after the first request came, if so wanted) end it: kill, group or drain.
+
+        `drain` asks it to finish first, and kills it while it does.
+        """
+        asked, began = len(self.newsroom.requests), time.time()
+        process = self.start(self.arguments(), self.folder / "errors")
+        deadline = time.monotonic() + PATIENCE
+        while after_first and len(self.newsroom.requests) == asked and process.is_alive():
+            assert time.monotonic() < deadline, "the crawl asks for nothing"
+            time.sleep(0.002)
+        time.sleep(wait)
+        if end == "drain":
+            os.kill(process.pid, signal.SIGTERM)
+            time.sleep(wait / 10)
+        for kill in (os.killpg, os.kill) if end == "group" else (os.kill,):
+            with suppress(ProcessLookupError):  # it may have finished draining
+                kill(process.pid, signal.SIGKILL)
+        self._note(process, asked, began, (-signal.SIGKILL, 0))
+
+    def finish(self, seconds: float) -> None:
+        """The last life: it ends by itself."""
+        asked, began = len(self.newsroom.requests), time.time()
+        process = self.start(self.arguments("--time-limit", f"{seconds}s"), self.folder / "errors")
+        self._note(process, asked, began, (0,))
+
+    def _note(self, process: Started, asked: int, began: float, expected: tuple[int, ...]) -> None:
+        code = process.wait(PATIENCE)
+        assert code in expected, (self.folder / "errors").read_text()
+        first = self.newsroom.requests[asked].at if len(self.newsroom.requests) > asked else np.nan
+        self.lives.append(Life(began, time.time(), first))
+
+    @property
+    def starts(self) -> list[float]:
+        """Seconds from each start to its first request, of the lives that lived so long; the first is of a new crawl."""
+        return [life.first - life.began for life in self.lives if not np.isnan(life.first)]
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What a run directory holds."""
+
+    visits: list[tuple[Url, Visit]]
+    stories: list[Story]
+    versions: dict[VersionId, tuple[Url, float, int]]
+    """URL, time and fingerprint of each."""
+    unsettled: list[VersionId]
+
+    @classmethod
+    async def read(cls, run_dir: Path) -> "Stored":
+        store = await SqliteStore.open(run_dir)
+        try:
+            versions = {}
+            for number in map(VersionId, range(store.counts().versions)):
+                id, at, version = await store.version(number)
+                versions[number] = store.url(id), at, version.byte_print
+            return cls(
+                [(store.url(visit.id), visit) async for visit in store.visits()],
+                [story async for story in store.stories()],
+                versions,
+                await store.unsettled(),
+            )
+        finally:
+            await store.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """The store against the log of the server."""
+
+    requests: int
+    """Of pages."""
+    unstored: list[Asked]
+    """Requests without a visit in the store: they were under way when the crawl died."""
+    lost: list[Asked]
+    """Those among them after which the same life asked the same host for another page: they were acknowledged."""
+    invented: list[Url]
+    """Stored visits that the server knows nothing of."""
+
+
+def account(newsroom: Newsroom, lives: Sequence[Life], visits: Sequence[tuple[Url, Visit]]) -> Account:
+    """Match each stored visit with the request that it stems from: same URL, asked before and answered after it came."""
+    pages = [asked for asked in newsroom.requests if asked.target != "/robots.txt"]
+    waiting: defaultdict[str, list[Visit]] = defaultdict(list)
+    for url, visit in sorted(visits, key=lambda pair: pair[1].at):
+        waiting[url].append(visit)
+    unstored, lost = [], []
+    last: dict[tuple[int, str], Asked] = {}
+    for asked in pages:
+        life = sum(asked.at > life.ended for life in lives)
+        last[life, asked.paper] = asked
+    for asked in pages:
+        candidates = waiting[newsroom.bases[asked.paper] + asked.target]
+        match = next((visit for visit in candidates if visit.at <= asked.at <= visit.at + visit.seconds + 0.01), None)
+        if match is not None:
+            candidates.remove(match)
+            continue
+        unstored.append(asked)
+        life = sum(asked.at > life.ended for life in lives)
+        if last[life, asked.paper] is not asked:
+            lost.append(asked)
+    invented = [Url(url) for url, left in waiting.items() for visit in left if visit.status]
+    return Account(len(pages), unstored, lost, invented)
+
+
+def doubles(stored: Stored) -> list[str]:
+    """Whatever is in the store twice: a story, or a version that shows the very bytes of the one before it."""
+    stories = Counter((story.url, story.version) for story in stored.stories)
+    found = [f"story {url}, version {version}" for (url, version), count in stories.items() if count > 1]
+    latest: dict[Url, int] = {}
+    for number, (url, _, print_) in sorted(stored.versions.items()):
+        if latest.get(url) == print_:
+            found.append(f"version {number} of {url}")
+        latest[url] = print_
+    return found
