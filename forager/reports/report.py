@@ -2,25 +2,23 @@
 
 from collections.abc import Iterable, Sequence
 from html import escape
-from pathlib import Path
 
 import numpy as np
 
 from forager.reinforcing.scores import Record
 from forager.reports import svg
 from forager.reports.account import Account, Errors, Side
+from forager.reports.page import page, pair, section, table, tiles
 from forager.reports.showing import moment, shown, span, visitor
 from forager.store.protocol import Story
 
 STORIES, LIVES, DOTS = 500, 60, 3000
 """Latest stories listed, foragers and delays drawn (ours)."""
-STYLE = (Path(__file__).parent / "report.css").read_text(encoding="utf-8")
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def report(account: Account, name: str) -> str:
     """The page."""
-    title = f"Report of {escape(shown(name))}"
+    title = f"Report of {shown(name)}"
     parts = [
         _headline(account),
         _over_time(account),
@@ -29,17 +27,12 @@ def report(account: Account, name: str) -> str:
         _fleet(account.records, account),
     ]
     parts += [_errors(account.errors), _stories(account.stories)]
-    return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">'
-        f"<style>{STYLE}</style></head><body><main><h1>{title}</h1>{''.join(parts)}</main></body></html>\n"
-    )
+    return page(title, parts)
 
 
 def _headline(account: Account) -> str:
     delays, requests = account.delays, account.requests
-    tiles = [
+    drawn = [
         ("Stories", f"{len(account.stories):,}", ""),
         ("Median delay", span(_quantile(delays, 0.5)), f"nine in ten within {span(_quantile(delays, 0.9))}"),
         ("Requests", f"{requests:,}", f"{account.visits:,} visits"),
@@ -49,11 +42,8 @@ def _headline(account: Account) -> str:
         ("Foragers", f"{sum(one.deleted is None for one in account.records)}", f"{len(account.records)} born"),
         ("Errors", f"{sum(one.count for one in account.errors.values()):,}", ""),
     ]
-    drawn = "".join(
-        f"<div><dt>{name}</dt><dd>{value}</dd><dd class=note>{note}</dd></div>" for name, value, note in tiles
-    )
     took = f"From {moment(account.began)} to {moment(account.ended)} UTC, {span(account.ended - account.began)}."
-    return f"<p class=note>{took}</p><dl class=tiles>{drawn}</dl>"
+    return f"<p class=note>{took}</p>{tiles(drawn)}"
 
 
 def _over_time(account: Account) -> str:
@@ -66,9 +56,9 @@ def _over_time(account: Account) -> str:
     )
     delays = svg.dots(points, began, ended, "Delay of each story over time") + f"<ul class=legend>{legend}</ul>"
     stories = svg.bars(account.stories_over_time, began, ended, "Stories over time")
-    return _pair(
-        _section("Delay", "From publication to fetch, each story a dot.", delays if points else _nothing()),
-        _section("Stories over time", "", stories if points else _nothing()),
+    return pair(
+        section("Delay", "From publication to fetch, each story a dot.", delays if points else _nothing()),
+        section("Stories over time", "", stories if points else _nothing()),
     )
 
 
@@ -98,7 +88,7 @@ def _sites(account: Account) -> str:
         ]
         for name, site in sorted(account.sites.items(), key=lambda item: (-len(item[1].delays), item[0]))
     ]
-    return _section("Sites", "", _table(heads, rows, text=(0, 4)))
+    return section("Sites", "", table(heads, rows, text=(0, 4)))
 
 
 def _costs(account: Account) -> str:
@@ -112,11 +102,11 @@ def _costs(account: Account) -> str:
     ended_as = _tags(sorted(outcomes.items(), key=lambda item: -item[1]))
     requests = svg.bars(account.requests_over_time, began, ended, "Requests over time")
     rate = svg.shares(account.changes_over_time, account.recrawls_over_time, began, ended, "ChangeRate over time")
-    table = _section("Costs", "How the visits ended:", f"<p>{ended_as}</p>" + _table(heads, rows, text=(0,)))
+    costs = section("Costs", "How the visits ended:", f"<p>{ended_as}</p>" + table(heads, rows, text=(0,)))
     if not account.visits:
-        return table
-    recrawl = _section("Recrawl", "Share of the recrawl cycle's visits that saw a change.", rate)
-    return table + _pair(_section("Requests over time", "", requests), recrawl)
+        return costs
+    recrawl = section("Recrawl", "Share of the recrawl cycle's visits that saw a change.", rate)
+    return costs + pair(section("Requests over time", "", requests), recrawl)
 
 
 def _side(name: str, side: Side) -> list[str]:
@@ -127,7 +117,7 @@ def _side(name: str, side: Side) -> list[str]:
 
 def _fleet(records: Sequence[Record], account: Account) -> str:
     if not records:
-        return _section("Fleet", "", "<p class=empty>The run has kept no fleet.</p>")
+        return section("Fleet", "", "<p class=empty>The run has kept no fleet.</p>")
     latest = records[-LIVES:]
     began = min(account.began, min(one.born for one in latest))
     drawn = svg.lives(
@@ -149,12 +139,12 @@ def _fleet(records: Sequence[Record], account: Account) -> str:
         for one in sorted(latest, key=lambda one: -one.relevant)
     ]
     note = "A line is a life; it hangs on the parent's line where it was born, and a cross ends it."
-    return _section("Fleet", note, drawn + _table(heads, rows, text=(0, 1)))
+    return section("Fleet", note, drawn + table(heads, rows, text=(0, 1)))
 
 
 def _errors(errors: dict[str, Errors]) -> str:
     if not errors:
-        return _section("Errors and refusals", "", "<p class=empty>There were none.</p>")
+        return section("Errors and refusals", "", "<p class=empty>There were none.</p>")
     rows = [
         [
             escape(kind),
@@ -166,7 +156,7 @@ def _errors(errors: dict[str, Errors]) -> str:
         ]
         for kind, one in sorted(errors.items(), key=lambda item: -item[1].count)
     ]
-    return _section("Errors and refusals", "", _table(["Kind", "Count", "Reasons", "Examples"], rows, text=(0, 2, 3)))
+    return section("Errors and refusals", "", table(["Kind", "Count", "Reasons", "Examples"], rows, text=(0, 2, 3)))
 
 
 def _stories(stories: Sequence[Story]) -> str:
@@ -184,7 +174,7 @@ def _stories(stories: Sequence[Story]) -> str:
     ]
     note = f"The latest {STORIES} of {len(stories):,}." if len(stories) > STORIES else ""
     heads = ["Published", "Delay", "Story", "Site", "Channel", "Date from", "Found by"]
-    return _section("Stories", note, _table(heads, rows, text=(2, 3, 4, 5, 6)) if rows else _nothing())
+    return section("Stories", note, table(heads, rows, text=(2, 3, 4, 5, 6)) if rows else _nothing())
 
 
 def _copy(story: Story) -> str:
@@ -198,25 +188,6 @@ def _link(url: str, text: str) -> str:
     if not url.startswith(("http://", "https://")):
         return inside
     return f'<a href="{escape(url)}" rel="noopener noreferrer">{inside}</a>'
-
-
-def _section(title: str, note: str, content: str) -> str:
-    return f"<section><h2>{title}</h2>{f'<p class=note>{note}</p>' if note else ''}{content}</section>"
-
-
-def _pair(one: str, other: str) -> str:
-    return f"<div class=pair>{one}{other}</div>"
-
-
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], text: Sequence[int]) -> str:
-    """Cells are markup already; columns not in `text` hold numbers."""
-    kinds = ["" if place in text else " class=number" for place in range(len(heads))]
-    head = "".join(f"<th scope=col{kind}>{name}</th>" for name, kind in zip(heads, kinds, strict=True))
-    lines = (
-        "<tr>" + "".join(f"<td{kind}>{cell}</td>" for cell, kind in zip(row, kinds, strict=True)) + "</tr>"
-        for row in rows
-    )
-    return f"<div class=scroll><table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
 
 
 def _tags(counts: Iterable[tuple[str, int]]) -> str:

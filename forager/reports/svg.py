@@ -15,7 +15,7 @@ COLOURS = 8
 def bars(counts: Sequence[int], began: float, ended: float, label: str) -> str:
     """Counts over time."""
     top, step = max(1, max(counts, default=1)), ACROSS / max(1, len(counts))
-    drawn = [_line(TOP + DOWN * (1 - share), f"{top * share:g}") for share in (0.0, 0.5, 1.0)]
+    drawn = [line(TOP + DOWN * (1 - share), f"{top * share:g}") for share in (0.0, 0.5, 1.0)]
     for place, count in enumerate(counts):
         if count:
             height = DOWN * count / top
@@ -23,12 +23,12 @@ def bars(counts: Sequence[int], began: float, ended: float, label: str) -> str:
                 f'<rect class="amount" x="{LEFT + place * step:.1f}" y="{TOP + DOWN - height:.1f}" '
                 f'width="{max(0.5, step - 0.7):.1f}" height="{height:.1f}"/>'
             )
-    return _frame([*drawn, *_time_axis(began, ended, HEIGHT)], HEIGHT, label)
+    return frame([*drawn, *_time_axis(began, ended, HEIGHT)], HEIGHT, label)
 
 
 def shares(parts: Sequence[int], wholes: Sequence[int], began: float, ended: float, label: str) -> str:
     """Parts of wholes over time, as a line; times without a whole are passed over."""
-    drawn = [_line(TOP + DOWN * (1 - share), f"{share:.0%}") for share in (0.0, 0.5, 1.0)]
+    drawn = [line(TOP + DOWN * (1 - share), f"{share:.0%}") for share in (0.0, 0.5, 1.0)]
     step = ACROSS / max(1, len(parts))
     points = [
         f"{LEFT + (place + 0.5) * step:.1f},{TOP + DOWN * (1 - part / whole):.1f}"
@@ -36,7 +36,7 @@ def shares(parts: Sequence[int], wholes: Sequence[int], began: float, ended: flo
         if whole
     ]
     drawn.append(f'<polyline class="curve" points="{" ".join(points)}"/>')
-    return _frame([*drawn, *_time_axis(began, ended, HEIGHT)], HEIGHT, label)
+    return frame([*drawn, *_time_axis(began, ended, HEIGHT)], HEIGHT, label)
 
 
 def dots(points: Sequence[tuple[float, float, int]], began: float, ended: float, label: str) -> str:
@@ -47,13 +47,13 @@ def dots(points: Sequence[tuple[float, float, int]], began: float, ended: float,
         return TOP + DOWN * (1 - math.log(max(lowest, delay) / lowest) / math.log(highest / lowest))
 
     marks = [mark for mark in (10.0, 60.0, 600.0, 3600.0, 21600.0, 86400.0) if mark <= highest]
-    drawn = [_line(height(mark), span(mark)) for mark in marks]
+    drawn = [line(height(mark), span(mark)) for mark in marks]
     drawn += [
         f'<circle class="c{colour % COLOURS}" cx="{_x(at, began, ended):.1f}" cy="{height(delay):.1f}" r="2.4"/>'
         for at, delay, colour in points
         if math.isfinite(at) and math.isfinite(delay)
     ]
-    return _frame([*drawn, *_time_axis(began, ended, HEIGHT)], HEIGHT, label)
+    return frame([*drawn, *_time_axis(began, ended, HEIGHT)], HEIGHT, label)
 
 
 def lives(rows: Sequence[tuple[int, int | None, float, float | None]], began: float, ended: float, label: str) -> str:
@@ -71,10 +71,11 @@ def lives(rows: Sequence[tuple[int, int | None, float, float | None]], began: fl
         )
         if died is not None:
             drawn.append(f'<text class="death" x="{end:.1f}" y="{y + 4}" text-anchor="middle">×</text>')
-    return _frame([*drawn, *_time_axis(began, ended, height)], height, label)
+    return frame([*drawn, *_time_axis(began, ended, height)], height, label)
 
 
-def _frame(drawn: Sequence[str], height: int, label: str) -> str:
+def frame(drawn: Sequence[str], height: int, label: str) -> str:
+    """A chart of what was drawn."""
     inside = "".join(drawn)
     return f'<svg class="chart" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(label)}">{inside}</svg>'
 
@@ -83,7 +84,8 @@ def _x(at: float, began: float, ended: float) -> float:
     return LEFT + ACROSS * min(1.0, max(0.0, (at - began) / max(1e-9, ended - began)))
 
 
-def _line(y: float, text: str) -> str:
+def line(y: float, text: str) -> str:
+    """A line across the chart with its value."""
     return (
         f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
         f'<text class="axis" x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{escape(text)}</text>'
