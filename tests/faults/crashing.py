@@ -100,7 +100,7 @@ class Killer:
         for kill in (os.killpg, os.kill) if end == "group" else (os.kill,):
             with suppress(ProcessLookupError):  # it may have finished draining
                 kill(process.pid, signal.SIGKILL)
-        self._note(process, asked, began, (-signal.SIGKILL, 0))
+        self._note(process, asked, began, (0, -signal.SIGKILL, -signal.SIGTERM))  # asked to end before it could listen
 
     def finish(self, seconds: float) -> None:
         """The last life: it ends by itself."""
