@@ -167,6 +167,7 @@ class DateSource(StrEnum):
     URL = "url"
     LAST_MODIFIED = "last-modified"
     FIRST_SEEN = "first-seen"
+    TAPE = "tape"  # a recording says so, but not where it was read
 
 
 @dataclass(frozen=True, slots=True)

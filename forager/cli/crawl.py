@@ -11,10 +11,12 @@ import msgspec
 import typer
 
 from forager.assembly import make_crawl, open_wire, require_contact
-from forager.cli.options import Config, Json, NoDashboard, Quiet, Set, TimeLimit, loaded, time_given
-from forager.cli.running import run_crawl, run_live, shown
+from forager.cli.log import Log
+from forager.cli.options import Config, Json, LogAs, NoDashboard, Quiet, Set, TimeLimit, Verbose, loaded, time_given
+from forager.cli.running import live_view, run_crawl, run_live, shown
 from forager.cli.seeds import check_seeds, read_seeds
 from forager.cli.settings import config_text
+from forager.cli.statistics import skipped_facts, write_statistics
 from forager.cli.view import span
 from forager.clock import WallClock
 from forager.dashboard.chronicle import Chronicle
@@ -47,6 +49,8 @@ def crawl(
     config: Config = None,
     set_: Set = None,
     quiet: Quiet = False,
+    verbose: Verbose = False,
+    log_format: LogAs = None,
     json: Json = False,
 ) -> None:
     """Crawl news sites and tell new stories as they appear."""
@@ -61,14 +65,15 @@ def crawl(
     seeds = [url for path in seed_file or () for url in read_seeds(path)]
     seeds += check_seeds(("--seed", text) for text in seed or ())
     writer = writer_for(append, Mode.APPEND) if append else writer_for(overwrite, Mode.REWRITE) if overwrite else None
-    facts, failed = run_live(_crawl(run_dir, settings, seeds, writer, time_given(time_limit), quiet))
+    log = Log(quiet=quiet, verbose=verbose, form=log_format)
+    facts, failed = run_live(_crawl(run_dir, settings, seeds, writer, time_given(time_limit), log))
     typer.echo(jsonlib.dumps(facts) if json else _text(facts, run_dir))
     if failed:
         raise typer.Exit(Exit.OUTPUT)
 
 
 async def _crawl(
-    run_dir: Path, settings: Settings, seeds: list[Url], writer: Writer | None, limit: float | None, quiet: bool
+    run_dir: Path, settings: Settings, seeds: list[Url], writer: Writer | None, limit: float | None, log: Log
 ) -> tuple[dict[str, Any], bool]:
     """The account of the crawl, and whether writing the stories failed."""
     clock, summary, stopping = WallClock(), Summary(), asyncio.Event()
@@ -77,10 +82,12 @@ async def _crawl(
         seeds = await _seeds(store, seeds, run_dir)
         (run_dir / "config.yaml").write_text(config_text(settings), encoding="utf-8")
         async with AsyncExitStack() as stack:
+            stack.enter_context(log.kept_in(run_dir))
             wire = await stack.enter_async_context(open_wire(settings, clock, run_dir / "warc"))
             chronicle = Chronicle()
-            crawl = await make_crawl(settings, clock, wire, store, seeds, [summary, chronicle])
-            await stack.enter_async_context(shown(crawl, chronicle, settings.dashboard, wire.timetable))
+            crawl = await make_crawl(settings, clock, wire, store, seeds, [summary, chronicle, log])
+            watched = live_view(str(run_dir), crawl, chronicle, wire)
+            await stack.enter_async_context(shown(watched, chronicle, settings.dashboard, log.dashboard(clock)))
             outlet = None if writer is None else await stack.enter_async_context(Outlet(store, writer, _warn))
             await run_crawl(
                 crawl,
@@ -89,14 +96,15 @@ async def _crawl(
                 clock,
                 time_limit=limit,
                 stopping=stopping,
-                quiet=quiet,
+                log=log,
                 beside=() if outlet is None else (outlet.follow(stopping),),
             )
         facts = summary.facts() | {
             "foragers": fleet_facts(crawl.agent),
             "budget": {"fleet": crawl.world.shares.turns[0], "recrawl": crawl.world.shares.turns[1]},
-            "skipped": dict(crawl.world.keeper.skipped),
+            "skipped": skipped_facts(crawl.world.keeper.skipped),
         }
+        write_statistics(facts, run_dir)
         return facts, outlet is not None and outlet.failed
     finally:
         await store.close()
@@ -118,7 +126,7 @@ def _warn(line: str) -> None:
 
 def _text(facts: dict[str, Any], run_dir: Path) -> str:
     errors = ", ".join(f"{count} × {kind}" for kind, count in facts["errors"].items()) or "none"
-    skipped = ", ".join(f"{count} × {why}" for why, count in facts["skipped"].items()) or "none"
+    skipped = ", ".join(f"{one['links']} × {why}" for why, one in facts["skipped"].items()) or "none"
     foragers = facts["foragers"]
     lines = [
         f"{facts['stories']} stories, median delay {span(facts['delay_median_s'])}, "

@@ -2,6 +2,7 @@
 
 import asyncio
 import json as jsonlib
+from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -11,12 +12,15 @@ import numpy as np
 import typer
 
 from forager.assembly import make_crawl, open_wire
-from forager.cli.options import Config, Json, NoDashboard, Quiet, Set, TimeLimit, loaded, time_given
+from forager.cli.log import Log
+from forager.cli.options import Config, Json, LogAs, NoDashboard, Quiet, Set, TimeLimit, Verbose, loaded, time_given
 from forager.cli.report import write_report
-from forager.cli.running import run_crawl, run_live, shown
+from forager.cli.running import live_view, run_crawl, run_live, shown
+from forager.cli.statistics import skipped_facts, write_statistics
 from forager.cli.view import span
-from forager.clock import FastClock, WallClock
+from forager.clock import Clock, FastClock, WallClock
 from forager.dashboard.chronicle import Chronicle
+from forager.dashboard.coverage import Coverage, known_truth
 from forager.engine.crawl import Crawl
 from forager.engine.summary import Summary, fleet_facts
 from forager.foragers.settings import ForagerKind
@@ -38,6 +42,8 @@ def demo(
     set_: Set = None,
     no_dashboard: NoDashboard = False,
     quiet: Quiet = False,
+    verbose: Verbose = False,
+    log_format: LogAs = None,
     json: Json = False,
 ) -> None:
     """Watch a living news site being crawled, on this machine alone."""
@@ -45,7 +51,9 @@ def demo(
     if no_dashboard:
         settings = replace(settings, dashboard=replace(settings.dashboard, enabled=False))
     folder = settings.demo.folder or Path("runs") / f"demo-{WallClock().now():.0f}"
-    facts = run_live(run_demo(settings, folder, quiet=quiet)) | {"run_dir": str(folder)}
+    log = Log(quiet=quiet, verbose=verbose, form=log_format)
+    facts = run_live(run_demo(settings, folder, log)) | {"run_dir": str(folder)}
+    write_statistics(facts, folder)
     write_report(folder, folder / "report.html")
     typer.echo(jsonlib.dumps(facts) if json else _text(facts))
 
@@ -68,20 +76,22 @@ def arranged(settings: Settings, time_limit: str | None, seed: int | None, kind:
     )
 
 
-async def run_demo(settings: Settings, folder: Path, *, quiet: bool) -> dict[str, Any]:
+async def run_demo(settings: Settings, folder: Path, log: Log) -> dict[str, Any]:
     """Serve, crawl into the folder, and compare with what was really published."""
     clock = FastClock(settings.newsroom.start + settings.demo.morning, settings.demo.speed)
     summary, chronicle, stopping = Summary(), Chronicle(), asyncio.Event()
     store = await SqliteStore.open(folder, settings.store)
     try:
         async with AsyncExitStack() as stack:
+            stack.enter_context(log.kept_in(folder))
             newsroom = await stack.enter_async_context(serve(Newsroom(settings.newsroom, clock), clock))
             wire = await stack.enter_async_context(open_wire(settings, clock, folder / "warc"))
-            crawl = await make_crawl(settings, clock, wire, store, newsroom.homes, [summary, chronicle])
-            await stack.enter_async_context(shown(crawl, chronicle, settings.dashboard, wire.timetable))
+            crawl = await make_crawl(settings, clock, wire, store, newsroom.homes, [summary, chronicle, log])
             began = clock.now()
+            watched = live_view("the demo", crawl, chronicle, wire, _coverage(newsroom, summary, began, clock))
+            await stack.enter_async_context(shown(watched, chronicle, settings.dashboard, log.dashboard(clock)))
             limit = settings.demo.time_limit * clock.speed
-            await run_crawl(crawl, newsroom.homes, summary, clock, time_limit=limit, stopping=stopping, quiet=quiet)
+            await run_crawl(crawl, newsroom.homes, summary, clock, time_limit=limit, stopping=stopping, log=log)
             ended = clock.now()
             measured = _measured(newsroom, summary, began + settings.demo.warm_up * (ended - began), ended)
     finally:
@@ -98,6 +108,16 @@ def _measured(newsroom: Newsroom, summary: Summary, since: float, until: float) 
     )
 
 
+def _coverage(newsroom: Newsroom, summary: Summary, began: float, clock: Clock) -> Coverage:
+    """The newsroom knows what it has published."""
+
+    def appeared() -> Iterator[tuple[float, bool]]:
+        told = {story.url for story in summary.stories}
+        return ((one.published, one.url in told) for one in newsroom.truth.published_between(began, clock.now()))
+
+    return Coverage("stories published since the demo began", known_truth(appeared))
+
+
 def _facts(summary: Summary, crawl: Crawl, measured: Delay, span_of_news: float, settings: Settings) -> dict[str, Any]:
     facts = summary.facts()
     return facts | {
@@ -111,7 +131,7 @@ def _facts(summary: Summary, crawl: Crawl, measured: Delay, span_of_news: float,
         "late_s": _number(measured.late),
         "foragers": fleet_facts(crawl.agent),
         "budget": {"fleet": crawl.world.shares.turns[0], "recrawl": crawl.world.shares.turns[1]},
-        "skipped": dict(crawl.world.keeper.skipped),
+        "skipped": skipped_facts(crawl.world.keeper.skipped),
     }
 
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from forager.cli.log import LogFormat
 from forager.settings import Loaded, load
 from forager.units import seconds
 
@@ -17,7 +18,12 @@ Set = Annotated[
     typer.Option("-s", "--set", metavar="KEY=VALUE", help="Override one setting; may be repeated."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress, only the summary.")]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress, only warnings and the summary.")]
+Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="A line for every request, instead of the live view.")]
+LogAs = Annotated[
+    LogFormat | None,
+    typer.Option("--log-format", help="Lines on standard error; default: text, or the live view on a terminal."),
+]
 NoDashboard = Annotated[bool, typer.Option("--no-dashboard", help="Do not serve the dashboard.")]
 TimeLimit = Annotated[str | None, typer.Option("--time-limit", help="Stop after this time, such as 90s, 15m or 6h.")]
 

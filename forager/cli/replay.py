@@ -1,5 +1,6 @@
 """`forager replay`: a fleet and a recrawl policy over a recording, in the recording's own time."""
 
+import asyncio
 import json as jsonlib
 from dataclasses import replace
 from pathlib import Path
@@ -7,17 +8,21 @@ from typing import Annotated, Any
 
 import typer
 
-from forager.cli.options import Config, Json, Quiet, Set
+from forager.assembly import Reader
+from forager.cli.options import Config, Json, NoDashboard, Quiet, Set
+from forager.cli.replay_view import play_watched
 from forager.cli.seeds import check_seeds, read_seeds
 from forager.cli.tapes import budget as per_hour
 from forager.cli.tapes import seeds_of, settings_for, tape_folder, usual_budget
 from forager.cli.view import moment, span
+from forager.dashboard.chronicle import Chronicle
 from forager.engine.journal import Journal, JournalFile
 from forager.engine.summary import Summary, fleet_facts
 from forager.errors import OutputError
 from forager.foragers.settings import ForagerKind
 from forager.simulation.account import Figures
 from forager.simulation.compare import FIGURES
+from forager.simulation.records import ReplayRecords
 from forager.simulation.run import Plan, Replay
 from forager.units import seconds
 from forager.world.tape.columns import Tape, load
@@ -34,6 +39,10 @@ def replay(
     warm_up: Annotated[str, typer.Option(help="News of this first time does not count, such as 12h.")] = "0",
     preset: Annotated[str, typer.Option(help="A named set of settings: paper.")] = "",
     journal: Annotated[Path | None, typer.Option(help="Write every event to this file, JSON lines.")] = None,
+    no_dashboard: NoDashboard = False,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Keep the dashboard open after the end, until Ctrl-C.")
+    ] = False,
     config: Config = None,
     set_: Set = None,
     quiet: Quiet = False,
@@ -43,6 +52,8 @@ def replay(
     settings = settings_for(config, set_ or (), preset)
     if kind is not None:
         settings = replace(settings, forager=replace(settings.forager, kind=kind))
+    if no_dashboard:
+        settings = replace(settings, dashboard=replace(settings.dashboard, enabled=False))
     given = [url for path in seed_file or () for url in read_seeds(path)]
     given += check_seeds(("--seed", text) for text in seed or ())
     try:
@@ -51,8 +62,8 @@ def replay(
         raise typer.BadParameter(str(error), param_hint="--warm-up") from None
     with tape_folder(tape) as folder:
         world = load(folder)
-        summary = Summary()
-        readers = [summary]
+        summary, chronicle, records = Summary(), Chronicle(), ReplayRecords(world)
+        readers: list[Reader] = [summary, chronicle, records] if settings.dashboard.enabled else [summary]
         file = None if journal is None else _opened(journal)
         try:
             written = Journal(readers if file is None else [*readers, JournalFile(file)])
@@ -64,23 +75,38 @@ def replay(
                 settings.forager,
                 settings.reinforcing,
                 revisit_after=settings.visits.revisit_after,
+                recrawl=settings.recrawl,
                 seed=settings.seed,
                 tell=written.write,
             )
             if not quiet:
                 typer.echo(f"forager: {world!r}, {per:g} downloads per hour", err=True)
-            run.run()
+
+            def finish() -> None:
+                figures = run.figures(warm_up=warm)
+                facts = _facts(summary, run, world, figures)
+                typer.echo(jsonlib.dumps(facts) if json else _text(facts, figures, world))
+
+            watching = play_watched(
+                run, chronicle, records, settings.dashboard, tape.resolve().name, say=_say, finish=finish, serve=serve
+            )
+            asyncio.run(watching)
         finally:
             if file is not None:
                 file.close()
-        figures = run.figures(warm_up=warm)
-        facts = summary.facts() | {
-            "foragers": fleet_facts(run.agent),
-            "budget": {"fleet": run.account.downloads[0], "recrawl": run.account.downloads[1]},
-            "tape": tape_facts(world),
-            "replay": {name: _plain(figure(figures)) for name, figure in FIGURES.items()},
-        }
-        typer.echo(jsonlib.dumps(facts) if json else _text(facts, figures, world))
+
+
+def _say(line: str) -> None:
+    typer.echo(line, err=True)
+
+
+def _facts(summary: Summary, run: Replay, tape: Tape, figures: Figures) -> dict[str, Any]:
+    return summary.facts() | {
+        "foragers": fleet_facts(run.agent),
+        "budget": {"fleet": run.account.downloads[0], "recrawl": run.account.downloads[1]},
+        "tape": tape_facts(tape),
+        "replay": {name: _plain(figure(figures)) for name, figure in FIGURES.items()},
+    }
 
 
 def tape_facts(tape: Tape) -> dict[str, Any]:

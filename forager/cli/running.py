@@ -1,20 +1,22 @@
-"""Running a crawl from the command line: progress, time limit, and Ctrl-C once to drain, twice to stop."""
+"""Running a crawl from the command line: progress, dashboard, time limit, and Ctrl-C once to drain, twice to stop."""
 
 import asyncio
 import signal
-import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any, TypeVar
 
-from forager.cli.view import watch
+from forager.assembly import Wire
+from forager.cli.log import Log
+from forager.cli.view import show_progress
 from forager.clock import Clock, FastClock
 from forager.dashboard.app import serve_dashboard
 from forager.dashboard.chronicle import Chronicle
+from forager.dashboard.coverage import Announced, Coverage
 from forager.dashboard.settings import DashboardSettings
+from forager.dashboard.watched import Watched, watch
 from forager.engine.crawl import Crawl, stop_after
 from forager.engine.summary import Summary
-from forager.frontier.timetable import Timetable
 from forager.terms import Url
 
 STOPS = (signal.SIGINT, signal.SIGTERM)
@@ -43,22 +45,22 @@ async def run_crawl(
     *,
     time_limit: float | None,
     stopping: asyncio.Event,
-    quiet: bool,
+    log: Log,
     beside: tuple[Coroutine[Any, Any, None], ...] = (),
 ) -> None:
     """Crawl until the time (on the crawl's clock) is over or somebody stops it; `beside` runs as long as the crawl."""
     ends = None if time_limit is None else clock.now() + time_limit
     speed = clock.speed if isinstance(clock, FastClock) else 1.0
-    with _stopped_by_signals(stopping):
+    with stopped_by_signals(stopping):
         async with asyncio.TaskGroup() as group:
             group.create_task(stop_after(clock, time_limit, stopping))
             group.create_task(
-                watch(
+                show_progress(
                     crawl,
                     summary,
                     clock,
                     stopping,
-                    quiet=quiet,
+                    log=log,
                     left=lambda: None if ends is None else max(0.0, ends - clock.now()) / speed,
                 )
             )
@@ -69,20 +71,26 @@ async def run_crawl(
 
 @asynccontextmanager
 async def shown(
-    crawl: Crawl, chronicle: Chronicle, settings: DashboardSettings, timetable: Timetable
+    watched: Watched, chronicle: Chronicle, settings: DashboardSettings, say: Callable[[str], None]
 ) -> AsyncIterator[None]:
     """Serve the dashboard, if it is wanted, and say where."""
     if not settings.enabled:
         yield
         return
-    async with serve_dashboard(crawl, chronicle, settings, timetable) as address:
-        sys.stderr.write(f"Dashboard: {address}{'?token=' + settings.token if settings.token else ''}\n")
-        sys.stderr.flush()
+    async with serve_dashboard(watched, chronicle, settings) as address:
+        say(f"{address}{'?token=' + settings.token if settings.token else ''}")
         yield
 
 
+def live_view(name: str, crawl: Crawl, chronicle: Chronicle, wire: Wire, coverage: Coverage | None = None) -> Watched:
+    """A live crawl as the dashboard sees it; without a better measure coverage is that of what feeds announce."""
+    announced = Announced(crawl.store, chronicle.urls.__contains__, lambda: chronicle.timeline.start)
+    measured = coverage or Coverage("stories announced by feeds and news sitemaps", announced)
+    return watch(name, crawl, measured, wire.timetable, wire.robots)
+
+
 @contextmanager
-def _stopped_by_signals(stopping: asyncio.Event) -> Iterator[None]:
+def stopped_by_signals(stopping: asyncio.Event) -> Iterator[None]:
     """The first signal asks the crawl to finish; the second ends it at once, and nothing acknowledged is lost."""
     loop = asyncio.get_running_loop()
     main = asyncio.current_task()

@@ -1,7 +1,6 @@
 """What a crawl shows on a terminal: foragers, sites and the latest stories; elsewhere one line a minute."""
 
 import asyncio
-import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 
@@ -10,6 +9,7 @@ from rich.live import Live as Screen
 from rich.table import Table
 from rich.text import Text
 
+from forager.cli.log import Log
 from forager.clock import Clock
 from forager.engine.crawl import Crawl
 from forager.engine.summary import Summary, quantile
@@ -18,20 +18,23 @@ LATEST = 8
 TALLEST_FLEET = 8
 
 
-async def watch(
+async def show_progress(
     crawl: Crawl,
     summary: Summary,
     clock: Clock,
     stopping: asyncio.Event,
     *,
-    quiet: bool,
+    log: Log,
     left: Callable[[], float | None],
 ) -> None:
-    """Show progress on standard error until the crawl stops; `left` tells the seconds until then, if known."""
+    """Show progress on standard error until the crawl stops; `left` tells the seconds until then, if known.
+
+    What is written to standard error while the view is up appears above it: rich sees to that.
+    """
     console = Console(stderr=True)
-    if quiet:
+    if log.quiet:
         await stopping.wait()
-    elif console.is_terminal:
+    elif log.view:
         with Screen(console=console, refresh_per_second=4, transient=True) as screen:
             while not stopping.is_set():
                 screen.update(picture(crawl, summary, clock, left()))
@@ -40,8 +43,8 @@ async def watch(
         while not stopping.is_set():
             await _pause(60.0, stopping)
             if not stopping.is_set():
-                sys.stderr.write(progress_line(crawl, summary, clock) + "\n")
-                sys.stderr.flush()
+                line, found = progress_line(crawl, summary), len(summary.stories)
+                log.say("progress", line, at=clock.now(), stories=found, requests=summary.requests)
 
 
 async def _pause(seconds: float, stopping: asyncio.Event) -> None:
@@ -57,11 +60,11 @@ def picture(crawl: Crawl, summary: Summary, clock: Clock, left: float | None) ->
     return Group(_headline(crawl, summary, clock, left), _sites(summary), _fleet(crawl), _stories(summary))
 
 
-def progress_line(crawl: Crawl, summary: Summary, clock: Clock) -> str:
+def progress_line(crawl: Crawl, summary: Summary) -> str:
     """The same in one line."""
     median = quantile([told.delay for told in summary.stories], 0.5)
     return (
-        f"{moment(clock.now())}  {len(summary.stories)} stories, median delay {span(median)}, {summary.requests} requests "
+        f"{len(summary.stories)} stories, median delay {span(median)}, {summary.requests} requests "
         f"({summary.not_modified} unchanged), {len(summary.pages)} pages, {len(crawl.agent.foragers)} foragers, "
         f"{sum(summary.errors.values())} errors"
     )

@@ -2,7 +2,8 @@
 
 settings    where it listens
 chronicle   reads the journal along and keeps, in bounded memory, what the pages show; `timeline` over time
-views       what each page shows, as plain values; `metrics` the same for Prometheus
+watched     the parts of a crawl or replay that are looked at; `coverage` what it found of what appeared
+views       what each page shows, as plain values: `places` the sites, `schedule` the recrawl cycle, `metrics` for Prometheus
 doors       who may come in: Host header, token, security headers
 stream      server-sent events
 app         the routes, and `serve_dashboard`

@@ -31,11 +31,10 @@ from forager.dashboard.chronicle import Chronicle
 from forager.dashboard.settings import DashboardSettings
 from forager.dashboard.stream import Stream
 from forager.dashboard.views import LATEST, Views
-from forager.engine.crawl import Crawl
+from forager.dashboard.watched import Watched
 from forager.errors import SettingsError
 from forager.exports.atom import feed
 from forager.exports.fields import row
-from forager.frontier.timetable import Timetable
 from forager.pages.urls import canonical
 from forager.terms import ForagerId
 
@@ -47,16 +46,14 @@ FEED = 50
 
 
 @asynccontextmanager
-async def serve_dashboard(
-    crawl: Crawl, chronicle: Chronicle, settings: DashboardSettings, timetable: Timetable | None = None
-) -> AsyncIterator[str]:
-    """Serve until left; yields the address to print. `chronicle` must be among the readers of the crawl's journal."""
+async def serve_dashboard(watched: Watched, chronicle: Chronicle, settings: DashboardSettings) -> AsyncIterator[str]:
+    """Serve until left; yields the address to print. `chronicle` must be among the readers of the journal."""
     doors.check(settings)
-    chronicle.follow(crawl.agent)
+    chronicle.follow(watched.agent)
     if not chronicle.told:
-        await chronicle.remember(crawl.store)
+        await chronicle.remember(watched.store)
     names: set[str] = set()
-    dashboard = Dashboard(Views(crawl, chronicle, timetable))
+    dashboard = Dashboard(Views(watched, chronicle))
     runner = web.AppRunner(dashboard.app(settings, names), access_log=None, shutdown_timeout=1.0)
     with _door(settings) as door:
         port = door.getsockname()[1]
@@ -146,7 +143,7 @@ class Dashboard:
         return _json(dossier) if dossier is not None else _json({"error": "the crawl does not know this URL"}, 404)
 
     async def atom(self, request: web.Request) -> web.Response:
-        store = self.views.crawl.store
+        store = self.views.watched.store
         first = max(0, store.counts().stories - FEED)
         stories = [story async for story in store.stories(first)]
         rows = [await row(first + place, story, store) for place, story in enumerate(stories)]
@@ -154,7 +151,7 @@ class Dashboard:
         return web.Response(body=body, content_type="application/atom+xml", charset="utf-8")
 
     async def metrics(self, request: web.Request) -> web.Response:
-        text = metrics.exposition(self.views.crawl, self.views.chronicle)
+        text = metrics.exposition(self.views.watched, self.views.chronicle)
         return web.Response(body=text.encode(), headers={"Content-Type": metrics.CONTENT_TYPE})
 
     async def health(self, request: web.Request) -> web.Response:

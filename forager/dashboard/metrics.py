@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 from forager.dashboard.chronicle import Chronicle
-from forager.engine.crawl import Crawl
+from forager.dashboard.places import host_facts
+from forager.dashboard.watched import Watched
 from forager.engine.summary import quantile
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -11,21 +12,32 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 Sample = tuple[dict[str, str], float]
 
 
-def exposition(crawl: Crawl, chronicle: Chronicle) -> str:
+def exposition(watched: Watched, chronicle: Chronicle) -> str:
     """All metrics, one sample a line."""
-    counts, places = crawl.store.counts(), sorted(chronicle.places.items())
+    counts, places = watched.store.counts(), sorted(chronicle.places.items())
     outcomes = [({"site": name, "outcome": key}, n) for name, place in places for key, n in place.outcomes.items()]
     stories = [({"site": name, "channel": key}, n) for name, place in places for key, n in place.channels.items()]
     errors = [({"site": name, "kind": key}, n) for name, place in places for key, n in place.errors.items()]
+    skipped = [({"reason": reason}, n) for reason, n in watched.skipped().counts().items()]
+    hosts = [host_facts(name, watched, chronicle) for name in sorted(chronicle.hosts)]
+    waits = [({"host": facts["host"]}, facts["delay"]) for facts in hosts if facts["delay"] is not None]
     families = [
         _family("fetches_total", "counter", "Pages asked for, by how it ended.", outcomes),
         _family("wire_bytes_total", "counter", "Bytes received.", [({"site": n}, p.wire_bytes) for n, p in places]),
         _family("stories_total", "counter", "Stories, by the channel that brought the URL first.", stories),
         _family("errors_total", "counter", "Fetches that ended in trouble, by kind.", errors),
+        _family("skipped_total", "counter", "Links left out, by reason.", skipped),
+        _family(
+            "host_requests_last_hour",
+            "gauge",
+            "Requests of the last hour.",
+            [({"host": f["host"]}, f["used"]) for f in hosts],
+        ),
+        _family("host_delay_seconds", "gauge", "Seconds between two requests, as in force now.", waits),
         _delays(chronicle),
-        _family("known_urls", "gauge", "URLs known to the crawl.", [({}, counts.known)]),
+        _family("known_urls", "gauge", "URLs known to the crawl.", [({}, len(watched.known()))]),
         _family("versions_total", "counter", "Page versions stored.", [({}, counts.versions)]),
-        _family("foragers", "gauge", "Foragers alive.", [({}, len(crawl.agent.foragers))]),
+        _family("foragers", "gauge", "Foragers alive.", [({}, len(watched.agent.foragers))]),
         _family("foragers_born_total", "counter", "Foragers born.", [({}, chronicle.born)]),
         _family("foragers_deleted_total", "counter", "Foragers deleted.", [({}, chronicle.deleted)]),
     ]

@@ -32,17 +32,22 @@ class Timeline:
         """Count something; what is older than the start counts in the first bucket."""
         if self.start is None:
             self.start = at
-        place = max(0, int((at - self.start) / self.width))
-        while place >= self._buckets:
-            self._merge()
-            place //= 2
-        for _ in range(place + 1 - self._used()):
-            for counts in self._counts.values():
-                counts.append(0)
-        self._counts[name][place] += count
+        place = int((at - self.start) / self.width)
+        counts = self._counts[name]
+        counts[place if 0 <= place < len(counts) else self._room(place)] += count
 
     def series(self) -> Series:
         return Series(self.start or 0.0, self.width, {name: [*counts] for name, counts in self._counts.items()})
+
+    def _room(self, place: int) -> int:
+        """Have that bucket; the place where it is then."""
+        place = max(0, place)
+        while place >= self._buckets:
+            self._merge()
+            place //= 2
+        for counts in self._counts.values():
+            counts.extend([0] * (place + 1 - len(counts)))
+        return place
 
     def _used(self) -> int:
         return len(next(iter(self._counts.values())))
@@ -53,6 +58,33 @@ class Timeline:
             if len(counts) % 2:
                 counts.append(0)
             counts[:] = [a + b for a, b in zip(counts[::2], counts[1::2], strict=True)]
+
+
+class LastHour:
+    """How often something happened in the last hour, to the minute."""
+
+    __slots__ = ("_counts", "_minute")
+
+    def __init__(self) -> None:
+        self._counts = [0] * 60
+        self._minute = -1
+
+    def add(self, at: float) -> None:
+        minute = int(at // 60)
+        if minute > self._minute:
+            self._forget(minute)
+        self._counts[minute % 60] += 1
+
+    def total(self, now: float) -> int:
+        if now // 60 > self._minute:
+            self._forget(int(now // 60))
+        return sum(self._counts)
+
+    def _forget(self, minute: int) -> None:
+        """A later minute has begun: what was counted an hour before it, and the minutes without anything, go."""
+        for passed in range(max(self._minute + 1, minute - 59), minute + 1):
+            self._counts[passed % 60] = 0
+        self._minute = minute
 
 
 class Trace:

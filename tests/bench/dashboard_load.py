@@ -23,7 +23,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from forager.assembly import make_crawl, wire
+from forager.assembly import Wire, make_crawl, wire
+from forager.cli.running import live_view
 from forager.clock import WallClock
 from forager.dashboard.app import serve_dashboard
 from forager.dashboard.chronicle import Chronicle
@@ -75,11 +76,12 @@ async def main() -> None:
 
 
 @asynccontextmanager
-async def filled(pages: int, stories: int) -> AsyncIterator[tuple[Crawl, Chronicle]]:
+async def filled(pages: int, stories: int) -> AsyncIterator[tuple[Crawl, Chronicle, Wire]]:
     """A crawl that has seen much, and stands still."""
     settings, clock, store, chronicle = lively(), WallClock(), MemoryStore(), Chronicle()
     newsroom = Newsroom(settings.newsroom, clock)
-    crawl = await make_crawl(settings, clock, wire(settings, clock, newsroom), store, newsroom.homes, [chronicle])
+    parts = wire(settings, clock, newsroom)
+    crawl = await make_crawl(settings, clock, parts, store, newsroom.homes, [chronicle])
     now = clock.now()
     urls = [Url(f"https://site{n % 50}.example/2026/03/02/article-{n}.html") for n in range(pages)]
     ids = await store.put(
@@ -89,7 +91,7 @@ async def filled(pages: int, stories: int) -> AsyncIterator[tuple[Crawl, Chronic
     for n, id in enumerate(ids):
         at = now - 86_400 + 86_400 * n / pages
         await _enter(crawl, chronicle, id, urls[n], at, is_story=n % max(1, pages // stories) == 0)
-    yield crawl, chronicle
+    yield crawl, chronicle, parts
 
 
 async def _enter(crawl: Crawl, chronicle: Chronicle, id: UrlId, url: Url, at: float, *, is_story: bool) -> None:
@@ -111,8 +113,8 @@ async def _enter(crawl: Crawl, chronicle: Chronicle, id: UrlId, url: Url, at: fl
 async def answers(pages: int, stories: int) -> None:
     """The time to the last byte of each answer."""
     async with (
-        filled(pages, stories) as (crawl, chronicle),
-        serve_dashboard(crawl, chronicle, DashboardSettings()) as address,
+        filled(pages, stories) as (crawl, chronicle, parts),
+        serve_dashboard(live_view("bench", crawl, chronicle, parts), chronicle, DashboardSettings()) as address,
     ):
         page = f"api/page?url={chronicle.stories[-1][1].url}"
         print(f"{crawl.store.counts().known:,} pages, {chronicle.told:,} stories")
@@ -129,13 +131,13 @@ async def answers(pages: int, stories: int) -> None:
                 print(
                     f"{path.partition('?')[0]:<26}{statistics.median(took):>10.1f}{max(took[1:]):>10.1f}{size / 1000:>8.0f}"
                 )
-            share = await _share(client, address, crawl, chronicle)
+            share = await _share(client, address, Views(live_view("bench", crawl, chronicle, parts), chronicle))
             print(f"an open page takes {1000 * share:.1f} ms of the processor per second")
 
 
-async def _share(client: aiohttp.ClientSession, address: str, crawl: Crawl, chronicle: Chronicle) -> float:
+async def _share(client: aiohttp.ClientSession, address: str, views: Views) -> float:
     """Processor time per second for one open page: a page every two seconds (asking included), a message every second."""
-    views, times = Views(crawl, chronicle), 20
+    times = 20
     before = time.process_time()
     for _ in range(times):
         async with client.get(f"{address}api/now") as answer:
@@ -172,7 +174,7 @@ async def slowing(visits: int, rounds: int) -> None:
     seeds = await crawl.store.put([Found(url, Channel.SEED, clock.now(), due=clock.now()) for url in newsroom.homes])
     crawl.agent.start(np.asarray(seeds), clock.now())
     costs: dict[bool, list[float]] = {False: [], True: []}
-    dashboard = serve_dashboard(crawl, chronicle, DashboardSettings(), parts.timetable)
+    dashboard = serve_dashboard(live_view("bench", crawl, chronicle, parts), chronicle, DashboardSettings())
     async with dashboard as address, crawl.world:
         pages = itertools.cycle(await _found(crawl, seeds))
         await _cost(crawl, clock, pages, "", visits)  # to warm up

@@ -16,6 +16,7 @@ import numpy as np
 from scipy import stats
 
 from forager.cli.demo import arranged, run_demo
+from forager.cli.log import Log
 from forager.dashboard.settings import DashboardSettings
 from forager.foragers.settings import ForagerKind
 from forager.settings import load
@@ -53,7 +54,7 @@ def _crawled(kind: ForagerKind, seed: int, options: argparse.Namespace) -> dict[
         replace(settings, dashboard=DashboardSettings(enabled=False)), f"{options.seconds}s", seed, kind
     )
     with tempfile.TemporaryDirectory() as folder:
-        facts = asyncio.run(run_demo(settings, Path(folder), quiet=True))
+        facts = asyncio.run(run_demo(settings, Path(folder), Log(quiet=True)))
     line = ", ".join(f"{key} {facts[key]}" for key in FIGURES.values())
     print(f"{kind.value} seed {seed}: {line}", file=sys.stderr)
     return facts

@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from forager.assembly import make_crawl, open_wire
+from forager.cli.running import live_view
 from forager.clock import FastClock
 from forager.dashboard.app import serve_dashboard
 from forager.dashboard.chronicle import Chronicle
 from forager.dashboard.settings import DashboardSettings
+from forager.dashboard.watched import Watched
 from forager.engine.crawl import Crawl
 from forager.settings import Settings, load
 from forager.store.memory import MemoryStore
@@ -44,6 +46,7 @@ class Running:
 
     address: str
     crawl: Crawl
+    watched: Watched
     chronicle: Chronicle
     newsroom: Newsroom
     clock: FastClock
@@ -72,13 +75,14 @@ async def crawling(
         async with serve(Newsroom(settings.newsroom, clock), clock) as newsroom, open_wire(settings, clock) as wire:
             homes = [*newsroom.homes, *seeds]
             crawl = await make_crawl(settings, clock, wire, store, homes, [chronicle])
+            watched = live_view("the newsroom", crawl, chronicle, wire)
             async with (
-                serve_dashboard(crawl, chronicle, dashboard or DashboardSettings(), wire.timetable) as address,
+                serve_dashboard(watched, chronicle, dashboard or DashboardSettings()) as address,
                 asyncio.TaskGroup() as group,
             ):
                 if run:
                     group.create_task(crawl.run(homes, stopping))
-                yield Running(address, crawl, chronicle, newsroom, clock)
+                yield Running(address, crawl, watched, chronicle, newsroom, clock)
                 stopping.set()
     finally:
         await store.close()

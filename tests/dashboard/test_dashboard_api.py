@@ -178,5 +178,5 @@ async def test_a_port_in_use_is_told_in_one_line() -> None:
         port = taken.getsockname()[1]
         async with crawling(lively(), run=False) as running:
             with pytest.raises(SettingsError, match=f"port {port}"):
-                async with serve_dashboard(running.crawl, running.chronicle, DashboardSettings(port=port)):
+                async with serve_dashboard(running.watched, running.chronicle, DashboardSettings(port=port)):
                     pass

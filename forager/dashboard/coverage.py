@@ -1,0 +1,100 @@
+"""Coverage over time: of the stories that appeared, the share that was found.
+
+A replay and the demo know all that appeared. A live crawl does not; it knows what feeds and news sitemaps announce with
+a date, and counts how much of that it has told. What nobody announces cannot be counted, on either side.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from forager.store.protocol import Counts, Known
+from forager.terms import UrlId
+
+BUCKETS = 48
+"""Most columns of the chart (ours)."""
+WIDTHS = (60.0, 300.0, 900.0, 1800.0, 3600.0, 10_800.0, 21_600.0, 86_400.0, 604_800.0)
+"""What a column may stand for, in seconds (ours)."""
+AT_ONCE = 5_000
+"""URLs looked through for dates in one go (ours): the crawl must not wait for it."""
+
+Appeared = tuple[NDArray[np.float64], NDArray[np.bool_]]
+"""When each story appeared, in any order, and whether it was found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Where the figures come from."""
+
+    of: str
+    """What is counted, in words."""
+    appeared: Callable[[], Appeared]
+
+    def over_time(self) -> dict[str, Any]:
+        """Counts per column, with the start of the first."""
+        times, found = self.appeared()
+        if not times.size:
+            return {"of": self.of, "start": None, "width": WIDTHS[0], "appeared": [], "found": [], "share": None}
+        span = float(times.max() - times.min())
+        width = next((one for one in WIDTHS if span / one < BUCKETS - 1), span / (BUCKETS - 1))
+        start = float(times.min() // width * width)
+        places = ((times - start) // width).astype(np.int64)
+        return {
+            "of": self.of,
+            "start": start,
+            "width": width,
+            "appeared": np.bincount(places).tolist(),
+            "found": np.bincount(places, weights=found).astype(int).tolist(),
+            "share": round(float(found.mean()), 4),
+        }
+
+
+class Book(Protocol):
+    """What is asked of a store."""
+
+    def counts(self) -> Counts: ...
+    def known(self, id: UrlId) -> Known: ...
+
+
+class Announced:
+    """The URLs that feeds and news sitemaps dated after the crawl began, each looked at once, when it is new."""
+
+    def __init__(self, store: Book, told: Callable[[UrlId], bool], since: Callable[[], float | None]) -> None:
+        """`told` says whether a URL has become a story, `since` when the crawl began."""
+        self._store, self._told, self._since = store, told, since
+        self._next = 0
+        self._times: list[float] = []
+        self._found: list[bool] = []
+        self._open: dict[UrlId, int] = {}
+        """Not found yet, with their places in both lists."""
+
+    def __call__(self) -> Appeared:
+        since = self._since()
+        if since is not None:
+            self._look_at_new(since)
+        for id in [id for id in self._open if self._told(id)]:
+            self._found[self._open.pop(id)] = True
+        return np.array(self._times), np.array(self._found, dtype=np.bool_)
+
+    def _look_at_new(self, since: float) -> None:
+        end = min(self._store.counts().known, self._next + AT_ONCE)
+        for number in range(self._next, end):
+            page = self._store.known(UrlId(number))
+            if page.published is not None and since <= page.published <= page.found:
+                self._open[page.id] = len(self._times)
+                self._times.append(page.published)
+                self._found.append(False)
+        self._next = end
+
+
+def known_truth(appeared: Callable[[], Iterable[tuple[float, bool]]]) -> Callable[[], Appeared]:
+    """For worlds that know what appeared: pairs of a time and whether that story was found."""
+
+    def arrays() -> Appeared:
+        pairs = [*appeared()]
+        return np.array([at for at, _ in pairs]), np.array([found for _, found in pairs], dtype=np.bool_)
+
+    return arrays

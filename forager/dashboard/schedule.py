@@ -1,0 +1,152 @@
+"""Page Recrawl: the rule by which known pages are looked at again, how well it does, and what comes next and why."""
+
+from dataclasses import asdict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from forager.dashboard.chronicle import Chronicle, Cycle
+from forager.dashboard.facts import Facts
+from forager.dashboard.watched import Watched
+from forager.events import Learned
+from forager.foragers.visits import VisitStatistics
+from forager.recrawl.cycle import top
+from forager.recrawl.scheduler import EXPECTED, Policy, Scheduler
+from forager.reports.showing import shown, span
+from forager.store.protocol import Known
+from forager.terms import Kind, UrlId
+
+NEXT = 50
+"""Pages of the schedule sent at once (ours)."""
+DAY = 86_400.0
+
+MEANING = (
+    "links that just appeared go first, then the pages that promise most: λ·t new documents for pages that list, "
+    "1 − e^(−λt) for single texts, with λ learned from all visits"
+)
+"""What the default ranks by, in words."""
+FORMULA = "λ·t for lists, 1 − e^(−λt) for texts"
+BY_POLICY = (
+    "pages never visited go first while they promise enough new documents; all others are ordered by the score that the "
+    "function gives to their history: n visits, X changes, t cycles since the last visit"
+)
+"""What any other policy ranks by, in words."""
+
+
+def recrawl(watched: Watched, chronicle: Chronicle) -> Facts:
+    """Everything on the page."""
+    now, settings = watched.clock.now(), watched.settings
+    fleet, cycle = watched.turns()
+    policy = Policy() if watched.scheduler is None else watched.scheduler.policy
+    by_worth = policy.score is None
+    return {
+        "now": now,
+        "policy": EXPECTED if by_worth else policy.name,
+        "meaning": MEANING if by_worth else BY_POLICY,
+        "formula": FORMULA if by_worth else policy.formula or policy.name,
+        "fitness": next((_learned(one) for one in reversed(chronicle.learned) if one.replaced), None),
+        "learned": [_learned(one) for one in chronicle.learned],
+        "least_worth": settings.least_worth,
+        "explore": settings.explore,
+        "cycle": settings.cycle,
+        "share": settings.recrawl_share,
+        "turns": {"fleet": fleet, "recrawl": cycle},
+        "cycles": [_cycle(cycle) for cycle in chronicle.cycles],
+        "next": schedule(watched, now),
+    }
+
+
+def schedule(watched: Watched, now: float) -> list[Facts]:
+    """The pages that the recrawl cycle would look at first, and what speaks for each."""
+    visits, scheduler = watched.shared.visits, watched.scheduler
+    known = watched.known()
+    if not known.size:
+        return []
+    if scheduler is not None and scheduler.policy.score is not None:
+        known = known[~scheduler.watch.history.visited(known)]  # what has a history is ordered by the policy
+    worth, fresh = visits.worth(known, now)
+    best = _best(np.where(fresh, worth + 1e3, worth))  # links that just appeared go first
+    if scheduler is not None and scheduler.policy.score is not None:
+        best = best[worth[best] >= watched.settings.least_worth]
+    rows = [
+        {"worth": round(float(worth[place]), 4), "fresh": bool(fresh[place]), "rate": round(rate, 4), "score": None}
+        | _known(page := watched.store.known(UrlId(int(known[place]))))
+        | {"why": why_next(page, float(worth[place]), bool(fresh[place]), rate, watched, visits, now)}
+        for place, rate in zip(best.tolist(), visits.rate(known[best]).tolist(), strict=True)
+    ]
+    rows += [] if scheduler is None else _by_policy(scheduler, watched, now, NEXT - len(rows))
+    return [{"rank": place + 1} | row for place, row in enumerate(rows)]
+
+
+def _by_policy(scheduler: Scheduler, watched: Watched, now: float, count: int) -> list[Facts]:
+    """The pages with a history, as the policy orders them; none if the expected documents decide."""
+    if scheduler.policy.score is None:
+        return []
+    chosen = top(scheduler.watch.history, scheduler.policy.score, now, count)
+    states = scheduler.watch.history.states(now, chosen.pages)
+    return [
+        {"worth": None, "fresh": False, "rate": None, "score": round(score, 4)}
+        | _known(watched.store.known(UrlId(page)))
+        | {"why": f"n = {n:g} visits, X = {changes:g} changes, t = {cycles:.2f} cycles since the last"}
+        for page, score, n, changes, cycles in zip(
+            chosen.pages.tolist(),
+            chosen.scores.tolist(),
+            states.n.tolist(),
+            states.X.tolist(),
+            states.t.tolist(),
+            strict=True,
+        )
+    ]
+
+
+def why_next(
+    page: Known, worth: float, fresh: bool, rate: float, watched: Watched, visits: VisitStatistics, now: float
+) -> str:
+    """The terms of a page's worth, in words."""
+    if fresh:
+        source = visits.revealer(page.id)
+        where = f" on {shown(watched.store.url(source), 80)}" if source >= 0 else ""
+        return f"a link that just appeared{where}"
+    if page.last_visit is None or not visits.visited(np.array([page.id]))[0]:
+        return f"never visited; links of its sort brought {worth:.2f} new documents each"
+    hours = min(now - page.last_visit, DAY) / 3600
+    lists = page.kind in (Kind.HUB, Kind.FEED, Kind.SITEMAP)
+    said = f"{rate:.2f} news an hour, last seen {span(now - page.last_visit)} ago"
+    lift = worth / (rate * hours) if lists and rate * hours > 0 else 1.0
+    return f"{said}; × {lift:.1f}, as a page that links here just had news" if lift > 1.05 else said
+
+
+def _best(order: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Where the largest stand, largest first."""
+    if not order.size:
+        return np.empty(0, dtype=np.int64)
+    largest = np.argpartition(-order, min(NEXT, order.size) - 1)[:NEXT]
+    return largest[np.argsort(-order[largest], kind="stable")]
+
+
+def _known(page: Known) -> Facts:
+    return {
+        "url": page.url,
+        "kind": page.kind.value,
+        "visits": page.visits,
+        "changes": page.changes,
+        "last_visit": page.last_visit,
+    }
+
+
+def _learned(learned: Learned) -> Facts:
+    return {
+        "at": learned.at,
+        "formula": shown(learned.formula, 2000),
+        "fitness": learned.fitness,
+        "new": learned.new,
+        "old": learned.old,
+        "replaced": learned.replaced,
+        "visits": learned.visits,
+    }
+
+
+def _cycle(cycle: Cycle) -> Facts:
+    """While it runs, or where nobody judges it, its ChangeRate is that of all its visits so far."""
+    so_far = round(cycle.changed / cycle.visited, 4) if cycle.visited else None
+    return asdict(cycle) | {"change_rate": so_far if cycle.change_rate is None else cycle.change_rate}

@@ -1,0 +1,109 @@
+"""The log of a crawl: which events give a line, in which form, and where."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from forager.cli.log import FILE, Level, Log, LogFormat
+from forager.events import Born, CycleDone, Event, Fetched, Learned, Reinforced, Scheduled, Told
+from forager.terms import NOBODY, Channel, ForagerId, Kind, Outcome, Trouble, Url, UrlId
+
+AT = 1_772_409_600.0  # 2026-03-02 00:00 UTC
+
+
+def fetched(outcome: Outcome, *, status: int = 200, error: str = "", by: int = NOBODY) -> Fetched:
+    trouble = Trouble.STATUS if outcome in (Outcome.FAILED, Outcome.GONE) else Trouble.NONE
+    url = Url("https://paper.example/a")
+    return Fetched(
+        AT, UrlId(0), url, ForagerId(by), outcome, status, trouble, error, 0.25, 10, Kind.HUB, False, new_links=2
+    )
+
+
+STORY = Told(
+    AT,
+    UrlId(1),
+    Url("https://paper.example/b"),
+    "paper.example",
+    "Flood\x1b[2J\u202e",
+    AT - 60,
+    "meta",
+    60.0,
+    Channel.FEED,
+    ForagerId(0),
+)
+EVENTS: tuple[Event, ...] = (
+    Born(AT, ForagerId(1), "WL", ForagerId(0)),
+    fetched(Outcome.FETCHED),
+    fetched(Outcome.GONE, status=410),
+    fetched(Outcome.FAILED, status=503, error="503; asks to wait 20 s"),
+    Reinforced(AT, ForagerId(1), UrlId(1), 1.0),
+    STORY,
+    Scheduled(AT, "expected new documents", known=9, chosen=4),
+    CycleDone(AT, "expected new documents", visits=4, changes=1, change_rate=0.25, ndcg=0.5),
+    CycleDone(AT, "expected new documents", visits=0, changes=0, change_rate=0.0, ndcg=0.0),  # it did nothing
+)
+
+
+@pytest.mark.parametrize(
+    ("quiet", "verbose", "names"),
+    [
+        (False, False, ["born", "gone", "failed", "story", "cycle"]),
+        (True, False, ["failed"]),
+        (False, True, ["born", "fetched", "gone", "failed", "earned", "story", "schedule", "cycle", "cycle"]),
+    ],
+)
+def test_each_level_shows_its_events_and_the_file_at_least_what_is_shown_by_default(
+    quiet: bool, verbose: bool, names: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = Log(quiet=quiet, verbose=verbose)
+    with log.kept_in(tmp_path):
+        for event in EVENTS:
+            log(event)
+    shown = [line.split()[3] for line in capsys.readouterr().err.splitlines()]
+    kept = [line.split()[3] for line in (tmp_path / FILE).read_text().splitlines()]
+    assert shown == names
+    assert kept == (names if verbose else ["born", "gone", "failed", "story", "cycle"])
+
+
+def test_a_line_is_one_line_of_harmless_text(capsys: pytest.CaptureFixture[str]) -> None:
+    log = Log()
+    log(STORY)
+    log(fetched(Outcome.FAILED, status=503, error="503; asks to wait 20 s", by=3))
+    assert capsys.readouterr().err.splitlines() == [
+        "2026-03-02 00:00:00 INFO    story     Flood [2J (paper.example, 60 s after publication, found by feed) "
+        "https://paper.example/b",
+        "2026-03-02 00:00:00 WARNING failed    https://paper.example/a (503) for forager 3 in 0.25 s, 2 new links: "
+        "503; asks to wait 20 s",
+    ]
+
+
+def test_a_cycle_and_a_learned_function_are_told_with_how_good_they_were(capsys: pytest.CaptureFixture[str]) -> None:
+    log = Log()
+    log(CycleDone(AT, "t * X", visits=4, changes=1, change_rate=0.25, ndcg=0.5))
+    log(Learned(AT, "t * X", "ndcg", new=0.7, old=0.6, replaced=True, visits=5000))
+    cycle, learned = capsys.readouterr().err.splitlines()
+    assert cycle.endswith("4 visits to pages seen before, 1 change, ChangeRate 0.25, NDCG 0.50, by t * X")
+    assert learned.endswith("t * X: ndcg 0.700 on held-out pages, the present one 0.600; in use from now on")
+
+
+def test_as_json_every_line_is_an_object_with_all_fields(capsys: pytest.CaptureFixture[str]) -> None:
+    log = Log(form=LogFormat.JSON, verbose=True)
+    for event in EVENTS:
+        log(event)
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert [line["event"] for line in lines][:3] == ["born", "fetched", "gone"]
+    assert {line["level"] for line in lines} == {level.name for level in Level}
+    assert lines[5]["title"] == STORY.title and lines[5]["time"] == "2026-03-02T00:00:00.000+00:00"
+    assert lines[2]["status"] == 410
+
+
+def test_a_log_file_that_cannot_be_written_does_not_stop_the_crawl(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = Log()
+    with log.kept_in(tmp_path / "nowhere"):
+        log(STORY)
+    first, second = capsys.readouterr().err.splitlines()
+    assert "crawl.log cannot be written" in first
+    assert "story" in second
