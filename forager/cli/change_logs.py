@@ -1,149 +1,157 @@
-"""Change logs and discovery logs from files: CSV, JSON lines, Parquet, or a dense 0/1 matrix in an .npz."""
+"""What `learn` and `compare policies` read: change logs, tapes, run directories, capture indexes; and their options."""
 
-import zipfile
+import asyncio
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated, Any, get_args
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.csv
-import pyarrow.json
-import pyarrow.parquet
-from numpy.typing import NDArray
+import typer
 
 from forager.errors import InputError
-from forager.recrawl.log import ChangeLog, Documents
+from forager.imports.files import import_files
+from forager.imports.from_run import tape_of_run
+from forager.imports.log_of_tape import Change, Pages, log_of_tape
+from forager.imports.log_tables import log_of_table, read_documents, read_matrix, read_table
+from forager.imports.opening import opened, sources
+from forager.imports.sniffing import Format, sniff
+from forager.imports.tables import import_tables
+from forager.imports.times import moment
+from forager.recrawl.log import ChangeLog
+from forager.store.rundir import DATABASE
+from forager.units import seconds
+from forager.world.tape.columns import CONTENTS, Tape, load
 
-IntArray = NDArray[np.int64]
-MAX_CYCLES = 60_000
-_PAGE, _CYCLE, _TIME = ("url", "page", "id"), ("cycle",), ("time", "timestamp", "at")
-_CHANGED, _DIGEST = ("changed",), ("digest", "hash", "checksum")
+LogPath = Annotated[
+    Path,
+    typer.Argument(
+        metavar="LOG",
+        help="Change log (CSV, JSON lines, Parquet, .npz with a matrix `changed`), stays table, tape, run directory, "
+        "folder of tables, CDX, CDXJ, TimeMap or WARC.",
+    ),
+]
+Budget = Annotated[str, typer.Option(help="Visited per cycle: a share of the pages (5%), or a number of them (6).")]
+CycleLength = Annotated[
+    str, typer.Option(help="Length of a cycle, such as 1h or 1d; auto: what suits the rhythm of the log.")
+]
+DocumentsPath = Annotated[Path | None, typer.Option(help="Table document,url,first,last (in cycles) for discovery.")]
+PagesOf = Annotated[str, typer.Option("--pages", help="Of a tape or run: all, hubs or articles.")]
+ChangeOf = Annotated[
+    str, typer.Option("--change", help="Of a tape or run: links, text or bytes; auto: links of hubs, text of others.")
+]
+Settled = Annotated[
+    str, typer.Option("--settled", help="Of a tape or run: pages first seen after this part of it are left out.")
+]
+_TABLES = ("versions.parquet", "versions.csv", "versions.csv.gz", "versions.csv.zst")
+_INDEXES = (Format.CDX, Format.CDXJ, Format.LINK_TIMEMAP, Format.JSON_TIMEMAP, Format.WARC, Format.WACZ)
 
 
-def read_change_log(path: Path, *, cycle: float = 86400.0, documents: Path | None = None) -> ChangeLog:
-    """The change log of a file; `cycle` seconds make a cycle where the file gives times.
-
-    A page without an entry in a cycle counts as unchanged; with digests, a change is a digest unlike the page's last.
-    """
+def read_change_log(
+    path: Path,
+    *,
+    cycle: str = "auto",
+    documents: Path | None = None,
+    pages: str = "all",
+    change: str = "auto",
+    settled: str = "10%",
+) -> ChangeLog:
+    """The change log of whatever lies at this path; what cannot be used is an `InputError`."""
+    length = None if cycle == "auto" else duration(cycle)
+    part = share(settled, "--settled")
+    kinds, counted = picked(pages, Pages, "--pages"), picked(change, Change, "--change")
     if not path.exists():
         raise InputError(f"{path}: there is no such file")
-    if path.suffix == ".npz":
-        if documents is not None:
-            raise InputError("--documents needs a change log with URLs; a matrix has none")
-        return _matrix(path)
-    table = _table(path)
-    urls, page = _numbered(_column(table, path, *_PAGE))
-    moments = _cycles(table, path, cycle)
-    changed = _changes(table, path, page, moments)
-    log = ChangeLog.of_visits(page, moments, changed, tuple(urls))
-    return log if documents is None else replace(log, documents=read_documents(documents, urls))
-
-
-def read_documents(path: Path, urls: list[str]) -> Documents:
-    """A discovery log: which URL shows which document from cycle `first` to `last` (without `last`: for ever)."""
-    table = _table(path)
-    known = {url: number for number, url in enumerate(urls)}
-    shown_by = [known.get(url, -1) for url in _column(table, path, "url").cast(pa.string()).to_pylist()]
-    page = np.array(shown_by, dtype=np.int64)
-    _, document = _numbered(_column(table, path, "document", "doc"))
-    first = _whole(_column(table, path, "first"), path)
-    last = (
-        _whole(_column(table, path, "last"), path) if "last" in table.column_names else np.full(len(first), MAX_CYCLES)
-    )
-    kept = page >= 0
-    return Documents(document[kept], page[kept], first[kept], last[kept])
-
-
-def _matrix(path: Path) -> ChangeLog:
-    try:
-        with np.load(path, allow_pickle=False) as content:
-            if "changed" not in content:
-                raise InputError(f"{path}: holds no array `changed`; it has {', '.join(content) or 'none'}")
-            changed = content["changed"]
-    except (OSError, ValueError, zipfile.BadZipFile) as problem:
-        raise InputError(f"{path}: cannot be read as .npz ({problem})") from problem
-    if changed.ndim != 2 or changed.dtype.kind not in "biuf":
-        raise InputError(f"{path}: `changed` must be a matrix pages × cycles of 0 and 1, not {changed.shape}")
-    matrix = np.ascontiguousarray(changed != 0)
-    matrix[:, :1] = False
-    return ChangeLog(matrix)
-
-
-def _table(path: Path) -> pa.Table:
-    if not path.exists():
-        raise InputError(f"{path}: there is no such file")
-    try:
-        match path.suffix:
-            case ".parquet":
-                return pa.parquet.read_table(path)
-            case ".jsonl" | ".ndjson" | ".json":
-                return pa.json.read_json(path)
-            case _:
-                return pa.csv.read_csv(path)
-    except (pa.ArrowException, OSError) as problem:
-        raise InputError(f"{path}: cannot be read ({str(problem).splitlines()[0]})") from problem
-
-
-def _column(table: pa.Table, path: Path, *names: str) -> pa.ChunkedArray:
-    for name in names:
-        if name in table.column_names:
-            column = table.column(name)
-            if column.null_count:
-                raise InputError(f"{path}: a row has no {name}")
-            return column
-    raise InputError(f"{path}: has no column {' or '.join(names)}; it has {', '.join(table.column_names)}")
-
-
-def _numbered(column: pa.ChunkedArray) -> tuple[list[str], IntArray]:
-    """The distinct values in order of first appearance, and the number of each row's."""
-    encoded = column.cast(pa.string()).combine_chunks().dictionary_encode()
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.combine_chunks()
-    return encoded.dictionary.to_pylist(), encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-
-
-def _cycles(table: pa.Table, path: Path, cycle: float) -> IntArray:
-    """The cycle of every row, from 0."""
-    if any(name in table.column_names for name in _CYCLE):
-        numbers = _whole(_column(table, path, *_CYCLE), path)
-        numbers = numbers - numbers.min(initial=numbers[0] if len(numbers) else 0)
+    tape = _tape(path)
+    if tape is not None:
+        log = log_of_tape(tape, length, pages=kinds, change=counted, settled=part)
     else:
-        column = _column(table, path, *_CYCLE, *_TIME)
-        seconds = _seconds(column, path)
-        numbers = np.floor((seconds - seconds.min(initial=np.inf)) / cycle).astype(np.int64)
-    if numbers.max(initial=0) > MAX_CYCLES:
-        raise InputError(f"{path}: more than {MAX_CYCLES} cycles; make --cycle longer")
-    return np.asarray(numbers)
+        log = read_matrix(path, length) if path.suffix == ".npz" else log_of_table(read_table(path), path, length)
+    if documents is not None:
+        if not log.urls:
+            raise InputError("--documents needs a change log with URLs; a matrix has none")
+        log = replace(log, documents=read_documents(documents, log))
+    return log
 
 
-def _seconds(column: pa.ChunkedArray, path: Path) -> NDArray[np.float64]:
+def _tape(path: Path) -> Tape | None:
+    """What is, or can be made, a tape; None for a table or a matrix."""
+    if (path / CONTENTS).is_file():
+        return load(path)
+    if (path / DATABASE).is_file():
+        return asyncio.run(tape_of_run(path))
+    if any((path / name).is_file() for name in _TABLES):
+        return import_tables(path, origin=path.name).tape
+    found = sources([str(path)])
+    if not path.is_dir():
+        if path.suffix == ".npz":
+            return None
+        with opened(found[0]) as stream:
+            if sniff(stream.head) not in _INDEXES:
+                return None
+    imported = import_files(found, origin=path.name)
+    if not imported.tape.versions:
+        raise InputError(f"{path}: holds no capture that can be used")
+    return imported.tape
+
+
+def cut(log: ChangeLog, text: str, option: str) -> int:
+    """The cycle that a share of the log (50%), a cycle number (28) or a time (2022-07-01) stands for."""
+    plain = _number(text)
+    if text.endswith("%") or (plain is not None and plain < 1.0):
+        place = round(share(text, option) * log.cycles)
+    elif plain is not None and plain.is_integer() and plain <= log.cycles:
+        place = int(plain)
+    else:
+        time = moment(text)
+        if not np.isfinite(time):
+            raise InputError(f"{option} {text}: give a share such as 50%, a cycle or a time such as 2022-07-01")
+        if not np.isfinite(log.start):
+            raise InputError(f"{option} {text}: the log knows no times; give a share such as 50% or a cycle")
+        place = int((time - log.start) // log.cycle)
+    if not 0 < place < log.cycles:
+        raise InputError(f"{option} {text}: lies outside the {log.cycles} cycles of the log")
+    return place
+
+
+def per_cycle(text: str, log: ChangeLog) -> float:
+    """`--k`: `5%` or `0.05` of the pages; a number of 1 or more counts pages. As a share of the pages."""
+    count = _number(text)
+    if count is not None and count.is_integer() and 1 < count <= log.pages:
+        return count / log.pages
+    return share(text, "--k")
+
+
+def share(text: str, option: str) -> float:
+    """`5%` or `0.05` as a number above 0, at most 1."""
+    value = _number(text.removesuffix("%")) or 0.0
+    value /= 100.0 if text.endswith("%") else 1.0
+    if not 0.0 < value <= 1.0:
+        raise InputError(f"{option} {text}: give a share such as 5% or 0.05")
+    return value
+
+
+def duration(text: str) -> float:
+    """`15m` or `1d` in seconds."""
     try:
-        if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
-            column = pc.cast(pc.cast(column, pa.timestamp("us")), pa.int64())
-            return np.asarray(column.to_numpy().astype(np.float64) / 1e6)
-        return np.asarray(column.to_numpy().astype(np.float64))
-    except pa.ArrowException as problem:
-        raise InputError(f"{path}: times must be seconds or ISO 8601 ({str(problem).splitlines()[0]})") from problem
+        value = seconds(text)
+    except ValueError as problem:
+        raise InputError(f"--cycle {text}: {problem}, or auto") from problem
+    if not isinstance(value, float) or value <= 0.0:
+        raise InputError(f"--cycle {text}: must be longer than nothing")
+    return value
 
 
-def _whole(column: pa.ChunkedArray, path: Path) -> IntArray:
+def picked(text: str, choices: object, option: str) -> Any:
+    """The text, if it is one of the values of this `Literal`."""
+    known = get_args(choices)
+    if text not in known:
+        raise InputError(f"{option} {text}: choose {', '.join(known[:-1])} or {known[-1]}")
+    return text
+
+
+def _number(text: str) -> float | None:
     try:
-        return np.asarray(column.cast(pa.int64()).to_numpy())
-    except pa.ArrowException as problem:
-        raise InputError(f"{path}: expected whole numbers ({str(problem).splitlines()[0]})") from problem
-
-
-def _changes(table: pa.Table, path: Path, page: IntArray, moments: IntArray) -> NDArray[np.bool_]:
-    """Whether each row shows a change."""
-    if any(name in table.column_names for name in _CHANGED):
-        column = _column(table, path, *_CHANGED)
-        if pa.types.is_boolean(column.type):
-            return np.asarray(column.to_numpy())
-        return np.asarray(_whole(column, path) != 0)
-    _, digest = _numbered(_column(table, path, *_CHANGED, *_DIGEST))
-    order = np.lexsort((np.arange(len(page)), moments, page))
-    changed = np.zeros(len(page), dtype=np.bool_)
-    same_page = page[order[1:]] == page[order[:-1]]
-    changed[order[1:]] = same_page & (digest[order[1:]] != digest[order[:-1]])
-    return changed
+        value = float(text)
+    except ValueError:
+        return None
+    return value if np.isfinite(value) else None

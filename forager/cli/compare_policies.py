@@ -9,8 +9,18 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from forager.cli.change_logs import read_change_log
-from forager.cli.learn import duration, share
+from forager.cli.change_logs import (
+    Budget,
+    ChangeOf,
+    CycleLength,
+    DocumentsPath,
+    LogPath,
+    PagesOf,
+    Settled,
+    cut,
+    per_cycle,
+    read_change_log,
+)
 from forager.cli.policies_report import write_report
 from forager.errors import InputError
 from forager.recrawl.comparison import Judged, MakeScore, compare, victories
@@ -21,25 +31,34 @@ from forager.recrawl.settings import RecrawlSettings
 
 
 def compare_policies(
-    log: Annotated[Path, typer.Argument(help="Change log: CSV, JSON lines, Parquet, or .npz with a matrix `changed`.")],
+    log: LogPath,
     policy: Annotated[
         list[str] | None, typer.Option(help="A policy name, a formula or a file; may be repeated.")
     ] = None,
-    k: Annotated[str, typer.Option(help="Share of the pages visited per cycle.")] = "5%",
+    k: Budget = "5%",
     warmup: Annotated[int, typer.Option(min=1, help="Cycles in which every page is visited.")] = 2,
     folds: Annotated[int, typer.Option(min=1, help="Parts of the pages, judged apart; shows 95% intervals.")] = 5,
     breadth: Annotated[float, typer.Option(min=0, max=1, help="Exponent of the policy `breadth`.")] = 0.5,
     seed: Annotated[int, typer.Option(help="Of chance: order of pages, policy rand.")] = 0,
-    cycle: Annotated[str, typer.Option(help="Length of a cycle, for logs with times.")] = "1d",
-    documents: Annotated[Path | None, typer.Option(help="Table document,url,first,last for discovery.")] = None,
+    from_: Annotated[
+        str | None,
+        typer.Option("--from", help="Judge on what comes after: a share (50%), a cycle (28) or a time (2022-07-01)."),
+    ] = None,
+    cycle: CycleLength = "auto",
+    documents: DocumentsPath = None,
     young: Annotated[float, typer.Option(min=1, help="Discovery: cycles until a document is no news.")] = 24.0,
+    pages: PagesOf = "all",
+    change: ChangeOf = "auto",
+    settled: Settled = "10%",
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")] = False,
     output: Annotated[Path | None, typer.Option("-O", "--output", help="Also write a report with plots, HTML.")] = None,
 ) -> None:
     """Compare recrawl policies on a change log; the oracle, which knows what changed, is always included."""
-    settings = RecrawlSettings(k=share(k, "--k"), warmup=warmup, breadth=breadth)
+    world = read_change_log(log, cycle=cycle, documents=documents, pages=pages, change=change, settled=settled)
+    settings = RecrawlSettings(k=per_cycle(k, world), warmup=warmup, breadth=breadth)
     chosen = [(name, maker(name, settings)) for name in dict.fromkeys(policy or NAMES)]
-    world = read_change_log(log, cycle=duration(cycle), documents=documents)
+    if from_ is not None:
+        world = world.span(cut(world, from_, "--from"), world.cycles)
     if world.cycles <= warmup or world.pages < folds:
         raise InputError(f"{log}: {world.pages} pages and {world.cycles} cycles are too few to compare on")
     judged = compare(world, chosen, settings, folds=folds, seed=seed, young=young)

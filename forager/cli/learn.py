@@ -5,6 +5,7 @@ import os
 import sys
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +13,19 @@ import typer
 
 from forager import __version__
 from forager.chance import stream
-from forager.cli.change_logs import read_change_log
+from forager.cli.change_logs import (
+    Budget,
+    ChangeOf,
+    CycleLength,
+    DocumentsPath,
+    LogPath,
+    PagesOf,
+    Settled,
+    cut,
+    per_cycle,
+    picked,
+    read_change_log,
+)
 from forager.errors import InputError, OutputError
 from forager.recrawl.formula import text_of
 from forager.recrawl.gp import learning
@@ -21,16 +34,17 @@ from forager.recrawl.gp.evolve import Measurer
 from forager.recrawl.gp.fitness import Judge, terminal_set
 from forager.recrawl.gp.parallel import measurers
 from forager.recrawl.gp.settings import GPSettings, Measure, Selection, Terminals
+from forager.recrawl.gp.tree import terminals_of
 from forager.recrawl.learned import Learned, Provenance, to_text
 from forager.recrawl.log import ChangeLog
-from forager.units import seconds
+from forager.recrawl.states import MEANINGS, TERMINALS
 
 _QUIET_SECONDS = 60.0
 """Without a terminal, one line of progress in this time."""
 
 
 def learn(
-    log: Annotated[Path, typer.Argument(help="Change log: CSV, JSON lines, Parquet, or .npz with a matrix `changed`.")],
+    log: LogPath,
     output: Annotated[Path, typer.Option("-O", "--output", help="Where to write the score function (JSON).")],
     terminals: Annotated[str, typer.Option(help="basic, all or extended: what functions may read.")] = "basic",
     fitness: Annotated[str, typer.Option(help="ndcg, changerate, freshness or discovery: what to maximise.")] = "ndcg",
@@ -38,13 +52,20 @@ def learn(
     seeds: Annotated[int, typer.Option(min=1, help="Runs with different luck.")] = 5,
     generations: Annotated[int, typer.Option(min=1, help="Generations per run.")] = 50,
     population: Annotated[int, typer.Option(min=2, help="Individuals per generation.")] = 300,
-    k: Annotated[str, typer.Option(help="Share of the pages visited per cycle.")] = "5%",
+    k: Budget = "5%",
     warmup: Annotated[int, typer.Option(min=1, help="Cycles in which every page is visited.")] = 2,
+    train_until: Annotated[
+        str | None,
+        typer.Option(help="Learn from what comes before: a share (50%), a cycle (28) or a time (2022-07-01)."),
+    ] = None,
     processes: Annotated[int, typer.Option(min=0, help="Processes to use; 0: one per core.")] = 0,
     seed: Annotated[int, typer.Option(help="Of chance: the same seed learns the same function.")] = 0,
-    cycle: Annotated[str, typer.Option(help="Length of a cycle, for logs with times.")] = "1d",
-    documents: Annotated[Path | None, typer.Option(help="Table document,url,first,last for discovery.")] = None,
+    cycle: CycleLength = "auto",
+    documents: DocumentsPath = None,
     young: Annotated[float, typer.Option(min=1, help="Discovery: cycles until a document is no news.")] = 24.0,
+    pages: PagesOf = "all",
+    change: ChangeOf = "auto",
+    settled: Settled = "10%",
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint next to the output.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")] = False,
 ) -> None:
@@ -53,21 +74,23 @@ def learn(
     Ctrl-C ends the learning early and keeps the best function so far; --resume goes on from there.
     """
     settings = GPSettings(
-        terminals=_terminals(terminals),
-        fitness=_measure(fitness),
-        select=_selection(select),
+        terminals=picked(terminals, Terminals, "--terminals"),
+        fitness=picked(fitness, Measure, "--fitness"),
+        select=picked(select, Selection, "--select"),
         seeds=seeds,
         generations=generations,
         population=population,
-        k=share(k, "--k"),
         warmup=warmup,
         young=young,
     )
-    world = read_change_log(log, cycle=duration(cycle), documents=documents)
+    world = read_change_log(log, cycle=cycle, documents=documents, pages=pages, change=change, settled=settled)
+    settings = replace(settings, k=per_cycle(k, world))
+    if train_until is not None:
+        world = world.span(0, cut(world, train_until, "--train-until"))
     if world.cycles <= warmup or world.pages < 2:
         raise InputError(f"{log}: {world.pages} pages and {world.cycles} cycles are too few to learn from")
     if fitness == "discovery" and world.documents is None:
-        raise InputError("--fitness discovery needs --documents FILE")
+        raise InputError("--fitness discovery needs a log that tells which page shows which document; see --documents")
     begun = time.monotonic()
     checkpoint = output.with_name(output.name + ".checkpoint")
     source = f"{log.name} {world.pages} x {world.cycles} seed {seed}"
@@ -91,9 +114,10 @@ def learn(
     }
     if json:
         typer.echo(jsonlib.dumps(result))
-    else:
-        figures = f"{settings.fitness} {chosen.train:.4f} on training, {chosen.validation:.4f} on validation pages"
-        typer.echo(f"{result['formula']}\n{figures}; written to {output}")
+        return
+    figures = f"{settings.fitness} {chosen.train:.4f} on training, {chosen.validation:.4f} on validation pages"
+    read = [f"  {name}: {MEANINGS[name]}" for name in TERMINALS if name in terminals_of(chosen.tree)]
+    typer.echo("\n".join([str(result["formula"]), *read, f"{figures}; written to {output}"]))
 
 
 def _learned(
@@ -198,46 +222,3 @@ def _read(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as problem:
         raise InputError(f"{path}: cannot be read ({problem})") from problem
-
-
-def share(text: str, option: str) -> float:
-    """`5%` or `0.05` as a number above 0, at most 1."""
-    try:
-        value = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
-    except ValueError:
-        value = 0.0
-    if not 0.0 < value <= 1.0:
-        raise InputError(f"{option} {text}: give a share of the pages such as 5% or 0.05")
-    return value
-
-
-def duration(text: str) -> float:
-    """`15m` or `1d` in seconds."""
-    try:
-        value = seconds(text)
-    except ValueError as problem:
-        raise InputError(f"--cycle {text}: {problem}") from problem
-    if not isinstance(value, float) or value <= 0.0:
-        raise InputError(f"--cycle {text}: must be longer than nothing")
-    return value
-
-
-def _terminals(text: str) -> Terminals:
-    match text:
-        case "basic" | "all" | "extended":
-            return text
-    raise InputError(f"--terminals {text}: choose basic, all or extended")
-
-
-def _measure(text: str) -> Measure:
-    match text:
-        case "ndcg" | "changerate" | "freshness" | "discovery":
-            return text
-    raise InputError(f"--fitness {text}: choose ndcg, changerate, freshness or discovery")
-
-
-def _selection(text: str) -> Selection:
-    match text:
-        case "best" | "avg" | "sum":
-            return text
-    raise InputError(f"--select {text}: choose best, avg or sum")

@@ -1,7 +1,7 @@
 """Policies side by side on one change log: folds over pages, 95% intervals, victories and losses per cycle (GP4C)."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -12,7 +12,7 @@ from forager.chance import stream
 from forager.recrawl.log import ChangeLog
 from forager.recrawl.policies import ScoreFunction
 from forager.recrawl.settings import RecrawlSettings
-from forager.recrawl.simulate import Curves, Oracle, simulate
+from forager.recrawl.simulate import Curves, Greedy, Oracle, simulate
 
 FloatArray = NDArray[np.float64]
 MakeScore = Callable[[np.random.Generator], ScoreFunction]
@@ -77,8 +77,15 @@ def compare(
         )
         for name, make in policies
     ]
-    oracle = Judged("oracle", tuple(simulate(part, Oracle(part), settings, young=young) for part in parts))
-    return [*judged, oracle]
+    return [*judged, Judged("oracle", tuple(_oracle(part, settings, young) for part in parts))]
+
+
+def _oracle(log: ChangeLog, settings: RecrawlSettings, young: float) -> Curves:
+    """What an oracle of changes achieves; the documents are found by another, which knows what pages show."""
+    curves = simulate(log, Oracle(log), settings, young=young)
+    if log.documents is None:
+        return curves
+    return replace(curves, discovery=simulate(log, Greedy(), settings, young=young).discovery)
 
 
 def victories(one: Judged, other: Judged, figure: Figure) -> tuple[int, int]:

@@ -1,6 +1,6 @@
 """A change log: which page changed in which cycle. The world in which score functions are judged and learned."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,12 @@ class Documents:
         _, document = np.unique(self.document[kept], return_inverse=True)
         return Documents(document.astype(np.int64), new[self.page[kept]], self.first[kept], self.last[kept])
 
+    def during(self, start: int, stop: int) -> "Documents":
+        """The cycles from `start` to `stop`, counted anew; what appeared before has a first cycle below 0."""
+        kept = self.first < stop
+        _, document = np.unique(self.document[kept], return_inverse=True)
+        return Documents(document.astype(np.int64), self.page[kept], self.first[kept] - start, self.last[kept] - start)
+
 
 @dataclass(frozen=True, slots=True)
 class ChangeLog:
@@ -40,14 +46,22 @@ class ChangeLog:
     changed: NDArray[np.bool_]
     urls: tuple[str, ...] = ()
     documents: Documents | None = None
+    start: float = np.nan
+    """When cycle 0 begins, in seconds since the epoch; nan if nobody knows."""
+    cycle: float = 86_400.0
+    """Length of a cycle in seconds."""
+    hub: NDArray[np.bool_] | None = None
+    """Which pages are lists of links; None: not known."""
+    inlinks: IntArray | None = None
+    """How many pages of the log linked here when it began; None: not known."""
 
     @classmethod
     def of_visits(
-        cls, page: IntArray, cycle: IntArray, changed: NDArray[np.bool_], urls: tuple[str, ...] = ()
+        cls, page: IntArray, cycle: IntArray, changed: NDArray[np.bool_], urls: tuple[str, ...] = (), cycles: int = 0
     ) -> "ChangeLog":
         """The log that visits tell of: a change is placed in the cycle of the visit that saw it, no visit means no change."""
         pages = max(len(urls), int(page.max(initial=-1)) + 1)
-        matrix = np.zeros((pages, int(cycle.max(initial=-1)) + 1), dtype=np.bool_)
+        matrix = np.zeros((pages, max(cycles, int(cycle.max(initial=-1)) + 1)), dtype=np.bool_)
         matrix[page[changed], cycle[changed]] = True
         matrix[:, :1] = False
         return cls(matrix, urls)
@@ -75,13 +89,21 @@ class ChangeLog:
 
     def part(self, pages: IntArray) -> "ChangeLog":
         """The log of these pages, in this order."""
-        urls = tuple(self.urls[page] for page in pages) if self.urls else ()
-        documents = None if self.documents is None else self.documents.on(pages)
-        return ChangeLog(np.ascontiguousarray(self.changed[pages]), urls, documents)
+        return replace(
+            self,
+            changed=np.ascontiguousarray(self.changed[pages]),
+            urls=tuple(self.urls[page] for page in pages) if self.urls else (),
+            documents=None if self.documents is None else self.documents.on(pages),
+            hub=None if self.hub is None else self.hub[pages],
+            inlinks=None if self.inlinks is None else self.inlinks[pages],
+        )
 
     def span(self, start: int, stop: int) -> "ChangeLog":
-        """The cycles from `start` to `stop`; documents are left out."""
-        return ChangeLog(np.ascontiguousarray(self.changed[:, start:stop]), self.urls)
+        """The cycles from `start` to `stop`, as a log of its own."""
+        changed = np.ascontiguousarray(self.changed[:, start:stop])
+        changed[:, :1] = False
+        documents = None if self.documents is None else self.documents.during(start, stop)
+        return replace(self, changed=changed, documents=documents, start=self.start + start * self.cycle)
 
     def shuffled(self, rng: np.random.Generator) -> "ChangeLog":
         return self.part(rng.permutation(self.pages))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from forager.recrawl import estimators
 from forager.recrawl.expression import Expression, compiled
 from forager.recrawl.formula import parse
-from forager.recrawl.gp.tree import Tree
+from forager.recrawl.gp.tree import Tree, terminals_of
 from forager.recrawl.history import History
 from forager.recrawl.poisson import chance_of_update
 from forager.recrawl.settings import DEFAULTS, HACS, HacsSettings, RecrawlSettings
@@ -146,12 +146,9 @@ def named(name: str, rng: np.random.Generator, settings: RecrawlSettings = DEFAU
     return Formula.of(parse(name))
 
 
-def history_for(score: ScoreFunction, pages: int, settings: RecrawlSettings, cycle: float = 1.0) -> History:
+def history_for(score: ScoreFunction | None, pages: int, settings: RecrawlSettings, cycle: float = 1.0) -> History:
     """An empty history that keeps what this score function reads."""
     hacs = settings.hacs
-    trail = (
-        Trail(interpolated=hacs.updates == "interpolated", window=hacs.window * cycle)
-        if isinstance(score, Hacs)
-        else None
-    )
+    wanted = isinstance(score, Hacs) or (isinstance(score, Formula) and "rate" in terminals_of(score.tree))
+    trail = Trail(interpolated=hacs.updates == "interpolated", window=hacs.window * cycle) if wanted else None
     return History(pages, cycle=cycle, adaptive=settings.adaptive, trail=trail)

@@ -4,7 +4,7 @@ Warm-up: every page is visited in the first cycles. Then in each cycle all pages
 histories of those pages alone go on (GP4C, "Fitness").
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from forager.measures.ranking import change_rate, ndcg
 from forager.recrawl.log import ChangeLog, Documents
 from forager.recrawl.policies import ScoreFunction, history_for
 from forager.recrawl.settings import DEFAULTS, RecrawlSettings
-from forager.recrawl.states import States
+from forager.recrawl.states import EMPTY, States
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -68,6 +68,35 @@ class Oracle:
         return np.where(outdated, lasting, lasting - 2.0 * len(self.next_change)).astype(np.float64)
 
 
+class Greedy:
+    """Knows what every page shows: the page with the most documents not found yet first, then the next; and so on.
+
+    Ties: the lower row. The oracle of discovery; greedy, so not quite the best possible.
+    """
+
+    def choose(self, finder: "Finder", cycle: int, k: int) -> IntArray:
+        """The k pages of this cycle."""
+        at, page = finder.shown_unfound(cycle)
+        taken: list[int] = []
+        for _ in range(k):
+            count = np.bincount(page, minlength=len(finder.begin) - 1)
+            count[taken] = -1
+            taken.append(int(count.argmax()))
+            left = ~np.isin(finder.document[at], finder.document[at[page == taken[-1]]])
+            at, page = at[left], page[left]
+        return np.array(taken, dtype=np.int64)
+
+    def scores(self, states: States) -> FloatArray:
+        """Any order; simulations ask `choose` instead."""
+        return states.t
+
+
+def clock_of(log: ChangeLog) -> tuple[float, float]:
+    """Cycles in a day, and how many of them were over when the log begins; unknown starts count as midnight."""
+    day = 86_400.0 / log.cycle
+    return day, 0.0 if np.isnan(log.start) else log.start / log.cycle % day
+
+
 def downloads(pages: int, k: float) -> int:
     """How many pages a cycle visits: the share k of all, at least one."""
     return min(pages, max(1, round(k * pages)))
@@ -85,11 +114,15 @@ def simulate(
     rows: list[tuple[float, float, float, float]] = []
     tops: list[list[float]] = []
     everything = np.arange(pages)
+    day, phase = clock_of(log)
+    hub, inlinks = (EMPTY if known is None else known.astype(np.float64) for known in (log.hub, log.inlinks))
     for cycle in range(log.cycles):
         if cycle < warmup:
             chosen = everything
+        elif finder is not None and isinstance(score, Greedy):
+            chosen = score.choose(finder, cycle, k)
         else:
-            states = history.states(float(cycle))
+            states = replace(history.states(float(cycle)), hub=hub, inlinks=inlinks, day=day, phase=phase)
             chosen = best(score.scores(states), states.last, k)
         changed = outdated_at[chosen] <= cycle
         outdated = int(np.count_nonzero(outdated_at <= cycle))
@@ -138,6 +171,12 @@ class Finder:
         self.found[documents] = cycle
         visitor = np.repeat(np.arange(len(pages)), counts)[shown]
         return np.bincount(visitor[where], minlength=len(pages))
+
+    def shown_unfound(self, cycle: int) -> tuple[IntArray, IntArray]:
+        """What is shown in this cycle and was not found before: the places of the entries, and the page of each."""
+        shown = (self.first <= cycle) & (self.last >= cycle) & (self.found[self.document] < 0)
+        at = np.flatnonzero(shown)
+        return at, np.searchsorted(self.begin, at, side="right") - 1
 
     def discovery(self, young: float) -> Discovery:
         counted = self.appeared >= self.warmup

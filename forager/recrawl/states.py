@@ -48,8 +48,14 @@ class States:
     """λ by maximum likelihood (HACS)."""
     update: FloatArray = field(default_factory=_empty)
     """τ, the last known update (HACS)."""
+    hub: FloatArray = field(default_factory=_empty)
+    """1 for lists of links, 0 for other pages."""
+    inlinks: FloatArray = field(default_factory=_empty)
+    """How many known pages link here."""
     day: float = 1.0
-    """Cycles in a day, for the time of day."""
+    """Cycles in a day, for the time of day …"""
+    phase: float = 0.0
+    """… and how many of them were over when time was 0."""
 
     def __len__(self) -> int:
         return len(self.last)
@@ -69,7 +75,17 @@ def _lam(s: States) -> FloatArray:
 
 
 def _hour(s: States) -> FloatArray:
-    return np.full(len(s), (s.now / s.day) % 1.0 * 24.0)
+    return np.full(len(s), hour_of(s.now, s.day, s.phase))
+
+
+def hour_of(now: float, day: float, phase: float) -> float:
+    """The hour of the day, 0 to 24, when a day has `day` cycles of which `phase` were over at 0."""
+    return ((now + phase) / day) % 1.0 * 24.0
+
+
+def _told(column: FloatArray, s: States) -> FloatArray:
+    """The column, or zeros where nobody knows."""
+    return column if len(column) else np.zeros(len(s))
 
 
 TERMINALS: Mapping[str, Callable[[States], FloatArray]] = {
@@ -86,15 +102,18 @@ TERMINALS: Mapping[str, Callable[[States], FloatArray]] = {
     "azar": lambda s: estimators.index_gain(_lam(s), s.t) / _lam(s),
     "gain": lambda s: estimators.index_gain(_lam(s), s.t),
     "since": lambda s: s.now - s.last_change,
-    "docs": lambda s: s.documents / np.maximum(s.n, 1.0),
+    "rate": lambda s: _told(s.rate, s),
+    "docs": lambda s: _told(s.documents, s) / np.maximum(s.n, 1.0),
     "hour": _hour,
+    "hub": lambda s: _told(s.hub, s),
+    "inlinks": lambda s: _told(s.inlinks, s),
 }
 """Every terminal by its name in formulas; the estimators are the scores of the baselines of the same name."""
 
 BASIC = ("n", "X", "t")
 ALL = (*BASIC, "cg", "nad", "sad", "aad", "gad")
-EXTENDED = (*ALL, "T", "lam", "azar", "gain", "since", "hour")
-"""Ours; `docs` joins when the log tells which documents a visit brought."""
+EXTENDED = (*ALL, "T", "lam", "azar", "gain", "since", "rate", "docs", "hour", "hub", "inlinks")
+"""Ours; those that a log cannot tell are not offered."""
 
 MEANINGS = {
     "n": "visits so far",
@@ -110,6 +129,9 @@ MEANINGS = {
     "azar": "freshness index of Azar et al.",
     "gain": "azar times lam",
     "since": "cycles since the last change seen",
+    "rate": "changes per cycle by maximum likelihood (HACS)",
     "docs": "new documents per visit",
     "hour": "hour of the day",
+    "hub": "1 for lists of links, else 0",
+    "inlinks": "known pages that link here",
 }

@@ -1,94 +1,157 @@
-"""The papers' table on a synthetic log like BRDC'12: every policy, GP4C trained on other folds, and the oracle.
+"""The papers' table on a change log: every policy, GP4C trained on other pages or on earlier time, and the oracle.
 
-One fifth of the pages is the test set, the other four are split equally into training and validation; rotated five
-times.
+On other pages: one fifth of them is the test set, the other four are split equally into training and validation; rotated
+five times. On earlier time: learned from the first half, half of the pages for training, half for validation, and judged
+on the second half, in five folds of pages.
 
-    python tests/bench/policies_table.py            a minute or two: 20,000 pages, small populations
-    python tests/bench/policies_table.py --full     417,048 pages, 300 x 50, one seed per fold
+    python tests/bench/policies_table.py                      a minute or two: 20,000 pages like BRDC'12, small populations
+    python tests/bench/policies_table.py --full               417,048 pages, 300 x 50, one seed per fold
+    python tests/bench/policies_table.py --log emacs          a real log: files of GNU Emacs, weekly, 2001 to 2014
+    python tests/bench/policies_table.py --log emacs --time   the same, across time
+    python tests/bench/policies_table.py --log hubs           130 synthetic section pages, 6 per hour: discovery
 """
 
 import argparse
 import os
+import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 from brdc_like import PAGES, brdc_like
+from hub_world import hub_world
 
 from forager.chance import stream
 from forager.recrawl.comparison import Judged, half_interval, victories
 from forager.recrawl.formula import text_of
 from forager.recrawl.gp.retrain import learn
-from forager.recrawl.gp.settings import GPSettings
+from forager.recrawl.gp.settings import GPSettings, Measure, Terminals
 from forager.recrawl.log import ChangeLog
 from forager.recrawl.policies import NAMES, Formula, named
 from forager.recrawl.settings import RecrawlSettings
-from forager.recrawl.simulate import Curves, Oracle, simulate
+from forager.recrawl.simulate import Greedy, Oracle, simulate
 
 FOLDS = 5
 PAPER = {"rand": 0.1566, "age": 0.1753, "nad": 0.7162, "sad": 0.5451, "aad": 0.6778, "gad": 0.6535, "cg": 0.6672}
-PAPER |= {"gp4c-basic": 0.7164, "gp4c-all": 0.7256}
-LEARNED = {
-    "gp4c-basic": GPSettings(terminals="basic", fitness="ndcg"),
-    "gp4c-all": GPSettings(terminals="all", fitness="ndcg"),
-    "gp4c-extended, freshness": GPSettings(terminals="extended", fitness="freshness"),
-}
+PAPER |= {"basic, ndcg": 0.7164, "all, ndcg": 0.7256}
+Parts = tuple[ChangeLog, ChangeLog, ChangeLog]
 
 
-def parts_of(folds: list[np.ndarray], log: ChangeLog, test: int) -> tuple[ChangeLog, ChangeLog, ChangeLog]:
-    """Test, training and validation pages of one rotation."""
-    others = [folds[(test + i) % FOLDS] for i in range(1, FOLDS)]
-    train, validation = (np.sort(np.concatenate(pair)) for pair in (others[:2], others[2:]))
-    return log.part(folds[test]), log.part(train), log.part(validation)
+def read(arguments: argparse.Namespace) -> ChangeLog:
+    """The log that was asked for, in random order."""
+    if arguments.log == "hubs":
+        return hub_world(arguments.world)
+    if arguments.log == "brdc":
+        return brdc_like(arguments.pages or (PAGES if arguments.full else 20_000))
+    sys.path.insert(0, str(Path(__file__).parent.parent))
+    from change_corpora import emacs_log
+
+    log = emacs_log(2015, 2021, 1) if arguments.log == "emacs-daily" else emacs_log()
+    return log.shuffled(stream(0, "policies table"))
+
+
+def on_other_pages(log: ChangeLog) -> list[Parts]:
+    """Test, training and validation logs of every rotation."""
+    folds = [np.arange(fold, log.pages, FOLDS) for fold in range(FOLDS)]
+    rotations = []
+    for test in range(FOLDS):
+        others = [folds[(test + i) % FOLDS] for i in range(1, FOLDS)]
+        train, validation = (np.sort(np.concatenate(pair)) for pair in (others[:2], others[2:]))
+        rotations.append((log.part(folds[test]), log.part(train), log.part(validation)))
+    return rotations
+
+
+def on_earlier_time(log: ChangeLog) -> list[Parts]:
+    """Five test folds of the second half; one training and validation log of the first."""
+    train, validation = log.span(0, log.cycles // 2).folds(2)
+    return [(test, train, validation) for test in log.span(log.cycles // 2, log.cycles).folds(FOLDS)]
+
+
+def whole_hubs(log: ChangeLog) -> list[Parts]:
+    """Hubs share documents, so they are not dealt out: learned and validated on one world's first half, judged after."""
+    half = log.cycles // 2
+    return [(log.span(half, log.cycles), log.span(0, half // 2), log.span(half // 2, half))]
+
+
+def wishes(arguments: argparse.Namespace) -> dict[str, GPSettings]:
+    sets: list[Terminals] = ["basic", "all", "extended"]
+    asked: list[Measure] = ["discovery"] if arguments.log == "hubs" else arguments.fitness.split(",")
+    population = arguments.population or (300 if arguments.full else 60)
+    generations = arguments.generations or (50 if arguments.full else 10)
+    common = GPSettings(population=population, generations=generations, seeds=arguments.seeds)
+    return {
+        f"{terminals}, {fitness}": replace(common, terminals=terminals, fitness=fitness)
+        for fitness in asked
+        for terminals in sets
+    }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--log", choices=("brdc", "emacs", "emacs-daily", "hubs"), default="brdc")
+    parser.add_argument("--time", action="store_true", help="learn from the first half of time, judge on the second")
+    parser.add_argument("--fitness", default="ndcg,freshness", help="changerate, ndcg, freshness; with commas")
     parser.add_argument("--full", action="store_true", help="the papers' number of pages and population")
     parser.add_argument("--pages", type=int, default=0)
+    parser.add_argument("--world", type=int, default=0, help="seed of the hub world")
+    parser.add_argument("--k", type=float, default=0.0, help="pages per cycle as a share; default 5%%, hubs 6 of 130")
     parser.add_argument("--population", type=int, default=0)
     parser.add_argument("--generations", type=int, default=0)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--processes", type=int, default=0, help="0: one, with --full one per core")
     arguments = parser.parse_args()
-    population = arguments.population or (300 if arguments.full else 40)
-    generations = arguments.generations or (50 if arguments.full else 8)
     processes = arguments.processes or ((os.cpu_count() or 1) if arguments.full else 1)
-    log = brdc_like(arguments.pages or (PAGES if arguments.full else 20_000))
-    folds = [np.arange(fold, log.pages, FOLDS) for fold in range(FOLDS)]
-    judged: dict[str, list[Curves]] = {}
-    settings = RecrawlSettings()
-    begun = time.perf_counter()
-    for number in range(FOLDS):
-        test, train, validation = parts_of(folds, log, number)
+    log = read(arguments)
+    settings = RecrawlSettings(k=arguments.k or (6 / 130 if arguments.log == "hubs" else 0.05))
+    split = whole_hubs if arguments.log == "hubs" else on_earlier_time if arguments.time else on_other_pages
+    judged: dict[str, list] = {}
+    learned: dict[tuple[int, str], object] = {}
+    begun = time.process_time()
+    for number, (test, train, validation) in enumerate(split(log)):
         for name in NAMES:
             judged.setdefault(name, []).append(simulate(test, named(name, stream(number, name)), settings))
-        for name, wish in LEARNED.items():
-            gp = replace(wish, population=population, generations=generations, seeds=arguments.seeds)
-            found = learn(train, validation, gp, seed=0, processes=processes)
-            judged.setdefault(name, []).append(simulate(test, Formula.of(found.tree), settings))
-            figures = f"train {found.train:.4f} validation {found.validation:.4f}"
-            print(f"fold {number + 1} {name}: {text_of(found.tree)}   ({figures}, {time.perf_counter() - begun:.0f} s)")
-        judged.setdefault("oracle", []).append(simulate(test, Oracle(test), settings))
-    table([Judged(name, tuple(curves)) for name, curves in judged.items()], log)
+        for name, wish in wishes(arguments).items():
+            key = (id(train), name)
+            if key not in learned:
+                found = learn(train, validation, replace(wish, k=settings.k), seed=0, processes=processes)
+                learned[key] = found.tree
+                figures = f"train {found.train:.4f} validation {found.validation:.4f}"
+                spent = time.process_time() - begun
+                print(f"fold {number + 1} {name}: {text_of(found.tree)}   ({figures}, {spent:.0f} s)", flush=True)
+            judged.setdefault(name, []).append(simulate(test, Formula.of(learned[key]), settings))
+        oracle = simulate(test, Oracle(test), settings)
+        if test.documents is not None:
+            oracle = replace(oracle, discovery=simulate(test, Greedy(), settings).discovery)
+        judged.setdefault("oracle", []).append(oracle)
+    results = [Judged(name, tuple(curves)) for name, curves in judged.items()]
+    print(f"\n{log.pages:,} pages, {log.cycles} cycles, {log.changed_share():.2%} change in a cycle")
+    (discovery_table if log.documents is not None else table)(results)
 
 
-def table(judged: list[Judged], log: ChangeLog) -> None:
+def table(judged: list[Judged]) -> None:
     rivals = {one.name: one for one in judged}
-    print(f"\n{log.pages:,} pages, {log.cycles} cycles; ± 95% over {FOLDS} folds; v/l: cycles won/lost against")
-    print(
-        f"{'policy':<26}{'paper':>7}{'ChangeRate':>16}{'NDCG':>16}{'freshness':>16}{'age':>7}{'v/l nad':>9}{'v/l cg':>9}"
-    )
+    print(f"± 95% over {FOLDS} folds; v/l: cycles won/lost against by ChangeRate, and against azar by freshness")
+    print(f"{'policy':<24}{'paper':>7}{'ChangeRate':>16}{'NDCG':>16}{'freshness':>16}{'age':>7}", end="")
+    print(f"{'v/l nad':>9}{'v/l cg':>9}{'v/l azar':>10}")
     for one in sorted(judged, key=lambda one: one.mean("change_rate")):
-        row = f"{one.name:<26}{PAPER.get(one.name, ''):>7}"
+        row = f"{one.name:<24}{PAPER.get(one.name, ''):>7}"
         for figure in ("change_rate", "ndcg", "freshness"):
             means = one.curves(figure).mean(axis=1)
             row += f"{means.mean():>9.4f} ±{half_interval(means):.4f}"
         row += f"{one.mean('age'):>7.2f}"
-        for rival in ("nad", "cg"):
-            won, lost = victories(one, rivals[rival], "change_rate")
+        for rival, figure in (("nad", "change_rate"), ("cg", "change_rate"), ("azar", "freshness")):
+            won, lost = victories(one, rivals[rival], figure)
             row += f"{f'{won}/{lost}':>9}"
         print(row)
+
+
+def discovery_table(judged: list[Judged]) -> None:
+    print(f"{'policy':<24}{'coverage':>10}{'delay h':>9}{'median':>8}{'worth':>8}")
+    for one in sorted(judged, key=lambda one: one.folds[0].discovery.worth):
+        delays = one.delays()
+        print(f"{one.name:<24}{one.coverage():>10.3f}{delays.mean():>9.2f}{np.median(delays):>8.1f}", end="")
+        print(f"{one.folds[0].discovery.worth:>8.4f}")
 
 
 if __name__ == "__main__":

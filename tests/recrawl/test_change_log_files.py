@@ -27,7 +27,7 @@ def test_digests_and_iso_times(tmp_path: Path) -> None:
         "url,time,digest\na,2024-01-02T08:00:00,q\nb,2024-01-01T00:00:00,r\na,2024-01-01T01:00:00,p\n"
         "b,2024-01-02T01:00:00,r\nb,2024-01-03T00:00:00,s\na,2024-01-03T05:00:00,q\n"
     )
-    assert read_change_log(path, cycle=86400.0).changed.tolist() == EXPECTED
+    assert read_change_log(path, cycle="1d").changed.tolist() == EXPECTED
 
 
 def test_json_lines_with_seconds(tmp_path: Path) -> None:
@@ -36,7 +36,7 @@ def test_json_lines_with_seconds(tmp_path: Path) -> None:
         '{"url": "a", "time": 1000, "changed": false}\n{"url": "a", "time": 1900, "changed": true}\n'
         '{"url": "b", "time": 2800.5, "changed": true}\n'
     )
-    assert read_change_log(path, cycle=900.0).changed.tolist() == EXPECTED
+    assert read_change_log(path, cycle="15m").changed.tolist() == EXPECTED
 
 
 def test_parquet(tmp_path: Path) -> None:

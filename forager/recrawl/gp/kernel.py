@@ -1,4 +1,4 @@
-"""The compiled heart of the grouped simulation: take the best groups, look at their pages, sort these into new groups.
+"""The compiled heart of the grouped simulation: score the groups, take the best, sort their pages into new groups.
 
 A group is all pages with equal state; its pages lie side by side in `arena`, in the fixed order. All groups born in one
 cycle were visited in that cycle, so a group only ever loses pages, from its front. Group tables have a column a group.
@@ -6,100 +6,18 @@ cycle were visited in that cycle, so a group only ever loses pages, from its fro
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-Int64Array = NDArray[np.int64]
-Int32Array = NDArray[np.int32]
-
-N, X, RECENT, RANKED, HALVED, LAST_CHANGE = range(6)
-"""Codes of the running sums a state may hold."""
-
-_DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
-_BIT = np.empty(64, dtype=np.int64)
-for _index in range(64):
-    _BIT[((1 << _index) * int(_DE_BRUIJN) % (1 << 64)) >> 58] = _index
+from forager.recrawl.gp.bits import first_bit
+from forager.recrawl.gp.choosing import select
+from forager.recrawl.gp.machine import HALVED, LAST, LAST_CHANGE, RANKED, RECENT, N, X, evaluate
 
 
-@njit(cache=True)
-def _first_bit(word):  # type: ignore[no-untyped-def]
-    """The place of the lowest bit that is set; anything for 0."""
-    return _BIT[((word & (~word + np.uint64(1))) * _DE_BRUIJN) >> np.uint64(58)]
-
-
-@njit(cache=True)
-def _take_merged(groups, wanted, start, end, arena, run_group, run_from, run_size, runs, marks, home):  # type: ignore[no-untyped-def]
-    """Take from several groups of one rank, page by page in the fixed order; neighbours of one group make one run."""
-    few = len(groups) <= 4
-    word, left = -1, np.uint64(0)
-    if not few:
-        for group in groups:
-            for i in range(start[group], end[group]):
-                page = arena[i]
-                marks[page >> 6] |= np.uint64(1) << np.uint64(page & 63)
-                home[page] = group
-    open_run = -1
-    for _ in range(wanted):
-        best = -1
-        if few:
-            for group in groups:
-                if start[group] < end[group] and (best < 0 or arena[start[group]] < arena[start[best]]):
-                    best = group
-        else:
-            while not left:
-                word += 1
-                left = marks[word]
-            best = home[(word << 6) + _first_bit(left)]
-            left &= left - np.uint64(1)
-        if open_run != best:
-            run_group[runs], run_from[runs], run_size[runs] = best, start[best], 0
-            runs, open_run = runs + 1, best
-        run_size[runs - 1] += 1
-        start[best] += 1
-    if not few:
-        marks[:] = 0
-    return runs
-
-
-@njit(cache=True)
-def select(k, order, score, last, start, end, arena, run_group, run_from, run_size, marks, home):  # type: ignore[no-untyped-def]
-    """Take the k best pages off the front of their groups, as runs in the order of their ranks.
-
-    `order` holds the groups by rising score. Ties: longer unvisited first, then the fixed order.
-    """
-    runs, filled, high = 0, 0, len(order)
-    while filled < k and high > 0:
-        low = high - 1
-        while low > 0 and score[order[low - 1]] == score[order[high - 1]]:
-            low -= 1
-        equals = order[low:high]
-        if len(equals) > 1:
-            equals = equals[np.argsort(last[equals])]
-        first = 0
-        while first < len(equals) and filled < k:
-            group, beyond = equals[first], first + 1
-            while beyond < len(equals) and last[equals[beyond]] == last[group]:
-                beyond += 1
-            if beyond - first == 1:
-                size = min(k - filled, end[group] - start[group])
-                run_group[runs], run_from[runs], run_size[runs] = group, start[group], size
-                start[group] += size
-                runs, filled = runs + 1, filled + size
-            else:
-                tier = equals[first:beyond]
-                size = min(k - filled, np.sum(end[tier] - start[tier]))
-                runs = _take_merged(tier, size, start, end, arena, run_group, run_from, run_size, runs, marks, home)
-                filled += size
-            first = beyond
-        high = low
-    return runs, filled
-
-
-@njit(cache=True)
-def _bear(old, new, changed, cycle, codes, sums):  # type: ignore[no-untyped-def]
-    """The sums of a group after a visit; `ranked` needs n, which stands first when both are kept."""
-    for row in range(len(codes)):
-        code, value = codes[row], sums[row, old]
+@njit(cache=True, inline="always")
+def _bear(old, new, changed, cycle, codes, table):  # type: ignore[no-untyped-def]
+    """The sums of a group after a visit; `ranked` needs n, which comes before it when both are kept."""
+    table[LAST, new] = cycle
+    for code in codes:
+        value = table[code, old]
         if code == N:
             value += 1.0
         elif code == X:
@@ -107,36 +25,36 @@ def _bear(old, new, changed, cycle, codes, sums):  # type: ignore[no-untyped-def
         elif code == RECENT:
             value = changed
         elif code == RANKED:
-            value += sums[0, new] * changed
+            value += table[N, new] * changed
         elif code == HALVED:
             value = (value + changed) / 2.0
-        elif changed > 0.0:
+        elif code == LAST_CHANGE and changed > 0.0:
             value = cycle
-        sums[row, new] = value
+        table[code, new] = value
 
 
-@njit(cache=True)
-def _heir(old, born, changed, cycle, codes, sums, bits, table):  # type: ignore[no-untyped-def]
+@njit(cache=True, inline="always")
+def _heir(old, born, changed, cycle, codes, table, bits, index):  # type: ignore[no-untyped-def]
     """The group of this cycle that pages of `old` join after a visit: `born` itself if there is none like it yet."""
-    _bear(old, born, changed, float(cycle), codes, sums)
+    _bear(old, born, changed, float(cycle), codes, table)
     key = np.uint64(0)
-    for row in range(len(codes)):
-        key = (key ^ bits[row, born]) * np.uint64(0x9E3779B97F4A7C15)
+    for code in codes:
+        key = (key ^ bits[code, born]) * np.uint64(0x9E3779B97F4A7C15)
         key ^= key >> np.uint64(32)  # the high bits of a product depend on all bits of its factors
-    mask = len(table) - 1
+    mask = len(index) - 1
     at = np.int64((key * np.uint64(0xBF58476D1CE4E5B9)) >> np.uint64(32)) & mask
-    while table[at] >> 32 == cycle:  # an entry is its cycle and its group in one number; older ones do not count
-        known, equal = table[at] & 0xFFFFFFFF, True
-        for row in range(len(codes)):
-            equal = equal and bits[row, known] == bits[row, born]
+    while index[at] >> 32 == cycle:  # an entry is its cycle and its group in one number; older ones do not count
+        known, equal = index[at] & 0xFFFFFFFF, True
+        for code in codes:
+            equal = equal and bits[code, known] == bits[code, born]
         if equal:
             return known
         at = (at + 1) & mask
-    table[at] = (cycle << 32) | born
+    index[at] = (cycle << 32) | born
     return born
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _look(arena, first, size, since, cycle, cycles, history, flags, expiring, discount, rank):  # type: ignore[no-untyped-def]
     """Visit a run of pages last visited in the cycle `since`: how many have changed, and their DCG; `flags` says which.
 
@@ -157,8 +75,8 @@ def _look(arena, first, size, since, cycle, cycles, history, flags, expiring, di
             word = history[0, arena[first + i]]
             hit = 1 if word & seen else 0
             coming = word & from_ahead
-            expiring[_first_bit(coming) if coming else cycles] += hit
-            flags[i] = hit
+            expiring[first_bit(coming) if coming else cycles] += hit
+            flags[rank + i] = hit
             found += hit
             gain += discount[rank + i] * hit
         return found, gain
@@ -168,106 +86,130 @@ def _look(arena, first, size, since, cycle, cycles, history, flags, expiring, di
         while at < high and not word:
             at += 1
             word = history[at, page]
-        flags[i] = 1 if (word & to_high if at == high else word) else 0
-        if flags[i]:
+        hit = 1 if (word & to_high if at == high else word) else 0
+        flags[rank + i] = hit
+        if hit:
             at = ahead
             coming = history[at, page] & from_ahead if at < len(history) else np.uint64(0)
             while at + 1 < len(history) and not coming:
                 at += 1
                 coming = history[at, page]
-            expiring[(at << 6) + _first_bit(coming) if coming else cycles] += 1
+            expiring[(at << 6) + first_bit(coming) if coming else cycles] += 1
             found += 1
             gain += discount[rank + i]
     return found, gain
 
 
 @njit(cache=True)
-def _settle(groups, born, used, start, end, arena, marks, home):  # type: ignore[no-untyped-def]
-    """Write the marked pages into the arena, each into its new home, in the fixed order; `end` holds the sizes."""
-    for group in range(groups, born):
-        start[group] = used
-        used += end[group]
-        end[group] = start[group]
-    for word in range(len(marks)):
-        left = marks[word]
-        while left:
-            page = (word << 6) + _first_bit(left)
-            group = home[page]
-            arena[end[group]] = page
-            end[group] += 1
-            left &= left - np.uint64(1)
-        marks[word] = 0
-    return used
+def _settle(runs, run_group, run_from, run_size, heirs, sources, flags, start, end, arena, marks, home):  # type: ignore[no-untyped-def]
+    """Write the visited pages into the arena, each behind the `end` of its new group, in the fixed order.
+
+    Pages of one run are in order already; only groups fed by several runs need sorting, by marking their pages.
+    """
+    rank, marked = 0, False
+    for run in range(runs):
+        old = run_group[run]
+        quiet, busy = heirs[2 * old], heirs[2 * old + 1]
+        for place in range(run_from[run], run_from[run] + run_size[run]):
+            page = arena[place]
+            group = busy if flags[rank] else quiet
+            rank += 1
+            if sources[group] == 1:
+                arena[end[group]] = page
+                end[group] += 1
+            else:
+                home[page] = group
+                marks[page >> 6] |= np.uint64(1) << np.uint64(page & 63)
+                marked = True
+    if marked:
+        for word in range(len(marks)):
+            left = marks[word]
+            while left:
+                page = (word << 6) + first_bit(left)
+                group = home[page]
+                arena[end[group]] = page
+                end[group] += 1
+                left &= left - np.uint64(1)
+            marks[word] = 0
 
 
 @njit(cache=True)
-def _closed_up(born, codes, sums, last, start, end):  # type: ignore[no-untyped-def]
+def _closed_up(groups, born, codes, table, start, end):  # type: ignore[no-untyped-def]
     """Close the gaps that empty groups leave; the number of groups then."""
     alive = 0
     for group in range(born):
         if start[group] < end[group]:
             if alive < group:
-                last[alive], start[alive], end[alive] = last[group], start[group], end[group]
-                for row in range(len(codes)):
-                    sums[row, alive] = sums[row, group]
+                table[LAST, alive], start[alive], end[alive] = table[LAST, group], start[group], end[group]
+                for code in codes:
+                    table[code, alive] = table[code, group]
             alive += 1
     return alive
 
 
 @njit(cache=True)
-def advance(  # type: ignore[no-untyped-def]
-    cycle,
+def simulate(  # type: ignore[no-untyped-def]
+    program,
+    warmup,
+    cycles,
     k,
-    order,
-    score,
+    hours,
     groups,
-    used,
-    outdated,
     codes,
-    sums,
+    table,
     bits,
-    last,
     start,
     end,
     arena,
-    run_group,
-    run_from,
-    run_size,
-    cycles,
     history,
     expiring,
     discount,
-    heirs,
-    flags,
-    table,
-    marks,
-    home,
+    ideal,
+    room,
 ):
-    """One cycle: groups and arena places then in use, pages visited, changes found, their DCG, copies out of date."""
-    runs, filled = select(k, order, score, last, start, end, arena, run_group, run_from, run_size, marks, home)
-    heirs[: 2 * groups] = -1
-    born, hits, gain, rank = groups, 0, 0.0, 0
-    for run in range(runs):
-        old, first, length = run_group[run], run_from[run], run_size[run]
-        since = np.int64(last[old])
-        found, worth = _look(arena, first, length, since, cycle, cycles, history, flags, expiring, discount, rank)
-        for changed in range(2):
-            size = found if changed else length - found
-            if size:
-                if heirs[2 * old + changed] < 0:
-                    heir = _heir(old, born, float(changed), cycle, codes, sums, bits, table)
-                    heirs[2 * old + changed] = heir
-                    if heir == born:
-                        last[born], end[born] = cycle, 0
-                        born += 1
-                end[heirs[2 * old + changed]] += size
-        quiet, busy = heirs[2 * old], heirs[2 * old + 1]
-        for i in range(length):
-            page = arena[first + i]
-            home[page] = busy if flags[i] else quiet
-            marks[page >> 6] |= np.uint64(1) << np.uint64(page & 63)
-        rank += length
-        hits += found
-        gain += worth
-    used = _settle(groups, born, used, start, end, arena, marks, home)
-    return _closed_up(born, codes, sums, last, start, end), used, filled, hits, gain, outdated - hits
+    """All cycles after the warm-up: a row each of ChangeRate, NDCG and the number of copies out of date.
+
+    `codes` are the rows of `table` that a state holds; `expiring` counts the copies that go out of date by cycle, if
+    nothing is visited.
+    """
+    code, left, right, number = program
+    score, order, runs_of, heirs, sources, flags, index, marks, home = room
+    run_group, run_from, run_size = runs_of
+    pages, outdated, index[:] = end[groups - 1] if groups else 0, 0, -1
+    used = pages
+    rows = np.empty((max(0, cycles - warmup), 3))
+    for cycle in range(warmup, cycles):
+        outdated += expiring[cycle]
+        best = ideal[min(k, outdated)]
+        evaluate(code, left, right, number, groups, float(cycle), hours[cycle], table, score)
+        runs, filled = select(
+            k, groups, score, order, table[LAST], start, end, arena, run_group, run_from, run_size, marks, home
+        )
+        heirs[: 2 * groups] = -1
+        born, hits, gain, rank = groups, 0, 0.0, 0
+        for run in range(runs):
+            old, first, length = run_group[run], run_from[run], run_size[run]
+            since = np.int64(table[LAST, old])
+            found, worth = _look(arena, first, length, since, cycle, cycles, history, flags, expiring, discount, rank)
+            for changed in range(2):
+                size = found if changed else length - found
+                if size:
+                    heir = heirs[2 * old + changed]
+                    if heir < 0:
+                        heir = _heir(old, born, float(changed), cycle, codes, table, bits, index)
+                        heirs[2 * old + changed] = heir
+                        if heir == born:
+                            end[born], sources[born] = 0, 0
+                            born += 1
+                    end[heir] += size
+                    sources[heir] += 1
+            rank, hits, gain = rank + length, hits + found, gain + worth
+        for group in range(groups, born):
+            start[group] = used
+            used += end[group]
+            end[group] = start[group]
+        _settle(runs, run_group, run_from, run_size, heirs, sources, flags, start, end, arena, marks, home)
+        groups = _closed_up(groups, born, codes, table, start, end)
+        outdated -= hits
+        rows[cycle - warmup] = hits / filled, gain / best if best else 0.0, float(outdated)
+    return rows

@@ -1,0 +1,172 @@
+"""Change logs and discovery logs in tables: CSV, JSON lines, Parquet, or a dense 0/1 matrix in an .npz.
+
+visits      url, cycle or time, changed or digest
+stays       url, target, first_time, last_time: a document (target) stood on a page, first and last seen at these times
+documents   document, url, first, last: the same in cycles, beside a table of visits
+"""
+
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.json
+import pyarrow.parquet
+from numpy.typing import NDArray
+
+from forager.errors import InputError
+from forager.imports.log_cycles import Cycles
+from forager.imports.times import moments
+from forager.recrawl.log import ChangeLog, Documents
+
+IntArray = NDArray[np.int64]
+_PAGE, _CYCLE, _TIME = ("url", "page", "id"), ("cycle",), ("time", "timestamp", "at")
+_CHANGED, _DIGEST = ("changed",), ("digest", "hash", "checksum")
+_STAYS = ("url", "target", "first_time", "last_time")
+_EVER = np.iinfo(np.int32).max
+
+
+def read_table(path: Path) -> pa.Table:
+    """Any table, by the end of its name; CSV if that says nothing. Names of columns in lower case."""
+    try:
+        match path.suffix:
+            case ".parquet":
+                table = pa.parquet.read_table(path)
+            case ".jsonl" | ".ndjson" | ".json":
+                table = pa.json.read_json(path)
+            case _:
+                table = pa.csv.read_csv(path)
+    except (pa.ArrowException, OSError) as problem:
+        raise InputError(f"{path}: cannot be read ({str(problem).splitlines()[0]})") from problem
+    return table.rename_columns([name.strip().lower() for name in table.column_names])
+
+
+def log_of_table(table: pa.Table, path: Path, cycle: float | None) -> ChangeLog:
+    """The log of a table of visits or of stays; `cycle` seconds make a cycle, None: what suits the times.
+
+    A page without an entry in a cycle counts as unchanged; with digests, a change is a digest unlike the page's last.
+    """
+    if set(_STAYS) <= set(table.column_names):
+        return _log_of_stays(table, path, cycle)
+    urls, page = _numbered(_column(table, path, *_PAGE))
+    if any(name in table.column_names for name in _CYCLE):
+        moment = _whole(_column(table, path, *_CYCLE), path)
+        grid = Cycles.counted(moment, cycle, str(path), len(urls))
+        numbers = moment - moment.min(initial=moment[0] if len(moment) else 0)
+    else:
+        seconds = _seconds(_column(table, path, *_CYCLE, *_TIME), path)
+        grid = Cycles.of(seconds, page, cycle, str(path), len(urls))
+        numbers = grid.of_moment(seconds)
+    changed = _changes(table, path, page, seconds if np.isfinite(grid.start) else numbers)
+    log = ChangeLog.of_visits(page, numbers, changed, tuple(urls), grid.count)
+    return replace(log, start=grid.start, cycle=grid.length)
+
+
+def read_documents(path: Path, log: ChangeLog) -> Documents:
+    """A discovery log: which URL shows which document from cycle `first` to `last` (without `last`: for ever)."""
+    table = read_table(path)
+    known = {url: number for number, url in enumerate(log.urls)}
+    shown_by = [known.get(url, -1) for url in _column(table, path, "url").cast(pa.string()).to_pylist()]
+    page = np.array(shown_by, dtype=np.int64)
+    kept = page >= 0
+    if not kept.any():
+        raise InputError(f"{path}: names no page of the change log")
+    first = _whole(_column(table, path, "first"), path)
+    last = _whole(_column(table, path, "last"), path) if "last" in table.column_names else np.full(len(first), _EVER)
+    _, document = np.unique(_numbered(_column(table, path, "document", "doc"))[1][kept], return_inverse=True)
+    return Documents(document.astype(np.int64), page[kept], first[kept], last[kept])
+
+
+def read_matrix(path: Path, cycle: float | None) -> ChangeLog:
+    """The dense pages × cycles matrix `changed` of an .npz."""
+    try:
+        with np.load(path, allow_pickle=False) as content:
+            if "changed" not in content:
+                raise InputError(f"{path}: holds no array `changed`; it has {', '.join(content) or 'none'}")
+            changed = content["changed"]
+    except (OSError, ValueError, EOFError, AttributeError, zipfile.BadZipFile) as problem:
+        raise InputError(f"{path}: cannot be read as .npz ({problem})") from problem
+    if changed.ndim != 2 or changed.dtype.kind not in "biuf":
+        raise InputError(f"{path}: `changed` must be a matrix pages × cycles of 0 and 1, not {changed.shape}")
+    if changed.dtype.kind != "b" and not np.isin(changed, (0, 1)).all():
+        raise InputError(f"{path}: `changed` must hold 0 and 1 alone")
+    matrix = np.ascontiguousarray(changed != 0)
+    matrix[:, :1] = False
+    return ChangeLog(matrix, cycle=cycle or 86_400.0)
+
+
+def _log_of_stays(table: pa.Table, path: Path, cycle: float | None) -> ChangeLog:
+    """A page changes when it shows a document that it never showed before (as in HACS)."""
+    urls, page = _numbered(_column(table, path, "url"))
+    _, document = _numbered(_column(table, path, "target"))
+    seen, seen_last = (_seconds(_column(table, path, name), path) for name in ("first_time", "last_time"))
+    if (seen > seen_last).any():
+        raise InputError(f"{path}: a stay ends before it begins (row {int(np.argmax(seen > seen_last)) + 1})")
+    grid = Cycles.of(np.concatenate([seen, seen_last]), np.concatenate([page, page]), cycle, str(path), len(urls))
+    first, last = grid.of_moment(seen), grid.of_moment(seen_last)
+    log = ChangeLog.of_visits(page, first, first_of_pair(page, document, first), tuple(urls), grid.count)
+    return replace(log, documents=Documents(document, page, first, last), start=grid.start, cycle=grid.length)
+
+
+def first_of_pair(page: IntArray, document: IntArray, first: IntArray) -> NDArray[np.bool_]:
+    """Which rows are the first stay of their document on their page."""
+    order = np.lexsort((first, document, page))
+    new = np.ones(len(order), dtype=np.bool_)
+    new[1:] = (page[order[1:]] != page[order[:-1]]) | (document[order[1:]] != document[order[:-1]])
+    result = np.zeros(len(order), dtype=np.bool_)
+    result[order] = new
+    return result
+
+
+def _column(table: pa.Table, path: Path, *names: str) -> pa.ChunkedArray:
+    for name in names:
+        if name in table.column_names:
+            column = table.column(name)
+            if column.null_count:
+                raise InputError(f"{path}: a row has no {name}")
+            return column
+    raise InputError(f"{path}: has no column {' or '.join(names)}; it has {', '.join(table.column_names)}")
+
+
+def _numbered(column: pa.ChunkedArray) -> tuple[list[str], IntArray]:
+    """The distinct values in order of first appearance, and the number of each row's."""
+    encoded = column.cast(pa.string()).combine_chunks().dictionary_encode()
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.combine_chunks()
+    return encoded.dictionary.to_pylist(), encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+
+
+def _seconds(column: pa.ChunkedArray, path: Path) -> NDArray[np.float64]:
+    joined = column.combine_chunks()
+    found = moments(joined if isinstance(joined, pa.Array) else pa.concat_arrays(joined.chunks))
+    wrong = np.flatnonzero(~np.isfinite(found))
+    if len(wrong):
+        shown = str(column[int(wrong[0])].as_py())[:40]
+        raise InputError(
+            f"{path}: times must be seconds since 1970 or ISO 8601, not {shown!r} (row {int(wrong[0]) + 1})"
+        )
+    return found
+
+
+def _whole(column: pa.ChunkedArray, path: Path) -> IntArray:
+    try:
+        return np.asarray(column.cast(pa.int64()).to_numpy())
+    except pa.ArrowException as problem:
+        raise InputError(f"{path}: expected whole numbers ({str(problem).splitlines()[0]})") from problem
+
+
+def _changes(table: pa.Table, path: Path, page: IntArray, moment: NDArray[np.generic]) -> NDArray[np.bool_]:
+    """Whether each row shows a change."""
+    if any(name in table.column_names for name in _CHANGED):
+        column = _column(table, path, *_CHANGED)
+        if pa.types.is_boolean(column.type):
+            return np.asarray(column.to_numpy())
+        return np.asarray(_whole(column, path) != 0)
+    _, digest = _numbered(_column(table, path, *_CHANGED, *_DIGEST))
+    order = np.lexsort((np.arange(len(page)), moment, page))
+    changed = np.zeros(len(page), dtype=np.bool_)
+    same_page = page[order[1:]] == page[order[:-1]]
+    changed[order[1:]] = same_page & (digest[order[1:]] != digest[order[:-1]])
+    return changed
