@@ -1,0 +1,180 @@
+"""Never-visited pages in the order of the link graph: what it says, who listens, and that it survives an interruption."""
+
+import asyncio
+
+import numpy as np
+import pytest
+
+from forager.clock import WallClock
+from forager.engine.ordering import FEWEST, Ordering
+from forager.engine.settings import CrawlSettings
+from forager.engine.stating import in_thread
+from forager.foragers.expectation import ExpectationSettings
+from forager.foragers.forager import Forager
+from forager.foragers.leaving import LeavingSettings
+from forager.foragers.ordering import NOTHING, leanings
+from forager.foragers.settings import ForagerKind, ForagerSettings
+from forager.foragers.shared import Shared
+from forager.foragers.sighting import Finding, Sighting
+from forager.foragers.visits import VisitStatistics
+from forager.reinforcing.agent import ReinforcingAgent, ReinforcingSettings
+from forager.reinforcing.population import PopulationSettings
+from forager.reinforcing.scores import ScoreSettings
+from forager.settings import load
+from forager.store.memory import MemoryStore
+from forager.store.protocol import Found, Store, Version, VersionId, Visit
+from forager.terms import Channel, ForagerId, Kind, Outcome, Url, UrlId
+from tests.virtual import Crawled, crawl_newsroom
+
+HOME, RICH, POOR = UrlId(0), UrlId(1), UrlId(2)
+OF_RICH, OF_POOR = [10, 11], [20, 21]
+
+
+def numbers(*urls: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    return np.array(urls, dtype=np.int64)
+
+
+def two_lists() -> tuple[Shared, Ordering]:
+    """A home page, a list that brought five documents and one that brought none; two links of each were not followed."""
+    shared = Shared.fresh(4, ExpectationSettings(), LeavingSettings())
+    agent = ReinforcingAgent(ReinforcingSettings(), ForagerSettings(), seed=1)
+    ordering = Ordering.arranged(CrawlSettings(ordering="rw-eg"), agent, shared)
+    assert ordering is not None
+    for url, links in ((HOME, [RICH, POOR]), (RICH, [HOME, *OF_RICH]), (POOR, [HOME, *OF_POOR])):
+        shared.note(Sighting(url, 0.0, links=numbers(*links), hub=True))
+    for version in range(5):
+        found = Finding(ForagerId(0), RICH, version, 0, 0.0, 0, 0, revealed_by=RICH)
+        shared.credit(found, numbers(), 0.0)
+    ordering.renew_if_due(1000.0)
+    return shared, ordering
+
+
+def test_links_of_a_page_that_earned_much_appeal_more():
+    _, ordering = two_lists()
+    assert ordering.appeal(numbers(10, 11, 20, 21)).tolist() == pytest.approx([2 / 3, 2 / 3, -2 / 3, -2 / 3])
+    assert ordering.appeal(numbers(HOME, RICH, 99)).tolist() == [0, 0, 0]  # visited, visited, unknown
+
+
+@pytest.mark.parametrize("luck", range(5))
+def test_a_forager_follows_the_link_of_the_page_that_earned_much(luck: int):
+    shared, _ = two_lists()
+    forager = Forager.born(ForagerId(0), ForagerKind.WL, ForagerSettings(), numbers(HOME), np.random.default_rng(luck))
+    forager.path.begin()
+    forager.path.admit(numbers(20, 10, 21))
+    assert forager.choose(60.0, shared).url == 10
+
+
+def test_long_term_profit_and_the_link_graph_have_each_a_say():
+    _, ordering = two_lists()
+    urls, unseen, profit = numbers(10, 20), np.zeros(2, dtype=bool), np.array([0.0, 1.0])
+    ordering.share = 0.5
+    # 1 + 0.5 · (0.5 · profit + 0.5 · appeal), the appeals being 2/3 and −2/3
+    assert leanings(urls, profit, ordering, unseen, 0.5).tolist() == pytest.approx([1 + 1 / 6, 1 + 0.25 - 1 / 6])
+    assert leanings(urls, profit, None, unseen, 0.5).tolist() == [1.0, 1.5]
+    assert leanings(urls, NOTHING, ordering, ~unseen, 0.5).tolist() == pytest.approx([1.0, 1.0])
+
+
+def test_links_seen_again_do_not_make_the_graph_grow():
+    ordering = Ordering("rw-eg", VisitStatistics(ExpectationSettings()), 900.0)
+    ordering.saw(HOME, numbers(1, 2))
+    ordering.saw(HOME, numbers(1, 2))
+    assert repr(ordering) == "<Ordering 0 links, renewed 0 times, 2 links waiting>"
+    ordering.saw(HOME, numbers(1, 3))
+    ordering.renew_if_due(0.0)
+    assert repr(ordering) == "<Ordering 3 links, renewed 1 times, 0 links waiting>"
+
+
+def test_scores_are_renewed_once_in_a_cycle_or_when_the_graph_has_grown_much():
+    ordering = Ordering("rw-eg", VisitStatistics(ExpectationSettings()), 900.0)
+    assert not ordering.due(0.0)  # nothing is known
+    ordering.saw(HOME, numbers(1))
+    ordering.renew_if_due(0.0)
+    ordering.saw(HOME, numbers(2))
+    assert [ordering.due(899.0), ordering.due(900.0)] == [False, True]
+    ordering.saw(RICH, np.arange(5, FEWEST + 5, dtype=np.int64))
+    assert ordering.due(1.0)
+
+
+def test_start_pages_are_lists_and_unvisited_pages_each_given_once():
+    shared, ordering = two_lists()
+    shared.note(Sighting(UrlId(10), 0.0))  # an article, visited since: not among the start pages of the next renewal
+    ordering.saw(UrlId(10), numbers(HOME))
+    ordering.renew_if_due(5000.0)
+    first = ordering.starts(2)
+    rest = ordering.starts(10)
+    assert sorted([*first, *rest]) == [HOME, RICH, POOR, 11, 20, 21]
+    assert first[0] == HOME  # every page links there
+    assert ordering.starts(3) == []
+
+
+def multiplied(starts: int, *, ordering: str = "rw-eg") -> Forager:
+    """The child of a forager that had two pages in its weblog, in a crawl that knows the two lists."""
+    settings = ReinforcingSettings(
+        population=PopulationSettings(first=1, starts=starts), scores=ScoreSettings(multiply_at=0.0)
+    )
+    agent = ReinforcingAgent(settings, ForagerSettings(), seed=1)
+    (parent,) = agent.start(numbers(HOME, 30), 0.0)
+    _, known = two_lists()
+    if ordering != "td":
+        agent.suggest = known.starts
+    agent.manage(parent.id, 0.0)
+    return agent.foragers[ForagerId(1)]
+
+
+def test_a_child_with_a_small_weblog_gets_start_pages_on_top():
+    child = multiplied(4)
+    best = two_lists()[1].starts(3)
+    assert set(best) <= set(child.weblog.urls.tolist())
+    assert len(child.weblog) <= 4  # one of its parent's, three suggested, of which one may be the same
+
+
+@pytest.mark.parametrize(("starts", "ordering"), [(0, "rw-eg"), (1, "rw-eg"), (10, "td")])
+def test_a_child_gets_none_if_its_half_will_do_or_nobody_ranks(starts: int, ordering: str):
+    assert len(multiplied(starts, ordering=ordering).weblog) == 1
+
+
+@pytest.mark.parametrize("changed", ["preset=paper", "forager.kind=BFS", "crawl.ordering=td"])
+def test_no_graph_is_kept_where_nobody_asks_for_it(changed: str):
+    settings = load(None, ["crawl.ordering=mixed", changed]).settings
+    agent = ReinforcingAgent(settings.reinforcing, settings.forager, seed=1)
+    shared = Shared.fresh(4, ExpectationSettings(), LeavingSettings())
+    assert Ordering.arranged(settings.crawl, agent, shared) is None
+    assert shared.order is None
+
+
+def test_a_crawl_in_this_order_is_the_same_for_the_same_seed():
+    first, again = crawl_newsroom(1.5, "crawl.ordering=rw-eg"), crawl_newsroom(1.5, "crawl.ordering=rw-eg")
+    assert first.journal.getvalue() == again.journal.getvalue()
+    assert first.journal.getvalue() != crawl_newsroom(1.5).journal.getvalue()
+    assert first.crawl.ordering is not None
+    assert first.crawl.ordering.renewals > 3
+
+
+def test_after_a_restart_the_graph_is_that_of_all_stored_versions():
+    before = crawl_newsroom(1, "crawl.ordering=rw-eg")
+    after = Crawled(before.settings).run(0.3, store=before.store, start=1.0)
+    ordering = after.crawl.ordering
+    assert ordering is not None
+    assert ordering.ranking is not None
+    versions = [version.links for _, _, version in asyncio.run(every_version(before.store))]
+    linked = sorted({link for links in versions for link in links})
+    assert len(linked) > 100
+    assert (ordering.ranking.scores[linked] > 0).all()
+
+
+async def every_version(store: Store) -> list[tuple[UrlId, float, Version]]:
+    return [await store.version(VersionId(number)) for number in range(store.counts().versions)]
+
+
+async def test_scores_are_worked_out_beside_the_crawl():
+    store, ordering = MemoryStore(), Ordering("rw-eg", VisitStatistics(ExpectationSettings()), 900.0, in_thread)
+    ids = await store.put([Found(Url(f"https://a.example/{n}"), Channel.SEED, 0.0) for n in range(3)])
+    version = Version(Kind.HUB, 1, 1, 0, links=(ids[1], ids[2]))
+    await store.ack(Visit(ids[0], 1.0, Outcome.FETCHED, version=version))
+    stopping = asyncio.Event()
+    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
+        group.create_task(ordering.run(store, WallClock(), stopping))
+        while ordering.ranking is None:
+            await asyncio.sleep(0.01)
+        stopping.set()
+    assert ordering.ranking.scores.tolist() == pytest.approx([0.05, 0.067, 0.067])  # 0.05 + 0.85 · 0.8 · 0.05 / 2
