@@ -1,0 +1,133 @@
+"""Rankings of the frontier on Wikispeedia: the links of a small Wikipedia, and what people clicked in a game on it.
+
+    python tests/bench/wikispeedia.py [--splits 5]
+
+The folder `../shared/data/wikispeedia` (or `$FORAGER_DATA/wikispeedia`) holds SNAP's files, in any sub-folder:
+
+- `links.tsv`: source and target, percent-encoded names, lines with # are comments;
+- `paths_finished.tsv`, `paths_unfinished.tsv`: games; the fourth column is the path, names separated by `;`, with `<` for a
+  click on Back; of unfinished games the fifth is the target. Impact of a page: how often players clicked on a link to it.
+  Queries: the targets of all games, which the players were looking for;
+- `*.htm` pages (`wpcd/wp/…`), if there: the words of their links are the anchors; without them Q-Overlap and Q-Hybrid are
+  left out.
+
+γ is 1, as the paper has it for Wikipedia. Impact of held-out pages comes from the same games as that of the others.
+"""
+
+import argparse
+import os
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote
+
+import numpy as np
+from rich.console import Console
+
+from forager.cli.compare_rankings import as_table
+from forager.cli.rankings import Question, compare
+from forager.frontier.edges import EdgeList, Names
+from forager.frontier.methods import Method, RankingSettings
+from forager.frontier.queries import Overlap, Queries
+from forager.frontier.steps import Ranking, WalkSettings
+from forager.measures.impact import first_pages
+
+BACK = "<"
+_LINK = re.compile(r'<a\b[^>]*?\bhref="([^"#]+?)\.html?(?:#[^"]*)?"[^>]*>(.*?)</a>', re.IGNORECASE | re.DOTALL)
+_TAG = re.compile(r"<[^>]*>")
+
+
+def data_folder() -> Path:
+    shared = Path(__file__).parents[2].parent / "shared" / "data"
+    return Path(os.environ.get("FORAGER_DATA", shared)) / "wikispeedia"
+
+
+def why_not(folder: Path) -> str:
+    """Why it cannot be read; empty if it can."""
+    missing = [name for name in ("links.tsv", "paths_finished.tsv") if not any(folder.rglob(name))]
+    return f"{folder}: has no {' and no '.join(missing)}" if missing else ""
+
+
+def read_links(folder: Path) -> EdgeList:
+    names = Names()
+    edges = EdgeList(names)
+    pairs = [row[:2] for row in _rows(folder, "links.tsv")]
+    sources, targets = (names.number([_name(pair[end]) for pair in pairs]) for end in (0, 1))
+    edges.add(sources, targets)
+    return edges
+
+
+def read_games(folder: Path) -> tuple[Counter[str], Counter[str]]:
+    """How often each page was clicked, and how often it was the target."""
+    clicks: Counter[str] = Counter()
+    targets: Counter[str] = Counter()
+    for file in ("paths_finished.tsv", "paths_unfinished.tsv"):
+        for row in _rows(folder, file):
+            path = row[3].split(";")
+            clicks.update(_name(page) for page in path[1:] if page != BACK)
+            targets[_name(row[4] if file == "paths_unfinished.tsv" else path[-1])] += 1
+    return clicks, targets
+
+
+def read_overlap(folder: Path, names: Names, targets: Counter[str], pages: int) -> Ranking | None:
+    """Q-Overlap of the words of links in the HTML pages; None if there are no pages."""
+    overlap = Overlap(Queries((name.replace("_", " "), float(count)) for name, count in targets.items()))
+    files = sorted([*folder.rglob("*.htm"), *folder.rglob("*.html")])
+    for file in files:
+        for link, words in _LINK.findall(file.read_text(encoding="utf-8", errors="replace")):
+            (number,) = names.find([_name(link.rsplit("/", 1)[-1])])
+            if number >= 0:
+                overlap.add(int(number), _TAG.sub(" ", words))
+    return overlap.ranking(pages) if files else None
+
+
+def question(folder: Path) -> tuple[Question, np.ndarray]:
+    """What the rankings are asked, and the pages from which a frontier is drawn."""
+    edges = read_links(folder)
+    assert edges.names is not None
+    pages = np.arange(len(edges.names))
+    edges.growing.mark_downloaded(pages)
+    graph = edges.growing.graph()
+    clicks, targets = read_games(folder)
+    impact = np.array([float(clicks[edges.names.name(page)]) for page in pages.tolist()])
+    return Question(graph, [impact], None, read_overlap(folder, edges.names, targets, graph.pages)), pages
+
+
+def _rows(folder: Path, name: str) -> Iterator[list[str]]:
+    for path in sorted(folder.rglob(name)):
+        with path.open(encoding="utf-8") as file:
+            yield from (line.rstrip("\n").split("\t") for line in file if line.strip() and not line.startswith("#"))
+
+
+def _name(encoded: str) -> str:
+    return unquote(encoded)
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--folder", type=Path, default=data_folder())
+    options.add_argument("--splits", type=int, default=5)
+    options.add_argument("--share", type=float, default=0.35, help="of the pages that are frontier")
+    chosen = options.parse_args()
+    reason = why_not(chosen.folder)
+    if reason:
+        print(f"skipped: {reason}")
+        sys.exit(0)
+    asked, pages = question(chosen.folder)
+    methods = [method for method in Method if asked.overlap is not None or not method.asks_queries]
+    frontier = first_pages(chosen.share, pages.size)
+    comparison = compare(
+        asked,
+        lambda rng: rng.choice(pages, frontier, replace=False),
+        methods,
+        RankingSettings(walk=WalkSettings(gamma=1.0)),
+        splits=chosen.splits,
+    )
+    print(f"{pages.size:,} pages, {asked.graph.links:,} links, {asked.impacts[0].sum():,.0f} clicks")
+    Console(width=140).print(as_table(comparison))
+
+
+if __name__ == "__main__":
+    main()
