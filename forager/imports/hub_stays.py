@@ -24,7 +24,7 @@ def _stays(pages, version_start, link_set, link_start, links, gone, urls):  # ty
                 continue
             chosen = link_set[version]
             for place in range(link_start[chosen], link_start[chosen + 1]):
-                link = links[place]
+                link = np.int64(links[place])
                 if owner[link] != page:
                     owner[link], first[link], last[link] = page, version, version
                     met[count] = link

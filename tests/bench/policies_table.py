@@ -71,7 +71,7 @@ def on_earlier_time(log: ChangeLog) -> list[Parts]:
 def whole_hubs(log: ChangeLog) -> list[Parts]:
     """Hubs share documents, so they are not dealt out: learned and validated on one world's first half, judged after."""
     half = log.cycles // 2
-    return [(log.span(half, log.cycles), log.span(0, half // 2), log.span(half // 2, half))]
+    return [(log.span(half, log.cycles), log.span(0, 2 * half // 3), log.span(2 * half // 3, half))]
 
 
 def wishes(arguments: argparse.Namespace) -> dict[str, GPSettings]:

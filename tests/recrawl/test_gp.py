@@ -13,7 +13,7 @@ from forager.recrawl.gp.parallel import measurers
 from forager.recrawl.gp.retrain import retrain
 from forager.recrawl.gp.settings import GPSettings
 from forager.recrawl.gp.simplify import canonical
-from forager.recrawl.gp.tree import Tree, children, depth, end_of, graft
+from forager.recrawl.gp.tree import Tree, children, depth, end_of, graft, terminals_of
 from forager.recrawl.learned import Learned, from_text, to_text
 from forager.recrawl.log import ChangeLog, Documents
 from forager.recrawl.states import BASIC
@@ -37,12 +37,19 @@ def test_subtrees_are_found_and_grafted_by_position() -> None:
 
 
 def test_the_first_population_is_ramped_half_full_and_mostly_different() -> None:
-    settings = GPSettings(population=100)
+    settings = GPSettings(population=100, known_rules=False)
     population = breed.ramped(np.random.default_rng(0), BASIC, settings)
     assert len(population) == 100
     assert {depth(tree) for tree in population[::2]} == {2, 3, 4, 5, 6}  # the full ones
     assert max(depth(tree) for tree in population) == 6
     assert len({canonical(tree) for tree in population}) >= 95
+
+
+def test_the_first_population_begins_with_the_known_rules_that_can_be_spelled() -> None:
+    population = breed.ramped(np.random.default_rng(0), BASIC, GPSettings(population=100))
+    assert population[:2] == [("t",), ("*", "t", "X")]
+    assert all(terminals_of(tree) <= set(BASIC) for tree in population)
+    assert len(population) == 100
 
 
 def test_a_child_of_crossover_is_made_of_parts_of_both() -> None:

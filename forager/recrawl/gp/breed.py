@@ -10,11 +10,26 @@ import numpy as np
 from forager.recrawl.gp.primitives import CONSTANTS
 from forager.recrawl.gp.settings import GPSettings
 from forager.recrawl.gp.simplify import canonical
-from forager.recrawl.gp.tree import ARITY, Symbol, Tree, depth, end_of, graft
+from forager.recrawl.gp.tree import ARITY, Symbol, Tree, depth, end_of, graft, terminals_of
 
 FUNCTIONS = tuple(ARITY)
 _TRIES = 20
 _REPLACEMENT_DEPTH = 4
+
+
+KNOWN_RULES: tuple[Tree, ...] = (
+    ("t",),
+    ("*", "t", "X"),  # found by the papers
+    ("/", "*", "t", "X", "n"),  # ranks as NAD does
+    ("/", "*", "t", "+", "X", 0.1, "+", "n", 1.0),
+    *((name,) for name in ("cg", "nad", "sad", "aad", "gad", "azar", "gain")),
+    ("*", "*", "t", "t", "lam"),  # least summed delay
+    ("*", "rate", "t"),
+    ("*", "rate", "since"),  # much like HACS
+    ("*", "docs", "t"),
+    ("/", "*", "*", "docs", "n", "t", "T"),  # documents expected by their pace so far
+)
+"""What people would try first; evolution may do better."""
 
 
 def random_tree(rng: np.random.Generator, terminals: Sequence[str], deepest: int, full: bool, constants: float) -> Tree:
@@ -36,11 +51,15 @@ def _leaf(rng: np.random.Generator, terminals: Sequence[str], constants: float) 
 
 
 def ramped(rng: np.random.Generator, terminals: Sequence[str], settings: GPSettings) -> list[Tree]:
-    """The first population: depths 2 … `initial_depth` in turn, half of them full; different ones if easily had."""
-    population: list[Tree] = []
-    seen: set[Tree] = set()
+    """The first population: depths 2 … `initial_depth` in turn, half of them full; different ones if easily had.
+
+    It begins with the known rules that these terminals can spell, if they are wanted.
+    """
+    rules = [tree for tree in KNOWN_RULES if terminals_of(tree) <= set(terminals)] if settings.known_rules else []
+    population: list[Tree] = rules[: settings.population // 2]
+    seen: set[Tree] = {canonical(tree) for tree in population}
     depths = range(min(2, settings.initial_depth), settings.initial_depth + 1)
-    for number in range(settings.population):
+    for number in range(settings.population - len(population)):
         deepest, full = depths[(number // 2) % len(depths)], number % 2 == 0
         for _ in range(_TRIES):
             tree = random_tree(rng, terminals, deepest, full, settings.constants)

@@ -46,6 +46,8 @@ class GPSettings:
     """Deepest tree that takes part in crossover; stated."""
     initial_depth: Count = 6
     """Ramped half-and-half makes trees of depth 2 to this; ours (Koza's habit)."""
+    known_rules: bool = True
+    """Whether the first population holds the rules that people found, besides random trees; ours, the papers: no."""
     constants: Share = 0.25
     """Share of constants among random leaves; ours."""
     k: Share = 0.05
