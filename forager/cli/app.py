@@ -23,6 +23,7 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
         "robots": ("forager.cli.robots:robots", "Say whether a URL may be fetched, and which rule says so."),
         "import": ("forager.cli.import_:import_", "Turn recordings of any tool into a tape for replays."),
         "replay": ("forager.cli.replay:replay", "Let a fleet crawl a recording, in simulated time."),
+        "tune": ("forager.cli.tune:tune", "Find better settings on a recording and judge them on its held-out part."),
         "learn": ("learn", "Learn a recrawl score function, or the states of foragers."),
         "rank": ("forager.cli.rank:rank", "Rank the frontier of a link graph: what to download first."),
         "compare": ("compare", "Compare fleets, recrawl policies or frontier rankings on your data."),

@@ -1,0 +1,98 @@
+"""Old against new on the held-out part: the same luck for both, paired differences with 95% intervals."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.stats
+
+from forager.settings import Settings
+from forager.simulation.compare import Row, rows_of
+from forager.tuning.course import Part
+from forager.tuning.goals import GOALS, Goal, guarded
+from forager.tuning.replaying import Replays
+
+FIGURES = tuple(goal.figure for goal in GOALS.values())
+"""What is shown of both, whatever was tuned for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """New − old in one figure over all seeds, with its 95% interval; nan where it cannot be said."""
+
+    mean: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.mean:+.4g} [{self.low:+.4g}, {self.high:+.4g}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Both fleets on the held-out part."""
+
+    goals: tuple[Goal, ...]
+    before: Row
+    after: Row
+
+    def difference(self, figure: str) -> Difference:
+        """New − old."""
+        return interval(self.after.values(figure), self.before.values(figure))
+
+    @property
+    def improved(self) -> tuple[Goal, ...]:
+        """The goals that are better beyond the interval."""
+        return tuple(goal for goal in self.goals if goal.better(*_bounds(self.difference(goal.figure))))
+
+    @property
+    def harmed(self) -> tuple[Goal, ...]:
+        """The goals that are worse beyond the interval, and coverage if it had to stay."""
+        watched = (*self.goals, GOALS["coverage"]) if guarded(self.goals) else self.goals
+        return tuple(goal for goal in watched if goal.worse(*_bounds(self.difference(goal.figure))))
+
+    @property
+    def better(self) -> bool:
+        """Something was gained and nothing that was sought was lost."""
+        return bool(self.improved) and not self.harmed
+
+
+def judge(
+    part: Part, goals: tuple[Goal, ...], old: Settings, new: Settings, lucks: Sequence[int], replays: Replays
+) -> Judgement:
+    """Replay both settings with each luck."""
+    pair = (old,) if old == new else (old, new)
+    played = replays([part.job(settings, luck) for settings in pair for luck in lucks])
+    rows = rows_of(played, len(lucks), lambda one: False)
+    return Judgement(goals, rows[0], rows[-1])
+
+
+def interval(new: Sequence[float], old: Sequence[float]) -> Difference:
+    """The mean of the paired differences and its 95% interval by Student's t."""
+    differences = np.subtract(new, old)
+    known = differences[np.isfinite(differences)]
+    if len(known) < 2:
+        mean = float(known.mean()) if len(known) else float("nan")
+        return Difference(mean, float("nan"), float("nan"))
+    mean = float(known.mean())
+    wide = float(scipy.stats.t.ppf(0.975, len(known) - 1) * known.std(ddof=1) / np.sqrt(len(known)))
+    return Difference(mean, mean - wide, mean + wide)
+
+
+def _bounds(difference: Difference) -> tuple[float, float]:
+    return difference.low, difference.high
+
+
+def judged_lucks(seed: int, count: int) -> tuple[int, ...]:
+    """The luck of the held-out replays."""
+    return tuple(range(seed, seed + count))
+
+
+def trial_lucks(seed: int, count: int) -> tuple[int, ...]:
+    """The luck of the replays of a trial; no held-out replay has it."""
+    return tuple(range(seed + 10_000, seed + 10_000 + count))
+
+
+def checking_lucks(seed: int, count: int) -> tuple[int, ...]:
+    """The luck of the replays among which the best trial is chosen; no trial has it."""
+    return tuple(range(seed + 20_000, seed + 20_000 + count))

@@ -1,0 +1,186 @@
+"""The report of a tuning as one HTML file: old against new, the search, and what mattered."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from html import escape
+
+import numpy as np
+
+from forager.reports.page import page, pair, section, table, tiles
+from forager.reports.showing import moment, shown
+from forager.settings import value_of
+from forager.tuning import charts
+from forager.tuning.charts import Marks
+from forager.tuning.goals import Goal
+from forager.tuning.importance import importances
+from forager.tuning.judging import FIGURES, Judgement
+from forager.tuning.space import Choices, Plain, plain
+from forager.tuning.study import Trial
+from forager.tuning.tuning import Outcome
+
+SLICES, SHARES = 6, 15
+"""Settings whose slices, and whose importance, are drawn (ours)."""
+
+
+def report(outcome: Outcome, now: float) -> str:
+    """The page."""
+    tuning, trials = outcome.tuning, outcome.tuning.study.trials()
+    tape, goals = tuning.tape, outcome.judged.goals
+    matter = importances(tuning.study)
+    head = (
+        f"<p class=note>{escape(shown(tape.origin))}, {moment(tape.start)} to {moment(tape.end)} UTC; "
+        f"{tuning.wishes.budget:g} downloads per hour; {tuning.wishes.held_out:.0%} held out; made {moment(now)} UTC.</p>"
+    )
+    parts = [head, _headline(outcome, trials), _judgement(outcome.judged, tuning.judged), _curves(outcome.judged)]
+    parts.append(_changes(outcome))
+    parts += [_history(trials, goal, place, tuning.start[place]) for place, goal in enumerate(goals)]
+    if len(goals) > 1:
+        parts.append(_front(trials, goals, outcome))
+    if matter:
+        parts += [_importance(matter, goals[0]), _slices(trials, list(matter)[:SLICES], outcome)]
+    return page(f"Tuning on {shown(tape.origin)}", parts)
+
+
+def _headline(outcome: Outcome, trials: Sequence[Trial]) -> str:
+    judged = outcome.judged
+    cells = [
+        ("Trials", f"{len(trials)}", f"{sum(one.pruned for one in trials)} given up early"),
+        ("Verdict", "better" if judged.better else "no better", "on the held-out part, beyond the 95% interval"),
+        ("Settings changed", f"{len(outcome.changes)}", f"{len(outcome.chosen.taken_back)} taken back"),
+    ]
+    for goal in judged.goals:
+        old, new = judged.before.mean(goal.figure), judged.after.mean(goal.figure)
+        cells.append((escape(goal.figure), f"{new:.4g}", f"{old:.4g} before"))
+    return tiles(cells)
+
+
+def _judgement(judged: Judgement, times: int) -> str:
+    sought = {goal.figure for goal in judged.goals}
+    rows = [
+        [
+            f"{figure}{' (sought)' if figure in sought else ''}",
+            f"{judged.before.mean(figure):.4g}",
+            f"{judged.after.mean(figure):.4g}",
+            str(judged.difference(figure)),
+        ]
+        for figure in FIGURES
+    ]
+    note = f"Means over {len(judged.before.repeats)} seeds; after − before on the same luck, with its 95% interval."
+    if times > 1:
+        note += f" The held-out part was looked at {times} times: this is no fresh evidence."
+    heads = ["Figure", "Before", "After", "Difference"]
+    return section("Old against new on the held-out part", note, table(heads, rows, text=(0,)))
+
+
+def _curves(judged: Judgement) -> str:
+    def drawn(figure: str, label: str) -> str:
+        named = [
+            (style, list(zip(*row.curve(figure), strict=True)))
+            for style, row in (("life gone", judged.before), ("curve", judged.after))
+        ]
+        return charts.curves(named, label, along="hours of the held-out part")
+
+    note = "Soft: before; strong: after. Means over seeds, windows of three hours."
+    return pair(
+        section("Stories per download", note, drawn("efficiency", "Stories per download over time")),
+        section("Freshness", "The same for the freshness of what is held.", drawn("freshness", "Freshness over time")),
+    )
+
+
+def _changes(outcome: Outcome) -> str:
+    chosen, base = outcome.chosen, outcome.tuning.base
+    rows = [[escape(key), _text(plain(value_of(base, key))), _text(value)] for key, value in chosen.changes.items()]
+    if not rows:
+        return section(
+            "Changes", "", "<p class=empty>Nothing that was tried is better than the settings as they were.</p>"
+        )
+    kept = "" if outcome.judged.better else " They are not borne out by the held-out part, so nothing was written."
+    note = f"Trial {chosen.trial}, without the {len(chosen.taken_back)} changes that made no difference.{kept}"
+    return section("Changes", note, table(["Setting", "Was", "Tuned"], rows, text=(0, 1, 2)))
+
+
+def _history(trials: Sequence[Trial], goal: Goal, place: int, start: float) -> str:
+    done = [(float(one.ticket), one.values[place]) for one in trials if not one.pruned]
+    lost = [(float(one.ticket), one.values[place]) for one in trials if one.pruned]
+    counted = [one for one in trials if not one.pruned and one.shortfall <= 0]
+    best, line = start, [(0.0, start)]
+    for one in counted:
+        best = max(best, one.values[place]) if goal.more else min(best, one.values[place])
+        line.append((float(one.ticket), best))
+    marks = [Marks("amount", lost, 2.2), Marks("c1", done)]
+    drawn = charts.scatter(
+        marks, f"History of {goal.figure}", along="trial", limits=_usual([value for _, value in done], goal), best=line
+    )
+    note = (
+        f"{goal.figure} on the training part, {'more' if goal.more else 'less'} is better; soft dots were given up early, "
+        f"the line is the best so far. It was {start:.4g} before."
+    )
+    return section(f"The search: {goal.figure}", note, drawn)
+
+
+def _front(trials: Sequence[Trial], goals: Sequence[Goal], outcome: Outcome) -> str:
+    one, other = goals[:2]
+    points = [trial.values[:2] for trial in trials if not trial.pruned and trial.shortfall <= 0]
+    front = [point for point in points if not any(_beats(rival, point, goals[:2]) for rival in points)]
+    chosen = outcome.chosen
+    marks = [
+        Marks("amount", [(a, b) for a, b in points if (a, b) not in front]),
+        Marks("c1", [(a, b) for a, b in front], 3.6),
+        Marks("c2", [(chosen.before[0], chosen.before[1])], 5.0),
+        Marks("c0", [(chosen.after[0], chosen.after[1])], 5.0),
+    ]
+    across, upwards = (_usual([point[place] for point in points], goals[place]) for place in (0, 1))
+    near = [replace(mark, points=[p for p in mark.points if across[0] <= p[0] <= across[1]]) for mark in marks]
+    note = (
+        f"{one.figure} to the right, {other.figure} upwards. Blue: trials that no other beats in both; orange: as it was; "
+        "green: chosen (the largest gain in the goal that gains least)."
+    )
+    drawn = charts.scatter(near, "Pareto front", along=one.figure, limits=upwards)
+    return section("Pareto front", note, drawn)
+
+
+def _beats(rival: Sequence[float], point: Sequence[float], goals: Sequence[Goal]) -> bool:
+    signs = [1.0 if goal.more else -1.0 for goal in goals]
+    ahead = [sign * (a - b) for sign, a, b in zip(signs, rival, point, strict=True)]
+    return min(ahead) >= 0 and max(ahead) > 0
+
+
+def _importance(matter: Mapping[str, float], goal: Goal) -> str:
+    shares = list(matter.items())[:SHARES]
+    note = f"What explains the rank of a trial by {goal.figure} (fANOVA); it says how much, not which way."
+    return section("What mattered", note, charts.bars(shares, "Importance of settings"))
+
+
+def _slices(trials: Sequence[Trial], keys: Sequence[str], outcome: Outcome) -> str:
+    goal, dimensions = outcome.judged.goals[0], outcome.tuning.space.dimensions
+    done = [one for one in trials if not one.pruned]
+    limits, drawn = _usual([one.values[0] for one in done], goal), []
+    for key in keys:
+        one = dimensions[key]
+        names = [_text(value) for value in one.values] if isinstance(one, Choices) else []
+        place = {value: float(at) for at, value in enumerate(one.values)} if isinstance(one, Choices) else {}
+        points = [(place.get(trial.point[key], _number(trial.point[key])), trial.values[0]) for trial in done]
+        log = not isinstance(one, Choices) and one.log
+        chart = charts.scatter(
+            [Marks("c1", points)], f"{goal.figure} by {key}", along=key, names=names, log=log, limits=limits
+        )
+        drawn.append(section(escape(key), f"{goal.figure} of each trial that came to its end.", chart))
+    pairs = [pair(*drawn[at : at + 2]) if len(drawn[at : at + 2]) == 2 else drawn[at] for at in range(0, len(drawn), 2)]
+    return "".join(pairs)
+
+
+def _number(value: Plain) -> float:
+    return float(value) if isinstance(value, int | float) else math.nan
+
+
+def _usual(values: Sequence[float], goal: Goal) -> tuple[float, float]:
+    """What the better nine in ten keep to; hopeless trials would press the rest together."""
+    known = [value for value in values if math.isfinite(value)]
+    if not known:
+        return charts.OPEN
+    return (float(np.quantile(known, 0.1)), math.inf) if goal.more else (-math.inf, float(np.quantile(known, 0.9)))
+
+
+def _text(value: object) -> str:
+    return escape(f"{value:g}" if isinstance(value, float) else str(value))

@@ -1,0 +1,202 @@
+"""Which settings may move, within which bounds, and what must hold between them.
+
+What counts as a document (`identity`, `hubs`, `max_age`) never moves: it would change the measure, not the fleet.
+"""
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from forager.settings import PRESETS, Settings, leaves, value_of
+
+Plain = bool | int | float | str
+Point = Mapping[str, Plain]
+"""A value for each setting of a space, by dotted name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """From `low` to `high`, both included."""
+
+    low: float
+    high: float
+    log: bool = False
+    """Factors count, not differences."""
+    whole: bool = False
+
+    def holds(self, value: Plain) -> bool:
+        return isinstance(value, int | float) and self.low <= value <= self.high
+
+    def nearest(self, value: Plain) -> Plain:
+        return self._plain(min(max(float(value), self.low), self.high))
+
+    def drawn(self, rng: np.random.Generator) -> Plain:
+        """A value drawn evenly."""
+        low, high = (math.log(self.low), math.log(self.high)) if self.log else (self.low, self.high)
+        value = rng.uniform(low, high)
+        return self.nearest(math.exp(value) if self.log else value)
+
+    def _plain(self, value: float) -> Plain:
+        return round(value) if self.whole else value
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """One of several values."""
+
+    values: tuple[Plain, ...]
+
+    def holds(self, value: Plain) -> bool:
+        return value in self.values
+
+    def nearest(self, value: Plain) -> Plain:
+        return value if value in self.values else self.values[0]
+
+    def drawn(self, rng: np.random.Generator) -> Plain:
+        """A value drawn evenly."""
+        return self.values[int(rng.integers(len(self.values)))]
+
+
+Dimension = Range | Choices
+
+
+def _whole(low: int, high: int) -> Range:
+    return Range(low, high, log=True, whole=True)
+
+
+USUAL: Mapping[str, Dimension] = {
+    "forager.kind": Choices(("WL", "RL", "WLRL")),
+    "forager.links": Choices(("one", "all")),
+    "forager.order": Choices(("expectation", "profit")),
+    "forager.credit": Choices(("revealer", "visit")),
+    "forager.harvest": Choices((True, False)),
+    "forager.max_step": _whole(2, 200),
+    "forager.weblog.size": _whole(10, 500),
+    "forager.weblog.start_size": _whole(1, 100),
+    "forager.weblog.step": Range(0.02, 1.0, log=True),
+    "forager.weblog.texts": Choices((False, True)),
+    "forager.start.by": Choices(("best", "draw", "list")),
+    "forager.start.explore": Range(0.0, 0.3),
+    "forager.leaving.below": Range(0.0, 3.0),
+    "forager.leaving.memory": _whole(50, 5000),
+    "forager.expectation.hub_rate": Range(0.05, 5.0, log=True),
+    "forager.expectation.backlog_worth": Range(0.02, 2.0, log=True),
+    "forager.expectation.prior_hours": Range(1.0, 200.0, log=True),
+    "forager.expectation.prior_links": Range(0.5, 50.0, log=True),
+    "forager.expectation.breadth": Range(0.0, 1.5),
+    "forager.expectation.fresh_first": Range(1.0, 50.0, log=True),
+    "forager.expectation.lift_most": Range(1.0, 6.0),
+    "forager.expectation.profit_weight": Range(0.0, 1.0),
+    "forager.profit.discount": Range(0.3, 0.99),
+    "forager.profit.rate": Range(0.003, 0.5, log=True),
+    "forager.states.scale": Range(1.0, 40.0, log=True),
+    "reinforcing.slice": Range(30.0, 3600.0, log=True),
+    "reinforcing.relevancy.reward": Range(10.0, 1000.0, log=True),
+    "reinforcing.relevancy.penalty": Range(-50.0, 0.0),
+    "reinforcing.scores.initial": Range(10.0, 300.0, log=True),
+    "reinforcing.scores.sent": Range(0.0, 0.8),
+    "reinforcing.scores.multiply_at": Range(50.0, 1000.0, log=True),
+    "reinforcing.scores.delete_below": Range(-50.0, 100.0),
+    "reinforcing.scores.relative": Choices((False, True)),
+    "reinforcing.population.first": _whole(1, 16),
+    "reinforcing.population.least": _whole(1, 16),
+    "reinforcing.population.most": _whole(2, 64),
+    "crawl.recrawl_share": Range(0.0, 1.0),
+    "crawl.cycle": Range(60.0, 7200.0, log=True),
+    "crawl.policy": Choices(("worth", "t2", "nad")),
+    "crawl.ordering": Choices(("td", "rw-eg", "mixed")),
+    "crawl.least_worth": Range(0.0, 0.9),
+    "crawl.explore": Range(0.0, 0.3),
+    "visits.revisit_after": Range(0.0, 3600.0),
+}
+"""The settings that a search may move; bounds are ours, wide around the defaults and the paper's values."""
+
+NEEDS_STATES = ("forager.profit.", "forager.states.", "forager.expectation.profit_weight")
+"""Of no consequence on a tape without states."""
+
+AT_MOST = (
+    ("forager.weblog.start_size", "forager.weblog.size"),
+    ("reinforcing.population.first", "reinforcing.population.most"),
+    ("reinforcing.population.least", "reinforcing.population.most"),
+    ("reinforcing.scores.initial", "reinforcing.scores.multiply_at"),
+    ("reinforcing.scores.delete_below", "reinforcing.scores.initial"),
+)
+"""The first of each pair is never above the second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """Where a search looks: what moves, what is fixed for all trials, and the settings everything starts from."""
+
+    base: Settings
+    dimensions: Mapping[str, Dimension] = field(default_factory=lambda: USUAL)
+    fixed: Point = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<Space {len(self.dimensions)} settings move, {len(self.fixed)} fixed>"
+
+    def without_states(self) -> "Space":
+        """The space for a tape without states."""
+        kept = {key: one for key, one in self.dimensions.items() if not key.startswith(NEEDS_STATES)}
+        return dataclasses.replace(self, dimensions=kept)
+
+    def of(self, settings: Settings) -> dict[str, Plain]:
+        """The values of the moving settings."""
+        return {key: plain(value_of(settings, key)) for key in self.dimensions}
+
+    def holds(self, settings: Settings) -> bool:
+        """Could a trial have these settings?"""
+        values = self.of(settings)
+        inside = all(one.holds(values[key]) for key, one in self.dimensions.items())
+        return inside and all(plain(value_of(settings, key)) == value for key, value in self.fixed.items())
+
+    def nearest(self, settings: Settings) -> dict[str, Plain]:
+        """The point of the space closest to these settings, each setting by itself."""
+        values = self.of(settings)
+        return {key: one.nearest(values[key]) for key, one in self.dimensions.items()}
+
+    def near(self, share: float, rng: np.random.Generator) -> dict[str, Plain]:
+        """The start with about this share of the settings drawn anew."""
+        point = self.nearest(self.base)
+        for key, one in self.dimensions.items():
+            if rng.random() < share:
+                point[key] = one.drawn(rng)
+        return point
+
+    def changes(self, point: Point) -> dict[str, Plain]:
+        """The settings of a trial as far as they differ from the start; what must hold between them is restored."""
+        values: dict[str, Plain] = {**self.fixed, **point}
+        for lower, upper in AT_MOST * 2:  # a pair mended may break one before it
+            small, large = (float(values.get(key, value_of(self.base, key))) for key in (lower, upper))
+            if small > large and lower in point:
+                values[lower] = values.get(upper, plain(value_of(self.base, upper)))
+            elif small > large and upper in point:
+                values[upper] = values.get(lower, plain(value_of(self.base, lower)))
+        return {key: value for key, value in values.items() if value != plain(value_of(self.base, key))}
+
+
+def plain(value: Any) -> Any:
+    """A setting as YAML knows it."""
+    return value.value if isinstance(value, Enum) else value
+
+
+def changed(settings: Settings, changes: Point) -> Settings:
+    """The settings with some values changed, by dotted name."""
+    for key, value in changes.items():
+        settings = _replaced(settings, key.split("."), leaves()[key].validate_python(value))
+    return settings
+
+
+def _replaced(section: Any, path: list[str], value: object) -> Any:
+    name, *rest = path
+    return dataclasses.replace(section, **{name: _replaced(getattr(section, name), rest, value) if rest else value})
+
+
+def paper(base: Settings) -> Settings:
+    """The paper's fleet, judged by the same documents as `base`."""
+    return changed(base, {key: value for key, value in PRESETS["paper"].items() if key in USUAL})

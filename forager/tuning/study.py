@@ -1,0 +1,263 @@
+"""The trials of a search: suggested by TPE, pruned when hopeless, kept in a journal file that survives `kill -9`.
+
+The n-th trial depends on the seed and on the trials finished before it, never on when the search was stopped and resumed.
+The first is the settings as they are, the second the paper's; then come settings near the first, then Optuna's multivariate
+TPE takes over.
+"""
+
+import fcntl
+import json
+import os
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, cast
+
+import numpy as np
+import optuna
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend
+from optuna.study import StudyDirection
+from optuna.trial import TrialState
+
+from forager.chance import stream
+from forager.errors import InputError, StoreError
+from forager.tuning.course import Part
+from forager.tuning.goals import Goal, guarded, shortfall
+from forager.tuning.space import Choices, Plain, Point, Space, changed, paper
+
+JOURNAL, LOCK = "trials.journal", "lock"
+START = 12
+"""Trials near the start before TPE takes over (ours)."""
+NEAR = 0.3
+"""Share of the settings that such a trial draws anew (ours)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A trial that came to its end."""
+
+    ticket: int
+    """Its place in the search, from 0."""
+    pruned: bool
+    values: tuple[float, ...]
+    """By goal; of a pruned one, as they stood when it was given up."""
+    point: Point
+    changes: Point
+    """Its settings as far as they differ from the start."""
+    shortfall: float
+    """Coverage lost beyond what may be lost; above 0 it does not count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """All that a process must know to make trials."""
+
+    folder: Path
+    parts: tuple[Part, ...]
+    """What is trained on; a trial replays each part with each luck."""
+    lucks: tuple[int, ...]
+    space: Space
+    goals: tuple[Goal, ...]
+    base_coverage: float
+    """Of the settings as they were."""
+    seed: int
+
+
+class Study:
+    """The trials of one search in its folder.
+
+    A trial is made in memory and enters the journal as a whole when it has come to its end, so a process that dies leaves
+    nothing half-done behind, and a trial costs one write.
+    """
+
+    def __init__(self, folder: Path, goals: Sequence[Goal]) -> None:
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        self.goals = goals
+        path = folder / JOURNAL
+        directions = [StudyDirection.MAXIMIZE if goal.more else StudyDirection.MINIMIZE for goal in goals]
+        with _usable(folder):
+            lock: Any = FileLock(path.with_suffix(".lock"))
+            storage = JournalStorage(JournalFileBackend(str(path), lock))
+            self.kept = optuna.create_study(
+                study_name="tune", storage=storage, load_if_exists=True, directions=directions
+            )
+        self._here = optuna.create_study(directions=directions)
+        self._known: set[int] = set()
+        """The tickets of the trials that are in memory."""
+
+    def __repr__(self) -> str:
+        return f"<Study {len(self.trials())} trials finished>"
+
+    def trials(self) -> list[Trial]:
+        """Those that came to their end, in the order in which they were begun."""
+        return sorted((_told(one) for one in self.kept.get_trials(deepcopy=False)), key=lambda one: one.ticket)
+
+    def note(self, name: str, value: Any) -> None:
+        """Keep a fact about the search."""
+        self.kept.set_user_attr(name, value)
+
+    def noted(self, name: str) -> Any:
+        """A fact noted before; None if it was not."""
+        return self.kept.user_attrs.get(name)
+
+    def attempt(self, orders: Orders, ticket: int, stopped: Callable[[], bool]) -> Trial | None:
+        """Make one trial; None if it was stopped on the way. `ticket` counts trials from 0."""
+        for one in self.kept.get_trials(deepcopy=False):
+            if one.user_attrs["ticket"] not in self._known:
+                self._here.add_trial(one)
+                self._known.add(one.user_attrs["ticket"])
+        self._here.sampler = _sampler(orders, ticket)
+        self._here.pruner = optuna.pruners.MedianPruner(START // 2, orders.parts[0].slices // 3)
+        trial = self._here.ask()
+        point = {key: _suggested(trial, key, orders.space) for key in orders.space.dimensions}
+        changes = orders.space.changes(point)
+        trial.set_user_attr("ticket", ticket)
+        trial.set_user_attr("changes", changes)
+        values = self._played(trial, orders, changes, stopped)
+        if stopped():
+            self._here.tell(trial, state=TrialState.FAIL)
+            return None
+        state = TrialState.PRUNED if values is None else TrialState.COMPLETE
+        made = self._here.tell(trial, values, state=state)
+        self.kept.add_trial(made)
+        self._known.add(ticket)
+        return _told(made)
+
+    def _played(
+        self, trial: optuna.Trial, orders: Orders, changes: Point, stopped: Callable[[], bool]
+    ) -> list[float] | None:
+        """The values of a trial: means over its replays. None if it was stopped or is hopeless."""
+        settings = changed(orders.space.base, changes)
+        replays = [(part, luck) for luck in orders.lucks for part in orders.parts]
+        seen, lost, step = np.zeros((len(replays), len(self.goals))), np.zeros(len(replays)), 0
+        for turn, (part, luck) in enumerate(replays):
+            for figures in part.watched(settings, luck):
+                if stopped():
+                    return None
+                seen[turn] = [goal.of(figures) for goal in self.goals]
+                lost[turn] = shortfall(figures, orders.base_coverage) if guarded(self.goals) else 0.0
+                if len(self.goals) == 1:  # Optuna cannot prune where there are several goals
+                    trial.report(float(seen[: turn + 1].mean()), step)
+                    if trial.should_prune():
+                        trial.set_user_attr("shortfall", float(lost[: turn + 1].mean()))
+                        return None
+                step += 1
+        trial.set_user_attr("shortfall", float(lost.mean()))
+        return [float(value) for value in seen.mean(axis=0)]
+
+
+class FileLock:
+    """A lock on the journal that ends with the process that holds it, however that ends; Optuna's own do not."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file: IO[bytes] | None = None
+
+    def acquire(self) -> bool:
+        self._file = self.path.open("ab")
+        fcntl.flock(self._file, fcntl.LOCK_EX)
+        return True
+
+    def release(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
+
+def claim(folder: Path) -> IO[bytes]:
+    """Make the folder ours while the returned file is open; mend what a killed process left half-written."""
+    with _usable(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        file = (folder / LOCK).open("ab")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.close()
+            raise StoreError(f"{folder}: another forager tune is at work here") from None
+        journal = folder / JOURNAL
+        if journal.exists():
+            whole = journal.read_bytes()
+            os.truncate(journal, whole.rfind(b"\n") + 1)
+    return file
+
+
+def check_terms(study: Study, terms: Mapping[str, Any], folder: Path) -> None:
+    """Refuse to mix trials of different searches; the first one's terms are kept."""
+    known = study.noted("terms")
+    mine = json.loads(json.dumps(terms))
+    if known is None:
+        study.note("terms", mine)
+    elif known != mine:
+        differing = [name for name in mine if known.get(name) != mine[name]]
+        raise InputError(
+            f"{folder}: holds another search (differing: {', '.join(differing)}); delete it or choose another -O"
+        )
+
+
+class _usable:
+    """Turns what goes wrong with the files of a folder into one line."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, OSError):
+            raise StoreError(f"{self.folder}: cannot be used: {error.strerror}") from None
+
+
+def _sampler(orders: Orders, ticket: int) -> optuna.samplers.BaseSampler:
+    """How the settings of this trial are found."""
+    rng = stream(orders.seed, f"trial {ticket}")
+    space, seed = orders.space, int(rng.integers(2**31))
+    if ticket == 0:
+        fixed = space.nearest(space.base)
+    elif ticket == 1:
+        fixed = space.nearest(paper(space.base))
+    elif ticket < START:
+        fixed = space.near(NEAR, rng)
+    else:
+        fixed = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        if fixed:
+            return optuna.samplers.PartialFixedSampler(fixed, optuna.samplers.RandomSampler(seed))
+        return optuna.samplers.TPESampler(
+            seed=seed,
+            multivariate=True,
+            n_startup_trials=START,
+            constant_liar=False,  # trials under way are in other processes
+            constraints_func=_constraints if guarded(orders.goals) else None,
+        )
+
+
+def _constraints(trial: optuna.trial.FrozenTrial) -> tuple[float]:
+    return (float(trial.user_attrs.get("shortfall", 0.0)),)
+
+
+def _suggested(trial: optuna.Trial, key: str, space: Space) -> Plain:
+    one = space.dimensions[key]
+    if isinstance(one, Choices):
+        return cast("Plain", trial.suggest_categorical(key, one.values))
+    if one.whole:
+        return trial.suggest_int(key, int(one.low), int(one.high), log=one.log)
+    value = trial.suggest_float(key, one.low, one.high, log=one.log)
+    return one.nearest(float(f"{value:.3g}"))  # settings that people can read
+
+
+def _told(trial: optuna.trial.FrozenTrial) -> Trial:
+    pruned = trial.state is TrialState.PRUNED
+    last = max(trial.intermediate_values, default=0)
+    values = [trial.intermediate_values.get(last, float("nan"))] if pruned else trial.values
+    facts = trial.user_attrs
+    return Trial(
+        int(facts["ticket"]),
+        pruned,
+        tuple(values),
+        trial.params,
+        facts.get("changes", {}),
+        float(facts.get("shortfall", 0.0)),
+    )

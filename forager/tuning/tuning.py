@@ -1,0 +1,149 @@
+"""The whole of a tuning, from a tape to a judgement, in a folder that keeps every finished trial."""
+
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from forager.settings import Settings
+from forager.tuning.choosing import Chosen, choose, measured, shortlist
+from forager.tuning.course import Course, laid_out
+from forager.tuning.goals import Goal
+from forager.tuning.judging import Judgement, checking_lucks, judge, judged_lucks, trial_lucks
+from forager.tuning.replaying import replaying
+from forager.tuning.searching import search
+from forager.tuning.space import Point, Space, changed
+from forager.tuning.space_file import shown
+from forager.tuning.study import Orders, Study, Trial, check_terms, claim
+from forager.world.tape.columns import Tape
+
+CHECKED = 3
+"""Replays with other luck by which the best trial is chosen (ours)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What is to be done."""
+
+    goals: tuple[Goal, ...]
+    budget: float
+    """Downloads per hour."""
+    trials: int
+    held_out: float
+    """Share of the recording that is not trained on."""
+    seeds: int
+    """Replays of old and new on the held-out part."""
+    repeats: int
+    """Replays of each trial."""
+    processes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a tuning."""
+
+    tuning: "Tuning"
+    chosen: Chosen
+    judged: Judgement
+
+    @property
+    def changes(self) -> Point:
+        """The settings to be changed: none if the held-out part does not bear them out."""
+        return self.chosen.changes if self.judged.better else {}
+
+
+class Tuning:
+    """A search that can be stopped and resumed, and what comes after it; a context that owns its folder."""
+
+    def __init__(self, tape: Tape, folder: Path, space: Space, wishes: Wishes) -> None:
+        self.tape, self.folder, self.wishes = tape, folder, wishes
+        self.space = space if len(tape.states) else space.without_states()
+        self.resumed = 0
+        """Trials that were finished before."""
+
+    def __repr__(self) -> str:
+        return f"<Tuning {self.tape.origin} in {self.folder}>"
+
+    def __enter__(self) -> "Tuning":
+        self._claimed = claim(self.folder)
+        self.study = Study(self.folder, self.wishes.goals)
+        check_terms(self.study, self._terms(), self.folder)
+        self.resumed = len(self.study.trials())
+        wishes = self.wishes
+        self.course: Course = laid_out(
+            self.tape, self.folder, self.base, held_out=wishes.held_out, budget=wishes.budget
+        )
+        self.orders = self._orders()
+        return self
+
+    def __exit__(self, *ended: object) -> None:
+        self._claimed.close()
+
+    @property
+    def base(self) -> Settings:
+        """The settings as they were."""
+        return self.space.base
+
+    @property
+    def start(self) -> tuple[float, ...]:
+        """What the settings as they were reached on the training part, by goal, with the luck of the trials."""
+        return tuple(self.study.noted("start")["values"])
+
+    def best(self) -> Trial | None:
+        """The best trial so far that counts; None if there is none."""
+        return next(iter(shortlist(self.study.trials(), self.orders, self.start)), None)
+
+    def search(self, *, expired: Callable[[], bool], tell: Callable[[Trial | None], None]) -> None:
+        """Make the trials that are still wanted."""
+        done = self.study.trials()
+        first = done[-1].ticket + 1 if done else 0
+        search(
+            self.orders,
+            first,
+            first + max(0, self.wishes.trials - len(done)),
+            processes=self.wishes.processes,
+            expired=expired,
+            tell=tell,
+        )
+
+    def outcome(self, tell: Callable[[str], None]) -> Outcome:
+        """Choose among the trials, then judge once: old against new on the held-out part."""
+        wishes, seed = self.wishes, self.base.seed
+        with replaying(wishes.processes) as replays:
+            lucks = checking_lucks(seed, CHECKED)
+            chosen = choose(self.orders, self.study.trials(), self.start, lucks, replays=replays, tell=tell)
+            tell("judging on the held-out part")
+            self.study.note("judged", self.judged + 1)
+            new, lucks = changed(self.base, chosen.changes), judged_lucks(seed, wishes.seeds)
+            judged = judge(self.course.held_out, wishes.goals, self.base, new, lucks, replays)
+        return Outcome(self, chosen, judged)
+
+    @property
+    def judged(self) -> int:
+        """How often the held-out part was looked at: once is evidence, more is not."""
+        return int(self.study.noted("judged") or 0)
+
+    def _orders(self) -> Orders:
+        wishes, lucks = self.wishes, trial_lucks(self.base.seed, self.wishes.repeats)
+        parts = (self.course.training,)
+        bare = Orders(self.folder, parts, lucks, self.space, wishes.goals, 0.0, self.base.seed)
+        if self.study.noted("start") is None:
+            with replaying(1) as replays:
+                (start,) = measured(bare, [{}], lucks, replays)
+            self.study.note("start", {"values": list(start.values), "coverage": start.coverage})
+        coverage = self.study.noted("start")["coverage"]
+        return Orders(self.folder, parts, lucks, self.space, wishes.goals, coverage, self.base.seed)
+
+    def _terms(self) -> dict[str, Any]:
+        """What must be the same for trials to be of one search."""
+        wishes, tape = self.wishes, self.tape
+        return {
+            "recording": [tape.origin, tape.pages, tape.versions, tape.start, tape.end],
+            "--for": [goal.name for goal in wishes.goals],
+            "--budget": wishes.budget,
+            "--held-out": wishes.held_out,
+            "--repeats": wishes.repeats,
+            "--space": [shown(self.space.dimensions), dict(self.space.fixed)],
+            "settings": zlib.crc32(repr(self.base).encode()),
+        }
