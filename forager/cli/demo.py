@@ -115,7 +115,7 @@ def _coverage(newsroom: Newsroom, summary: Summary, began: float, clock: Clock) 
         told = {story.url for story in summary.stories}
         return ((one.published, one.url in told) for one in newsroom.truth.published_between(began, clock.now()))
 
-    return Coverage("stories published since the demo began", known_truth(appeared))
+    return Coverage("all stories published", known_truth(appeared))
 
 
 def _facts(summary: Summary, crawl: Crawl, measured: Delay, span_of_news: float, settings: Settings) -> dict[str, Any]:

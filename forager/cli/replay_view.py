@@ -77,6 +77,6 @@ def watch_replay(replay: Replay, records: ReplayRecords, name: str) -> Watched:
         settings=replay.crawl,
         turns=lambda: replay.account.downloads,
         skipped=lambda: nothing,
-        coverage=Coverage("documents that appeared on the tape", appeared),
+        coverage=Coverage("documents on the tape", appeared),
         scheduler=replay.scheduler,
     )

@@ -85,7 +85,7 @@ async def shown(
 def live_view(name: str, crawl: Crawl, chronicle: Chronicle, wire: Wire, coverage: Coverage | None = None) -> Watched:
     """A live crawl as the dashboard sees it; without a better measure coverage is that of what feeds announce."""
     announced = Announced(crawl.store, chronicle.urls.__contains__, lambda: chronicle.timeline.start)
-    measured = coverage or Coverage("stories announced by feeds and news sitemaps", announced)
+    measured = coverage or Coverage("stories announced in feeds", announced)
     return watch(name, crawl, measured, wire.timetable, wire.robots)
 
 

@@ -11,12 +11,15 @@ from forager.cli.options import Config, Json, Set, loaded
 from forager.errors import InputError
 from forager.foragers.shared import Shared
 from forager.foragers.visits import VisitStatistics
-from forager.pages.urls import canonical
+from forager.frontier.scope import Scope
+from forager.frontier.timetable import Timetable
+from forager.pages.urls import canonical, host
 from forager.reports.dossier import Dossier, compile_dossier
+from forager.reports.reasons import at_host
 from forager.reports.showing import moment, shown, span
 from forager.settings import Settings
 from forager.store.reader import SqliteReader
-from forager.terms import Dated, UrlId
+from forager.terms import Dated, Url, UrlId
 
 LOOKS = 10
 """Latest visits printed (ours); --json has more."""
@@ -42,7 +45,7 @@ async def _look_up(run: Path, text: str, settings: Settings) -> Dossier:
     try:
         id = reader.find(url)
         if id is None:
-            raise InputError(f"{run}: this run never met {shown(url)}; was it linked from a page within its scope?")
+            raise InputError(f"{run}: this run never met {shown(url)}; {await _left_out(url, reader, settings)}")
         return await compile_dossier(
             id,
             reader,
@@ -50,9 +53,25 @@ async def _look_up(run: Path, text: str, settings: Settings) -> Dossier:
             max_age=settings.reinforcing.relevancy.max_age,
             least_worth=settings.crawl.least_worth,
             statistics=await _statistics(reader, settings),
+            host=await _at_host(url, reader, settings),
         )
     finally:
         await reader.close()
+
+
+async def _left_out(url: Url, reader: SqliteReader, settings: Settings) -> str:
+    """Why a URL is not part of the run, as far as that can be said."""
+    seeds = msgspec.json.decode(await reader.recall("seeds") or b"[]", type=list[Url])
+    objection = Scope(seeds, settings.scope).objection(url, 1) if seeds else ""
+    return f"a link to it stays out: {objection}" if objection else "was it linked from a page within its scope?"
+
+
+async def _at_host(url: Url, reader: SqliteReader, settings: Settings) -> str:
+    """Budget and delay of the page's host, as the run left them."""
+    kept, timetable = await reader.recall("timetable"), Timetable(settings.timetable)
+    if kept is not None:
+        timetable.load(kept)
+    return at_host(host(url), timetable, _end(reader))
 
 
 def _end(reader: SqliteReader) -> float:
@@ -73,6 +92,7 @@ def told(dossier: Dossier) -> str:
         [dossier.url, *([dossier.title] if dossier.title else [])],
         [f"A story?  {dossier.story}", *_stories(dossier)],
         [f"Visits    {dossier.visiting}"],
+        [f"Host      {dossier.host}"],
         _found(dossier),
         _versions(dossier),
         _visits(dossier),

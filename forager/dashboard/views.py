@@ -6,8 +6,10 @@ from forager.dashboard.facts import Facts, request_facts, story_facts
 from forager.dashboard.watched import Watched
 from forager.engine.summary import quantile
 from forager.events import Told
+from forager.pages.urls import host
 from forager.reinforcing.scores import Record
 from forager.reports.dossier import Dossier, compile_dossier
+from forager.reports.reasons import at_host
 from forager.terms import ForagerId, Url
 
 LATEST, POINTS, WEBLOG, LIVES = 200, 600, 30, 300
@@ -117,7 +119,17 @@ class Views:
             max_age=self.watched.agent.settings.relevancy.max_age,
             least_worth=self.watched.settings.least_worth,
             statistics=self.watched.shared.visits,
+            host=self._host(url),
         )
+
+    def _host(self, url: Url) -> str:
+        """What holds at the host of a page, in words."""
+        watched, name = self.watched, host(url)
+        if watched.timetable is None:
+            return ""
+        now, lately = watched.clock.now(), self.chronicle.hosts.get(name)
+        verdict = None if watched.robots is None else watched.robots.known_verdict(url)
+        return at_host(name, watched.timetable, now, 0 if lately is None else lately.total(now), verdict)
 
     def _latest(self, limit: int) -> list[tuple[int, Told]]:
         stories = self.chronicle.stories

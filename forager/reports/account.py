@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
 from forager.foragers.settings import ForagerSettings
+from forager.frontier.skipped import REFUSALS, Skipped
 from forager.pages.urls import site as site_of
 from forager.reinforcing.agent import ReinforcingSettings
 from forager.reinforcing.saving import load_agent
@@ -32,7 +33,7 @@ class SiteAccount:
 
 @dataclass(slots=True)
 class Errors:
-    """All errors of one kind."""
+    """All errors, or refusals, of one kind."""
 
     count: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
@@ -61,14 +62,17 @@ class Account:
     visits: int = 0
     sites: defaultdict[str, SiteAccount] = field(default_factory=lambda: defaultdict(SiteAccount))
     errors: defaultdict[str, Errors] = field(default_factory=lambda: defaultdict(Errors))
+    refusals: defaultdict[str, Errors] = field(default_factory=lambda: defaultdict(Errors))
+    """Visits that were not made, because a rule or a budget forbids them."""
+    skipped: Skipped = field(default_factory=Skipped)
+    """Links that never entered the crawl, and refusals, as the run itself counted them."""
     fleet: Side = field(default_factory=Side)
     recrawl: Side = field(default_factory=Side)
     records: list[Record] = field(default_factory=list)
     requests_over_time: list[int] = field(default_factory=lambda: [0] * SLICES)
     stories_over_time: list[int] = field(default_factory=lambda: [0] * SLICES)
-    recrawls_over_time: list[int] = field(default_factory=lambda: [0] * SLICES)
-    changes_over_time: list[int] = field(default_factory=lambda: [0] * SLICES)
-    """Visits of the recrawl cycle, and those of them that saw a change."""
+    looks: list[list[bool]] = field(default_factory=lambda: [[] for _ in range(SLICES)])
+    """In each slice, for every visit of the recrawl cycle to a page seen before, in order, whether it saw a change."""
 
     @property
     def requests(self) -> int:
@@ -96,6 +100,8 @@ async def read_account(reader: SqliteReader) -> Account:
     for story in stories:
         _enter_story(account, story)
     account.records = await _records(reader)
+    skipped = await reader.recall("skipped")
+    account.skipped = Skipped() if skipped is None else Skipped.load(skipped)
     return account
 
 
@@ -108,7 +114,8 @@ def _times(reader: Records) -> tuple[float, float, int]:
 
 
 def _enter_visit(account: Account, visit: Visit, reader: SqliteReader, sites: dict[UrlId, str]) -> None:
-    if visit.id not in sites:
+    first = visit.id not in sites
+    if first:
         sites[visit.id] = site_of(reader.url(visit.id))
     site = account.sites[sites[visit.id]]
     side, place = account.recrawl if visit.by == NOBODY else account.fleet, account.slice(visit.at)
@@ -120,16 +127,17 @@ def _enter_visit(account: Account, visit: Visit, reader: SqliteReader, sites: di
     if visit.outcome is not Outcome.REFUSED:
         site.requests += 1
         account.requests_over_time[place] += 1
-    if visit.by == NOBODY:
-        account.recrawls_over_time[place] += 1
-        account.changes_over_time[place] += visit.changed
+    if visit.by == NOBODY and not first and visit.outcome in (Outcome.FETCHED, Outcome.UNCHANGED):
+        account.looks[place].append(visit.changed)
     if visit.trouble is not Trouble.NONE:
         _enter_error(account, visit, reader.url(visit.id))
 
 
 def _enter_error(account: Account, visit: Visit, url: Url) -> None:
-    kind = f"status {visit.status}" if visit.trouble is Trouble.STATUS else visit.trouble.value
-    errors = account.errors[kind]
+    if visit.outcome is Outcome.REFUSED:
+        errors = account.refusals[REFUSALS.get(visit.trouble, visit.trouble.value)]
+    else:
+        errors = account.errors[f"status {visit.status}" if visit.trouble is Trouble.STATUS else visit.trouble.value]
     errors.count += 1
     errors.reasons[visit.error] += 1
     if len(errors.examples) < EXAMPLES:

@@ -18,6 +18,8 @@ from forager.terms import Dated, Trouble, Url, UrlId
 
 VISITS, VERSIONS, STEPS, COPIES = 50, 10, 12, 50
 """Latest visits and versions shown, steps back to a seed, copies named (ours)."""
+OPENING = 400
+"""Characters of a text shown where nothing changed in it (ours)."""
 TEXT = 200_000
 """Characters of a text that are compared (ours)."""
 
@@ -73,6 +75,8 @@ class Edition:
     words: int
     published: Dated | None
     modified: Dated | None
+    opening: str
+    """The beginning of its text."""
     title_changes: list[Piece]
     text_changes: list[Piece]
 
@@ -125,6 +129,8 @@ class Dossier:
     prospect: Prospect | None
     robots: str
     """The rule that refused it, if one did."""
+    host: str
+    """What holds at its host: budget, delay and robots.txt, in words; empty where no host is spared."""
 
 
 async def compile_dossier(
@@ -135,6 +141,7 @@ async def compile_dossier(
     max_age: float = 86_400.0,
     least_worth: float = 0.0,
     statistics: VisitStatistics | None = None,
+    host: str = "",
 ) -> Dossier:
     """Everything on one page.
 
@@ -167,6 +174,7 @@ async def compile_dossier(
         visiting=why_visited(page, looks[-1].outcome if looks else "", refused, outlook, least_worth, now),
         prospect=outlook,
         robots=refused,
+        host=host,
     )
 
 
@@ -245,6 +253,7 @@ def _edition(number: VersionId, at: float, version: Version, before: Version | N
         words=len(version.text.split()),
         published=version.published,
         modified=version.modified,
+        opening=shown(version.text[: 4 * OPENING], OPENING),
         title_changes=_differs(shown(before.title), shown(version.title)) if before else [],
         text_changes=_differs(_readable(before.text), _readable(version.text)) if before else [],
     )

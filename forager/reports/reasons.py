@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 
-from forager.reports.showing import moment, span
+from forager.frontier.timetable import Timetable
+from forager.reports.showing import moment, shown, span
 from forager.store.protocol import Known, Version
 from forager.terms import Kind, Outcome
+from forager.world.robots import Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +22,22 @@ class Prospect:
     of: int
     rate: float
     """News per hour, as learned so far."""
+
+
+def at_host(
+    name: str, timetable: Timetable, now: float, used: int | None = None, verdict: Verdict | None = None
+) -> str:
+    """What holds at a host, for a page of it: the budget, the delay between two requests, and the word of robots.txt."""
+    delay, free, hourly = timetable.delay(name), timetable.allowed_at(name, now), timetable.settings.requests_per_hour
+    said = [f"{name} is asked at most every {span(delay)}" + ("" if hourly is None else f" and {hourly} times an hour")]
+    if used is not None:
+        said.append(f"{used} requests went there in the last hour")
+    said.append("it is free now" if free <= now else f"it is free again in {span(free - now)}")
+    if verdict is not None:
+        line = f", line {verdict.line}" if verdict.line else ""
+        word = "allows this page" if verdict.allowed else "forbids this page"
+        said.append(f"its robots.txt {word} ({shown(verdict.rule)}{line})")
+    return "; ".join(said) + "."
 
 
 def why_story(

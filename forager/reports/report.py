@@ -5,6 +5,8 @@ from html import escape
 
 import numpy as np
 
+from forager.frontier.skipped import REFUSALS, Skip
+from forager.measures.ranking import ndcg
 from forager.reinforcing.scores import Record
 from forager.reports import svg
 from forager.reports.account import Account, Errors, Side
@@ -12,8 +14,8 @@ from forager.reports.page import page, pair, section, table, tiles
 from forager.reports.showing import moment, shown, span, visitor
 from forager.store.protocol import Story
 
-STORIES, LIVES, DOTS = 500, 60, 3000
-"""Latest stories listed, foragers and delays drawn (ours)."""
+STORIES, LIVES, DOTS, HOSTS, EXAMPLES = 500, 60, 3000, 5, 2
+"""Latest stories listed, foragers and delays drawn; hosts and URLs named for a reason to leave something out (ours)."""
 
 
 def report(account: Account, name: str) -> str:
@@ -26,7 +28,7 @@ def report(account: Account, name: str) -> str:
         _costs(account),
         _fleet(account.records, account),
     ]
-    parts += [_errors(account.errors), _stories(account.stories)]
+    parts += [_errors(account.errors), _left_out(account), _stories(account.stories)]
     return page(title, parts)
 
 
@@ -101,12 +103,24 @@ def _costs(account: Account) -> str:
             outcomes[outcome] = outcomes.get(outcome, 0) + count
     ended_as = _tags(sorted(outcomes.items(), key=lambda item: -item[1]))
     requests = svg.bars(account.requests_over_time, began, ended, "Requests over time")
-    rate = svg.shares(account.changes_over_time, account.recrawls_over_time, began, ended, "ChangeRate over time")
     costs = section("Costs", "How the visits ended:", f"<p>{ended_as}</p>" + table(heads, rows, text=(0,)))
     if not account.visits:
         return costs
-    recrawl = section("Recrawl", "Share of the recrawl cycle's visits that saw a change.", rate)
-    return costs + pair(section("Requests over time", "", requests), recrawl)
+    return costs + section("Requests over time", "", requests) + _recrawl(account)
+
+
+def _recrawl(account: Account) -> str:
+    """How well the recrawl cycle chose, in each slice of time."""
+    began, ended, looks = account.began, account.ended, account.looks
+    if not any(looks):
+        return ""
+    rate = svg.shares([sum(one) for one in looks], [len(one) for one in looks], began, ended, "ChangeRate over time")
+    order = [ndcg(np.array(one), sum(one)) if any(one) else 0.0 for one in looks]
+    good = svg.shares(order, [any(one) for one in looks], began, ended, "NDCG over time")
+    return pair(
+        section("Recrawl: ChangeRate", "Visits to pages seen before that found a change.", rate),
+        section("Recrawl: NDCG", "Were changed pages looked at first? 1 is the best order.", good),
+    )
 
 
 def _side(name: str, side: Side) -> list[str]:
@@ -144,8 +158,12 @@ def _fleet(records: Sequence[Record], account: Account) -> str:
 
 def _errors(errors: dict[str, Errors]) -> str:
     if not errors:
-        return section("Errors and refusals", "", "<p class=empty>There were none.</p>")
-    rows = [
+        return section("Errors", "", "<p class=empty>There were none.</p>")
+    return section("Errors", "", table(["Kind", "Count", "Reasons", "Examples"], _kinds(errors), text=(0, 2, 3)))
+
+
+def _kinds(errors: dict[str, Errors]) -> list[list[str]]:
+    return [
         [
             escape(kind),
             f"{one.count:,}",
@@ -156,7 +174,28 @@ def _errors(errors: dict[str, Errors]) -> str:
         ]
         for kind, one in sorted(errors.items(), key=lambda item: -item[1].count)
     ]
-    return section("Errors and refusals", "", table(["Kind", "Count", "Reasons", "Examples"], rows, text=(0, 2, 3)))
+
+
+def _left_out(account: Account) -> str:
+    """URLs that were not asked for when their turn came, then links that never entered the crawl."""
+    by_reason: dict[str, list[Skip]] = {}
+    for skip in account.skipped:
+        if skip.reason not in REFUSALS.values():
+            by_reason.setdefault(skip.reason, []).append(skip)
+    links = [
+        [
+            escape(reason),
+            f"{sum(skip.count for skip in skips):,}",
+            _tags((skip.host, skip.count) for skip in skips[:HOSTS]) + ("" if len(skips) <= HOSTS else " …"),
+            "<br>".join(_link(skip.example, shown(skip.example, 100)) for skip in skips[:EXAMPLES]),
+        ]
+        for reason, skips in sorted(by_reason.items(), key=lambda item: -sum(skip.count for skip in item[1]))
+    ]
+    rows = _kinds(account.refusals) + links
+    if not rows:
+        return section("Left out", "", "<p class=empty>Every link that was met is part of the crawl.</p>")
+    note = "What was not asked for, and why: URLs whose turn came, by visit; links that never entered, each time met."
+    return section("Left out", note, table(["Reason", "Count", "Where", "Examples"], rows, text=(0, 2, 3)))
 
 
 def _stories(stories: Sequence[Story]) -> str:

@@ -26,7 +26,7 @@ def bars(counts: Sequence[int], began: float, ended: float, label: str) -> str:
     return frame([*drawn, *_time_axis(began, ended, HEIGHT)], HEIGHT, label)
 
 
-def shares(parts: Sequence[int], wholes: Sequence[int], began: float, ended: float, label: str) -> str:
+def shares(parts: Sequence[float], wholes: Sequence[float], began: float, ended: float, label: str) -> str:
     """Parts of wholes over time, as a line; times without a whole are passed over."""
     drawn = [line(TOP + DOWN * (1 - share), f"{share:.0%}") for share in (0.0, 0.5, 1.0)]
     step = ACROSS / max(1, len(parts))

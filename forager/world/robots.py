@@ -114,6 +114,11 @@ class Robots:
         """The verdict on a URL; fetches robots.txt if it is not known."""
         return self._verdict(await self._file(url), url)
 
+    def known_verdict(self, url: Url) -> Verdict | None:
+        """The verdict on a URL by the file at hand, be it old; None if none was read yet."""
+        file = self._files.get(origin(url))
+        return None if file is None else self._verdict(file, url)
+
     def sitemaps(self, name: str) -> tuple[str, ...]:
         """The Sitemap lines of the files known of a host (with port if any), as written."""
         files = (self._files.get(f"{scheme}://{name}") for scheme in ("https", "http"))

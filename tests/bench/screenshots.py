@@ -1,84 +1,119 @@
-"""Pictures of the dashboard of a real crawl of the Newsroom: desktop, phone, dark, empty, and the report of the run.
+"""Pictures of the dashboard and the report of a real `forager demo`: desktop, phone, dark, empty.
 
-python tests/bench/screenshots.py FOLDER [--seconds 40]
+    python tests/bench/screenshots.py FOLDER [--seconds 60] [-s KEY=VALUE ...]
+
+The demo is stopped when the pictures are taken; those of README are among them.
 """
 
 import argparse
 import asyncio
+import re
+import signal
 import sys
 import tempfile
 from pathlib import Path
 from urllib.parse import quote
 
+import aiohttp
+
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from forager.reports.account import read_account
-from forager.reports.report import report
-from forager.store.reader import SqliteReader
 from tests.dashboard.browser import Tab, browsing
-from tests.dashboard.crawling import Running, corrected_article, crawling, lively
+from tests.dashboard.crawling import crawling, lively
 
 LIVE = "document.getElementById('link').textContent === 'live'"
+PAGES = (("now", ""), ("fleet", "fleet"), ("sites", "sites"), ("recrawl", "recrawl"))
 
 
 async def main() -> None:
-    """Crawl, look, and write one PNG for each view."""
+    """Run the demo, look, and write one PNG for each view."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="where to write the pictures")
-    parser.add_argument("--seconds", type=float, default=40.0, help="how long to crawl before looking")
+    parser.add_argument("--seconds", type=float, default=60.0, help="how long the demo runs before it is looked at")
+    parser.add_argument("-s", "--set", action="append", default=[], help="a setting of the demo")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as run:
-        async with crawling(lively(), Path(run)) as running, browsing() as tab:
-            await asyncio.sleep(options.seconds)
-            await _pages(tab, running, options.folder)
+        async with browsing() as tab:
+            await _demo(tab, options, Path(run) / "demo")
+            await _report(tab, Path(run) / "demo" / "report.html", options.folder)
             await _empty(tab, options.folder)
-        await _report(Path(run), options.folder)
     for picture in sorted(options.folder.glob("*.png")):
         print(f"{picture}  {picture.stat().st_size / 1000:.0f} kB")
 
 
-async def _pages(tab: Tab, running: Running, folder: Path) -> None:
-    await tab.look(width=1200, height=820)
-    for name, path in (("now", ""), ("fleet", "fleet"), ("sites", "sites"), ("recrawl", "recrawl")):
-        await _take(tab, running.address + path, folder / f"{name}.png")
-    corrected = await corrected_article(running)
-    await _take(tab, f"{running.address}page?url={quote(corrected, safe='')}", folder / "page.png")
-    await tab.look(width=1200, height=820, dark=True)
-    await _take(tab, running.address, folder / "now-dark.png")
+async def _demo(tab: Tab, options: argparse.Namespace, run: Path) -> None:
+    overrides = [part for one in [f"demo.folder={run}", *options.set] for part in ("-s", one)]
+    command = [sys.executable, "-m", "forager", "demo", "-q", "--time-limit", "1h", *overrides]
+    demo = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
+    assert demo.stderr is not None
+    found = re.search(r"http://\S+", (await demo.stderr.readline()).decode())
+    assert found is not None, "the demo did not say where its dashboard is"
+    try:
+        await asyncio.sleep(options.seconds)
+        await _pages(tab, found[0], options.folder)
+    finally:
+        demo.send_signal(signal.SIGINT)  # it finishes, and writes its report
+        await demo.communicate()
+
+
+async def _pages(tab: Tab, address: str, folder: Path) -> None:
+    corrected = await _corrected(address)
+    page = ("page", f"page?url={quote(corrected, safe='')}")
+    await tab.look(width=1280, height=860)
+    for name, path in (*PAGES, page):
+        await _take(tab, address + path, folder / f"{name}.png", choose=name == "fleet")
+    await tab.look(width=1280, height=860, dark=True)
+    for name, path in (PAGES[0], PAGES[1], page):
+        await _take(tab, address + path, folder / f"{name}-dark.png")
     await tab.look(width=390, height=844, phone=True)
-    await _take(tab, running.address, folder / "now-phone.png")
-    await tab.value("document.querySelectorAll('section')[2].scrollIntoView()")
-    await tab.picture(folder / "stories-phone.png")
-    await _take(tab, f"{running.address}fleet", folder / "fleet-phone.png")
+    for name, path in (*PAGES, page):
+        await _take(tab, address + path, folder / f"{name}-phone.png", height=2400)
 
 
-async def _take(tab: Tab, address: str, path: Path) -> None:
+async def _corrected(address: str) -> str:
+    """The newest story of which the crawl has seen a correction, else the newest."""
+    async with aiohttp.ClientSession() as client:
+        async with client.get(f"{address}api/stories?limit=60") as answer:
+            urls = [story["url"] for story in (await answer.json())["stories"]]
+        for url in urls:
+            async with client.get(f"{address}api/page", params={"url": url}) as answer:
+                editions = (await answer.json())["editions"]
+            if any(one["title_changes"] for one in editions) and any(one["text_changes"] for one in editions):
+                return str(url)
+    return str(urls[0])
+
+
+async def _take(tab: Tab, address: str, path: Path, *, choose: bool = False, height: int | None = None) -> None:
     await tab.open(address)
     await tab.until(LIVE)
-    await asyncio.sleep(2.5)
-    await tab.picture(path)
+    await tab.until("!document.querySelector('main').innerText.includes('Looking it up')")
+    await asyncio.sleep(1.5)
+    if choose:
+        await tab.value("document.querySelector('tbody button')?.click()")
+        await asyncio.sleep(0.7)
+        await tab.value("scrollTo(0, 0)")
+    await tab.picture(path, height=height)
 
 
 async def _empty(tab: Tab, folder: Path) -> None:
     """The dashboard before anything has happened."""
-    await tab.look(width=1200, height=820)
+    await tab.look(width=1280, height=860)
     async with crawling(lively(), run=False) as fresh:
-        await _take(tab, fresh.address, folder / "empty.png")
+        for name, path in PAGES:
+            await _take(tab, fresh.address + path, folder / f"{name}-empty.png")
 
 
-async def _report(run: Path, folder: Path) -> None:
-    reader = await SqliteReader.open(run)
-    try:
-        page = folder / "report.html"
-        page.write_text(report(await read_account(reader), "demo"), encoding="utf-8")
-    finally:
-        await reader.close()
-    async with browsing() as tab:
-        await tab.look(width=1200, height=1400)
+async def _report(tab: Tab, page: Path, folder: Path) -> None:
+    for name, dark, width, phone in (
+        ("report", False, 1280, False),
+        ("report-dark", True, 1280, False),
+        ("report-phone", False, 390, True),
+    ):
+        await tab.look(width=width, height=1300, dark=dark, phone=phone)
         await tab.open(page.resolve().as_uri())
-        await asyncio.sleep(1.0)
-        await tab.picture(folder / "report.png")
+        await asyncio.sleep(0.7)
+        await tab.picture(folder / f"{name}.png")
 
 
 if __name__ == "__main__":

@@ -115,8 +115,13 @@ class Tab:
         features = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         await self.do("Emulation.setEmulatedMedia", features=features)
 
-    async def picture(self, path: Path) -> None:
-        answer = await self.do("Page.captureScreenshot", format="png")
+    async def picture(self, path: Path, *, height: int | None = None) -> None:
+        """What the screen shows, or the page from its top down to a height."""
+        clip = {}
+        if height is not None:
+            width, whole = await self.value("[innerWidth, document.documentElement.scrollHeight]")
+            clip = {"clip": {"x": 0, "y": 0, "width": width, "height": min(height, whole), "scale": 1}}
+        answer = await self.do("Page.captureScreenshot", format="png", captureBeyondViewport=bool(clip), **clip)
         path.write_bytes(base64.b64decode(answer["data"]))
 
 

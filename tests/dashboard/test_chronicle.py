@@ -1,11 +1,13 @@
 """The chronicle keeps what the pages show, in bounded memory."""
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from forager.dashboard.chronicle import OTHERS, PLACES, STORIES, Chronicle
-from forager.dashboard.timeline import BUCKETS, Timeline, Trace
-from forager.events import Born, Deleted, Fetched, Reinforced, Scheduled, Told
+from forager.dashboard.timeline import BUCKETS, LastHour, Timeline, Trace
+from forager.events import Born, CycleDone, Deleted, Fetched, Learned, Reinforced, Scheduled, Told
 from forager.terms import NOBODY, Channel, ForagerId, Kind, Outcome, Trouble, Url, UrlId
 
 
@@ -101,3 +103,37 @@ def test_a_trace_keeps_the_first_point_and_stays_short(count: int) -> None:
     assert trace.points[0] == (0.0, 0.0)
     assert len(trace.points) < 16 or count < 16
     assert trace.points == sorted(trace.points)
+
+
+def test_the_last_hour_forgets_what_is_older_to_the_minute() -> None:
+    lately = LastHour()
+    for minute in (0, 1, 1, 59):
+        lately.add(60.0 * minute)
+    assert lately.total(60.0 * 59) == 4
+    assert lately.total(60.0 * 60) == 3  # the first minute is over an hour ago
+    assert lately.total(60.0 * 61) == 1
+    lately.add(60.0 * 500)
+    assert lately.total(60.0 * 500) == 1
+
+
+def test_a_finished_cycle_gets_its_quality_and_a_learned_function_is_kept() -> None:
+    chronicle = Chronicle()
+    chronicle(Scheduled(0.0, "t * X", known=10, chosen=3))
+    chronicle(CycleDone(9.0, "t * X", visits=4, changes=1, change_rate=0.25, ndcg=0.5))
+    chronicle(Scheduled(9.0, "t * X", known=10, chosen=3))
+    chronicle(CycleDone(18.0, "t * X", visits=4, changes=0, change_rate=0.0, ndcg=0.0))
+    chronicle(Learned(20.0, "t", "ndcg", new=0.7, old=0.6, replaced=True, visits=99))
+    first, second = chronicle.cycles
+    assert (first.change_rate, first.ndcg) == (0.25, 0.5)
+    assert (second.change_rate, second.ndcg) == (0.0, None)  # where nothing changed no order is better than another
+    assert [one.formula for one in chronicle.learned] == ["t"]
+
+
+def test_what_robots_forbids_is_a_refusal_and_no_error() -> None:
+    chronicle = Chronicle()
+    refused = replace(
+        fetched(0.0, "https://a.example/x", outcome=Outcome.REFUSED), trouble=Trouble.ROBOTS, error="Disallow: /x"
+    )
+    chronicle(refused)
+    place = chronicle.places["a.example"]
+    assert (place.requests, place.refusals, place.errors.total()) == (0, {"Disallow: /x": 1}, 0)

@@ -1,7 +1,6 @@
 """The dashboard over HTTP: who may come in, and what it answers."""
 
 import asyncio
-import re
 import socket
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -9,6 +8,7 @@ from xml.etree import ElementTree
 
 import aiohttp
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from forager.dashboard import doors
 from forager.dashboard.app import serve_dashboard
@@ -17,7 +17,6 @@ from forager.errors import SettingsError
 from tests.dashboard.crawling import Running, crawling, lively
 
 TOKEN = "a-long-enough-secret"
-SAMPLE = re.compile(r'[a-z_]+(\{([a-z]+="([^"\\\n]|\\["\\n])*",?)+\})? [0-9.e+-]+')
 
 
 @pytest.fixture
@@ -55,11 +54,16 @@ async def test_every_answer_of_a_running_crawl_makes_sense(client: aiohttp.Clien
         assert {one["site"] for one in sites["sites"]} <= {
             base.removeprefix("http://") for base in running.newsroom.bases.values()
         }  # type: ignore[attr-defined]
+        assert all(one["robots"]["allowed"] and one["robots"]["group"] == "*" for one in sites["hosts"])  # type: ignore[attr-defined]
         assert all(one["delay"] == 20.0 for one in sites["hosts"])  # type: ignore[attr-defined]  # download_delay=20s
         recrawl = await ask("api/recrawl")
         order = [one["worth"] + 1000 * one["fresh"] for one in recrawl["next"]]  # type: ignore[attr-defined]
         assert order == sorted(order, reverse=True)
+        assert all(one["why"] for one in recrawl["next"])  # type: ignore[attr-defined]
+        assert recrawl["policy"] == "expected new documents" and recrawl["formula"]
         page = await ask(f"api/page?url={stories[0]['url']}")  # type: ignore[index]
+        assert "asked at most every 20 s" in str(page["host"]) and "robots.txt allows this page" in str(page["host"])
+        assert page["editions"][0]["opening"]  # type: ignore[index]
         assert page["stories"] and page["editions"] and str(page["story"]).startswith("Yes")
         for unknown in ("api/page?url=http://nowhere.example/", "api/page?url=nonsense", "api/forager?id=x"):
             async with client.get(running.address + unknown) as answer:
@@ -89,9 +93,13 @@ async def test_feed_metrics_and_health(client: aiohttp.ClientSession, tmp_path: 
         async with client.get(f"{running.address}metrics") as answer:
             assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
             lines = (await answer.text()).splitlines()
-        samples = [line for line in lines if not line.startswith("# ")]
-        assert [line for line in samples if not SAMPLE.fullmatch(line)] == []
-        assert any(line.startswith("forager_stories_total{site=") for line in samples)
+        families = {family.name: family for family in text_string_to_metric_families("\n".join(lines) + "\n")}
+        assert {sample.labels["site"] for sample in families["forager_stories"].samples} <= {
+            base.removeprefix("http://") for base in running.newsroom.bases.values()
+        }
+        assert families["forager_story_delay_seconds"].type == "summary"
+        assert families["forager_host_delay_seconds"].samples[0].value == 20.0  # download_delay=20s
+        assert {"forager_skipped", "forager_host_requests_last_hour", "forager_fetches"} <= set(families)
         async with client.get(f"{running.address}healthz") as answer:
             assert await answer.json() == {"ok": True}
         async with client.get(f"{running.address}api") as answer:

@@ -11,6 +11,7 @@ import pytest
 from forager.cli.app import command
 from forager.errors import ForagerError
 from forager.foragers.settings import ForagerSettings
+from forager.frontier.skipped import Skipped
 from forager.reinforcing.agent import ReinforcingAgent, ReinforcingSettings
 from forager.reinforcing.saving import save_agent
 from forager.reports.account import read_account
@@ -102,6 +103,11 @@ async def _make(folder: Path) -> None:
     agent = ReinforcingAgent(ReinforcingSettings(), ForagerSettings(), 1)
     agent.start(np.array([0]), DAY)
     await store.keep("fleet", save_agent(agent))
+    skipped = Skipped()
+    for url in ("https://ads.example/1", "https://ads.example/2?<b>"):
+        skipped.add("another site", Url(url))
+    await store.keep("skipped", skipped.save())
+    await store.keep("seeds", json.dumps([HOME]).encode())
     await store.close()
 
 
@@ -129,7 +135,12 @@ async def test_the_account_counts_what_the_store_holds(run: Path) -> None:
     assert site.channels == {"link": 1, "feed": 1}
     assert (account.fleet.visits, account.fleet.stories) == (2, 1)
     assert (account.recrawl.visits, account.recrawl.changed, account.recrawl.stories) == (4, 1, 1)
-    assert account.errors["robots"].reasons == {"Disallow: /admin/ (line 2)": 1}
+    assert not account.errors
+    assert account.refusals["robots.txt does not allow it"].reasons == {"Disallow: /admin/ (line 2)": 1}
+    assert account.skipped.counts() == {"another site": 2}
+    assert [flags for flags in account.looks if flags] == [
+        [True]
+    ]  # of all pages one was visited twice, and had changed
     assert (account.began, account.ended) == (DAY, DAY + 700)
     assert len(account.records) == 2
 
@@ -142,6 +153,7 @@ async def test_the_report_needs_nobody_and_escapes_everything(run: Path) -> None
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert not re.search(r"""(src|@import|url\()\s*=?["']?http""", page)
     assert "Disallow: /admin/ (line 2)" in page
+    assert "another site" in page and "https://ads.example/2?&lt;b&gt;" in page
     assert page.count("№ ") >= 4  # two foragers, drawn and listed
 
 
@@ -167,7 +179,7 @@ def test_the_report_is_written_and_a_bad_place_is_told(
         (OLD, ["A story?  No: it was 3.0 d old", "the limit is 24.0 h", "by sitemap"]),
         (BARRED, ["never read", "robots.txt does not allow it: Disallow: /admin/ (line 2)", "ended as refused"]),
         (NEVER, ["Not yet: it has never been visited", "may be visited again from 2026-03-02 02:46:39"]),
-        (HOME, ["kind hub", "a seed"]),
+        (HOME, ["kind hub", "a seed", "Host www.paper.example is asked at most every 1 s; it is free now."]),
     ],
 )  # fmt: skip
 def test_why_says_what_happened_and_why(
@@ -190,6 +202,10 @@ def test_why_as_json_holds_the_same(run: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_why_tells_when_a_url_is_unknown_or_none(run: Path) -> None:
-    for url, words in (("https://www.paper.example/unknown", "never met"), ("no url", "not an http")):
+    for url, words in (
+        ("https://www.paper.example/unknown", "never met.*was it linked"),
+        ("https://elsewhere.example/", "never met.*stays out: another site"),
+        ("no url", "not an http"),
+    ):
         with pytest.raises(ForagerError, match=words):
             command("forager.cli.why:why", "why")(args=[str(run), url])

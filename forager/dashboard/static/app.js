@@ -14,6 +14,7 @@ const here = PAGES[location.pathname] ?? now;
 const main = document.getElementById("page");
 const state = document.getElementById("link");
 const clock = document.getElementById("clock");
+const name = document.getElementById("name");
 let asked = 0, busy = false, line = null;
 
 for (const link of document.querySelectorAll("nav a")) {
@@ -49,6 +50,7 @@ function listen() {
   line.addEventListener("tick", (event) => {
     const tick = JSON.parse(event.data);
     clock.textContent = `${moment(tick.now)} UTC${tick.speed > 1.5 ? ` · ${Math.round(tick.speed)}×` : ""}`;
+    name.textContent = tick.name;
     here.tick?.(tick);
     refresh(false);
   });

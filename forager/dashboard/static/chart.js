@@ -51,6 +51,21 @@ export function bars(place, series, name, total, label) {
   return chart;
 }
 
+/** What appeared over time, and on it what of that was found. */
+export function coverage(place, series, label) {
+  const plot = frame(place, label), { chart, across } = plot;
+  const top = nice(Math.max(1, ...series.appeared)), step = across / series.appeared.length, gap = Math.min(2, step / 6);
+  for (const share of [0, 0.5, 1]) line(plot, TOP + DOWN * (1 - share), compact(top * share));
+  series.appeared.forEach((appeared, index) => {
+    const bar = (name, value) => svg("rect", { class: name, x: LEFT + index * step, y: TOP + DOWN * (1 - value / top),
+      width: Math.max(0.5, step - gap), height: (DOWN * value) / top });
+    chart.append(svg("g", {}, svg("title", {}, `${hour(series.start + index * series.width)}: ${series.found[index]} of ${appeared} found`),
+      bar("amount", appeared), bar("got", series.found[index])));
+  });
+  timeAxis(plot, series.start, series.start + series.width * series.appeared.length);
+  return chart;
+}
+
 function running(counts = []) {
   let sum = 0;
   return counts.map((value) => (sum += value));
@@ -129,6 +144,23 @@ export function family(place, foragers, now, label) {
   return chart;
 }
 
+/** The scores of foragers over time, each in its colour; a dashed line marks where they multiply, if one is near it. */
+export function scores(place, foragers, now, limit, label) {
+  const plot = frame(place, label), { chart, across, right } = plot;
+  const points = foragers.flatMap((one) => one.scores), values = points.map((point) => point[1]);
+  const from = Math.min(...points.map((point) => point[0])), to = Math.max(now, from + 60);
+  const low = Math.min(...values), most = Math.max(...values), near = most + 0.6 * (most - low) >= limit, high = near ? Math.max(most, limit) : most;
+  const y = (value) => TOP + DOWN * (1 - (value - low) / Math.max(1e-9, high - low));
+  for (const share of [0, 0.5, 1]) line(plot, y(low + (high - low) * share), (low + (high - low) * share).toFixed(high - low < 10 ? 1 : 0));
+  if (near) chart.append(svg("line", { class: "limit", x1: LEFT, x2: right, y1: y(limit), y2: y(limit) }));
+  for (const one of foragers) {
+    const drawn = [...one.scores, [one.deleted ?? to, one.scores.at(-1)[1]]].map(([at, value]) => `${LEFT + (across * (at - from)) / (to - from)},${y(value)}`);
+    chart.append(svg("g", {}, svg("title", {}, `Forager ${one.id}`), svg("polyline", { class: `curve line${one.id % 8}`, points: drawn.join(" ") })));
+  }
+  timeAxis(plot, from, to);
+  return chart;
+}
+
 /** Children right below their parents. */
 function descent(foragers) {
   const known = new Set(foragers.map((one) => one.id)), order = [];
@@ -140,14 +172,24 @@ function descent(foragers) {
   return order;
 }
 
-/** A rate in [0, 1] over time. */
-export function rates(place, points, label) {
-  const plot = frame(place, label), { chart, across } = plot;
-  const from = points[0][0], to = Math.max(points.at(-1)[0], from + 60);
-  for (const share of [0, 0.5, 1]) line(plot, TOP + DOWN * (1 - share), `${share * 100}%`);
-  const drawn = points.map(([at, value]) => [LEFT + (across * (at - from)) / (to - from), TOP + DOWN * (1 - value)]);
-  chart.append(svg("polyline", { class: "median", points: drawn.map((point) => point.join(",")).join(" ") }));
-  for (const [cx, cy] of drawn) chart.append(svg("circle", { class: "dot site0", cx, cy, r: 2.4 }));
+/** Means of neighbours, so that at most so many points are left. */
+function thinned(points, most) {
+  const size = Math.ceil(points.length / most), mean = (run, which) => run.reduce((sum, point) => sum + point[which], 0) / run.length;
+  return Array.from({ length: Math.ceil(points.length / size) || 0 }, (_, place) => points.slice(place * size, (place + 1) * size))
+    .map((run) => [mean(run, 0), mean(run, 1)]);
+}
+
+/** Rates in [0, 1] over time: for each name its points, in the colours of `legend`; where there are many, means of several. */
+export function rates(place, all, label) {
+  const plot = frame(place, label), { chart, across } = plot, series = all.map((points) => thinned(points, 48));
+  const times = series.flatMap((points) => points.map((point) => point[0]));
+  const from = Math.min(...times), to = Math.max(...times, from + 60);
+  for (const share of [0, 0.25, 0.5, 0.75, 1]) line(plot, TOP + DOWN * (1 - share), share === 0.25 || share === 0.75 ? "" : String(share));
+  series.forEach((points, place) => {
+    const drawn = points.map(([at, value]) => [LEFT + (across * (at - from)) / (to - from), TOP + DOWN * (1 - value)]);
+    chart.append(svg("polyline", { class: `curve line${place}`, points: drawn.map((point) => point.join(",")).join(" ") }));
+    for (const [cx, cy] of drawn) chart.append(svg("circle", { class: `dot site${place}`, cx, cy, r: 2.2 }));
+  });
   timeAxis(plot, from, to);
   return chart;
 }

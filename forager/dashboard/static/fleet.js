@@ -1,19 +1,20 @@
 // Fleet: who forages, whose child it is, and what each has earned.
 
-import { family, sparkline } from "./chart.js";
+import { family, scores, sparkline } from "./chart.js";
 import { ask, count, dossier, el, empty, moment, section } from "./dom.js";
 import { Table } from "./table.js";
 
 const headline = el("p", { class: "lead" });
 const tree = el("div", { class: "plot" });
+const credit = el("div", { class: "plot" });
 const detail = el("div", { id: "forager", tabindex: "-1" });
 let chosen = null;
 
 const table = new Table([
-  { name: "Forager", value: (row) => row.id, cell: (row) => el("button", { type: "button", class: "link", click: () => choose(row.id) }, `№ ${row.id}`), numeric: true },
+  { name: "Forager", value: (row) => row.id, cell: (row) => el("button", { type: "button", class: "link", click: () => choose(row.id) }, `№ ${row.id}`), time: true },
   { name: "State", value: (row) => (row.deleted === null ? "alive" : "deleted"), cell: (row) => el("span", { class: row.deleted === null ? "tag good" : "tag" }, row.deleted === null ? "alive" : "deleted") },
   { name: "Kind", value: (row) => row.kind, minor: true },
-  { name: "Parent", value: (row) => row.parent, cell: (row) => (row.parent === null ? "–" : `№ ${row.parent}`), numeric: true, minor: true },
+  { name: "Parent", value: (row) => row.parent, cell: (row) => (row.parent === null ? "–" : `№ ${row.parent}`), time: true, minor: true },
   { name: "Score", value: (row) => row.score, cell: (row) => row.score.toFixed(1), numeric: true },
   { name: "Over time", value: (row) => row.scores.length, cell: (row) => sparkline(row.scores, `Score of forager ${row.id} over time`), minor: true },
   { name: "Stories", value: (row) => row.relevant, numeric: true },
@@ -25,8 +26,11 @@ const table = new Table([
 
 export function build() {
   document.title = "Fleet – Forager";
-  return [el("h1", {}, "Fleet"), headline, section("Foragers", null, table.element), detail,
-    section("Family tree", "A line is a life; it hangs on the parent's line where it was born, and a cross ends it. The latest 60.", tree)];
+  return [el("h1", {}, "Fleet"), headline,
+    el("div", { class: "pair" },
+      section("Family tree", "A line is a life; it hangs on its parent's line, and a cross ends it.", tree),
+      section("Scores", "Credit with the reinforcing agent; at the dashed line a forager multiplies.", credit)),
+    section("Foragers", "A number shows the forager's path and weblog.", table.element), detail];
 }
 
 async function choose(id) {
@@ -54,5 +58,7 @@ export async function refresh() {
     `A forager multiplies at a score of ${facts.multiply_at} and is deleted below ${facts.delete_below}.`;
   table.update(facts.foragers);
   tree.replaceChildren(facts.foragers.length ? family(tree, facts.foragers, facts.now, "Lives of the foragers over time") : empty("No forager is out yet."));
+  const drawn = facts.foragers.filter((one) => one.scores.length > 1);
+  credit.replaceChildren(drawn.length ? scores(credit, drawn, facts.now, facts.multiply_at, "Scores of the foragers over time") : empty("Nobody has earned anything yet."));
   await show();
 }

@@ -1,16 +1,18 @@
 // Now: stories as they come, how soon and at what cost.
 
-import { bars, delays, legend, meter } from "./chart.js";
+import { bars, coverage, delays, legend, meter } from "./chart.js";
 import { ask, bytes, count, dossier, el, hour, moment, percent, section, span } from "./dom.js";
 import { Table } from "./table.js";
 
 const tiles = el("dl", { class: "tiles" });
 const delayChart = el("div", { class: "plot" });
 const countChart = el("div", { class: "plot" });
-let stories = [];
+const coverChart = el("div", { class: "plot" });
+const coverNote = el("p", { class: "note" }, "What appeared, and what of it was found.");
+let stories = [], covered = null;
 
 const storyTable = new Table([
-  { name: "Found", value: (row) => row.at, cell: (row) => el("span", { title: moment(row.at) }, hour(row.at)), numeric: true },
+  { name: "Found", value: (row) => row.at, cell: (row) => el("span", { title: moment(row.at) }, hour(row.at)), time: true },
   { name: "Delay", value: (row) => row.delay, cell: (row) => span(row.delay), numeric: true },
   { name: "Story", value: (row) => row.title, cell: (row) => [dossier(row.url, row.title), el("span", { class: "sub" }, `${row.site} · ${row.via}`)], wide: true },
   { name: "Site", value: (row) => row.site, minor: true },
@@ -29,7 +31,7 @@ const hostTable = new Table([
 ], { key: (row) => row.host, label: "hosts", filter: false, most: 100, empty: "No host has been asked yet." });
 
 const requestTable = new Table([
-  { name: "At", value: (row) => row.at, cell: (row) => el("span", { title: moment(row.at) }, moment(row.at).slice(11)), numeric: true },
+  { name: "At", value: (row) => row.at, cell: (row) => el("span", { title: moment(row.at) }, moment(row.at).slice(11)), time: true },
   { name: "Page", value: (row) => row.url, cell: (row) => dossier(row.url), wide: true },
   { name: "Outcome", value: (row) => row.outcome, cell: (row) => outcome(row) },
   { name: "New links", value: (row) => row.new_links, numeric: true, minor: true },
@@ -50,8 +52,9 @@ export function build() {
   show({ stories: 0, requests: 0, known: 0, alive: 0, errors: 0, wire_bytes: 0, unchanged: 0 });
   return [
     el("h1", { class: "hidden" }, "Now"), tiles,
-    el("div", { class: "pair" },
-      section("Delay", "From publication to fetch, each story a dot; the line is the running median.", delayChart),
+    el("div", { class: "trio" },
+      section("Delay", "From publication to fetch; line: running median.", delayChart),
+      section("Coverage", null, coverNote, coverChart),
       section("Stories and requests", "Bars: requests; line: stories so far.", countChart)),
     section("Stories", null, storyTable.element),
     el("div", { class: "pair" },
@@ -65,12 +68,12 @@ function show(figures) {
   const all = [
     ["Stories", count(figures.stories), null],
     ["Median delay", span(figures.delay_median), figures.delay_p90 ? `nine in ten within ${span(figures.delay_p90)}` : null],
-    ["Requests", count(figures.requests), rate === null || rate === undefined ? null : `${rate} per second`],
+    ["Coverage", covered?.share === null || covered === null ? "–" : percent(covered.share, 1), "found of what appeared"],
     ["Cost", figures.requests_per_story ?? "–", "requests per story"],
-    ["Unchanged", percent(figures.unchanged, figures.requests), `${bytes(figures.wire_bytes)} received`],
-    ["Known URLs", count(figures.known), figures.visits ? `${count(figures.visits)} visits` : null],
+    ["Requests", count(figures.requests), rate === null || rate === undefined ? null : `${rate < 10 ? rate : count(Math.round(rate))} per second`],
+    ["Unchanged", percent(figures.unchanged, figures.requests), `of requests; ${bytes(figures.wire_bytes)} in`],
     ["Foragers", count(figures.alive), figures.born ? `${figures.born} born, ${figures.deleted} deleted` : null],
-    ["Errors", count(figures.errors), null],
+    ["Errors", count(figures.errors), figures.refused ? `${count(figures.refused)} refused by rules` : `${count(figures.known)} URLs known`],
   ];
   tiles.replaceChildren(...all.map(([name, value, note]) =>
     el("div", {}, el("dt", {}, name), el("dd", {}, value), note ? el("dd", { class: "note" }, note) : null)));
@@ -89,8 +92,11 @@ export function tick(news) {
 
 export async function refresh() {
   const facts = await ask("/api/now");
+  covered = facts.coverage;
   show(facts.figures);
   take(facts.stories);
+  coverNote.textContent = `Found (dark) of ${covered.of}.`;
+  coverChart.replaceChildren(...plot(covered.start, () => [coverage(coverChart, covered, "Stories that appeared and that were found, over time")]));
   hostTable.update(facts.hosts);
   requestTable.update(facts.requests);
   const sites = [...new Set(facts.delays.map((point) => point[2]))].sort();

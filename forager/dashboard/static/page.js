@@ -1,6 +1,6 @@
 // Story or page: all that is known of one URL.
 
-import { ask, count, dossier, el, empty, foreign, moment, outward, section, span } from "./dom.js";
+import { ask, count, dossier, el, empty, foreign, moment, outward, section, short, span } from "./dom.js";
 
 const url = new URLSearchParams(location.search).get("url") ?? "";
 const body = el("div");
@@ -24,7 +24,7 @@ export async function refresh() {
   drawn = state;
   document.title = `${facts.title || facts.url} – Forager`;
   body.replaceChildren(
-    el("h1", {}, foreign(facts.title || "Page without a title")),
+    el("h1", {}, foreign(facts.title || short(facts.url))),
     el("p", { class: "address" }, outward(facts.url)),
     el("dl", { class: "facts" }, ...answers(facts)),
     section("Versions", `${count(facts.versions)} stored; what changed is marked against the one before.`,
@@ -41,6 +41,7 @@ function answers(facts) {
     ["Why visited or not", facts.visiting],
     facts.announced ? ["Announced", `a feed or news sitemap says ${moment(facts.announced)}`] : null,
     facts.robots ? ["robots.txt", facts.robots] : null,
+    facts.host ? ["At its host", facts.host] : null,
   ].filter(Boolean).flatMap(([name, text]) => [el("dt", {}, name), el("dd", {}, foreign(text))]);
 }
 
@@ -49,7 +50,8 @@ function edition(one) {
   const facts = [`seen ${moment(one.at)}`, one.kind, `${count(one.words)} words`, one.lang, date("published", one.published), date("modified", one.modified)].filter(Boolean);
   return el("article", { class: "edition" }, el("h3", {}, foreign(one.title || "Without a title")), el("p", { class: "note" }, facts.join(" · ")),
     one.title_changes.length ? el("p", { class: "diff title-diff" }, pieces(one.title_changes)) : null,
-    one.text_changes.length ? el("div", { class: "diff text-diff" }, pieces(one.text_changes)) : null);
+    one.text_changes.length ? el("div", { class: "diff text-diff" }, pieces(one.text_changes))
+      : one.opening ? el("p", { class: "opening" }, foreign(one.opening)) : null);
 }
 
 function pieces(changes) {

@@ -1,45 +1,69 @@
 // Recrawl: by which rule known pages are looked at again, how well that goes, and which come next.
 
-import { rates } from "./chart.js";
+import { legend, rates } from "./chart.js";
 import { ask, count, dossier, el, empty, moment, percent, section, span } from "./dom.js";
 import { Table } from "./table.js";
 
-const lead = el("p", { class: "lead" });
+const RATES = ["ChangeRate", "NDCG"];
+
+const rule = el("dl", { class: "facts" });
 const plot = el("div", { class: "plot" });
+const figure = (value) => (value === null || value === undefined ? "–" : value.toFixed(3));
 
 const next = new Table([
   { name: "Rank", value: (row) => row.rank, numeric: true },
   { name: "Page", value: (row) => row.url, cell: (row) => dossier(row.url), wide: true },
-  { name: "Worth", value: (row) => row.worth, cell: (row) => row.worth.toFixed(3), numeric: true },
-  { name: "Why", value: (row) => (row.fresh ? "new link" : `${row.rate} news per hour`), cell: (row) => (row.fresh ? el("span", { class: "tag good" }, "new link") : el("span", { class: "tag" }, `${row.rate.toFixed(2)} news per hour`)) },
+  { name: "Worth", value: (row) => row.score ?? row.worth, cell: (row) => figure(row.score ?? row.worth), numeric: true },
+  { name: "Why", value: (row) => row.why, cell: (row) => [row.fresh ? el("span", { class: "tag good" }, "new link") : null, row.why] },
   { name: "Kind", value: (row) => row.kind, minor: true },
-  { name: "Visits", value: (row) => row.visits, numeric: true },
+  { name: "Visits", value: (row) => row.visits, numeric: true, minor: true },
   { name: "Changes", value: (row) => row.changes, numeric: true, minor: true },
-  { name: "Last visit", value: (row) => row.last_visit, cell: (row) => moment(row.last_visit), numeric: true, minor: true },
 ], { key: (row) => row.url, label: "next pages", sort: "Rank", empty: "No page is known yet." });
 
 const cycles = new Table([
-  { name: "At", value: (row) => row.at, cell: (row) => moment(row.at), numeric: true },
-  { name: "Policy", value: (row) => row.policy },
-  { name: "Known", value: (row) => row.known, cell: (row) => count(row.known), numeric: true },
-  { name: "Worth a look", value: (row) => row.chosen, cell: (row) => count(row.chosen), numeric: true },
-  { name: "Visited", value: (row) => row.visited, cell: (row) => count(row.visited), numeric: true },
-  { name: "ChangeRate", value: (row) => row.change_rate, cell: (row) => percent(row.changed, row.visited), numeric: true },
-], { key: (row) => row.at, label: "cycles", sort: "At", descending: true, most: 50, filter: false, empty: "No cycle has begun yet." });
+  { name: "Began", value: (row) => row.at, cell: (row) => el("span", { title: `${moment(row.at)}, by ${row.policy}` }, moment(row.at).slice(5, 16)), time: true },
+  { name: "Known", value: (row) => row.known, cell: (row) => count(row.known), numeric: true, minor: true },
+  { name: "Worth a look", value: (row) => row.chosen, cell: (row) => count(row.chosen), numeric: true, minor: true },
+  { name: "Visits", value: (row) => row.visited, cell: (row) => count(row.visited), numeric: true },
+  { name: "ChangeRate", value: (row) => row.change_rate, cell: (row) => figure(row.change_rate), numeric: true },
+  { name: "NDCG", value: (row) => row.ndcg, cell: (row) => figure(row.ndcg), numeric: true },
+], { key: (row) => row.at, label: "cycles", sort: "Began", descending: true, most: 100, filter: false, short: true, empty: "No cycle has begun yet." });
+
+const learned = new Table([
+  { name: "At", value: (row) => row.at, cell: (row) => moment(row.at), time: true },
+  { name: "Function", value: (row) => row.formula, cell: (row) => el("code", {}, row.formula), wide: true },
+  { name: "Measure", value: (row) => row.fitness },
+  { name: "New", value: (row) => row.new, cell: (row) => figure(row.new), numeric: true },
+  { name: "In use", value: (row) => row.old, cell: (row) => figure(row.old), numeric: true },
+  { name: "Then", value: (row) => (row.replaced ? "taken" : "not better"), cell: (row) => el("span", { class: row.replaced ? "tag good" : "tag" }, row.replaced ? "taken" : "not better") },
+], { key: (row) => row.at, label: "learned functions", sort: "At", descending: true, most: 20, filter: false,
+  empty: "None was learned during this run (crawl.policy and recrawl.retrain in the settings)." });
 
 export function build() {
   document.title = "Recrawl – Forager";
-  return [el("h1", {}, "Recrawl"), lead, section("Next pages", "As the cycle would rank them now.", next.element),
-    el("div", { class: "pair" }, section("ChangeRate", "Share of a cycle's visits that saw a change.", plot), section("Cycles", null, cycles.element))];
+  return [el("h1", {}, "Recrawl"), section("Rule in force", null, rule),
+    el("div", { class: "pair" },
+      section("ChangeRate and NDCG", "Of each cycle: the share of visits that found a change, and whether changed pages came first (1 is best).", plot),
+      section("Cycles", null, cycles.element)),
+    section("Schedule", "The pages that the cycle would look at first, were it to begin now.", next.element),
+    section("Learned functions", "Judged on pages that they had not seen.", learned.element)];
 }
 
 export async function refresh() {
   const facts = await ask("/api/recrawl");
-  lead.replaceChildren("By ", el("strong", {}, facts.policy), `: ${facts.meaning}. A cycle lasts up to ${span(facts.cycle)}. ` +
-    `Pages that promise less than ${facts.least_worth} get at most ${percent(facts.explore, 1)} of the downloads. ` +
-    `So far the cycle has had ${count(facts.turns.recrawl)} turns, the fleet ${count(facts.turns.fleet)}.`);
+  const best = facts.fitness;
+  rule.replaceChildren(...[
+    ["Policy", el("strong", {}, facts.policy)],
+    ["Formula", el("code", {}, facts.formula)],
+    ["In words", facts.meaning],
+    ["Fitness", best ? `${best.fitness} ${figure(best.new)} on held-out pages, learned from ${count(best.visits)} visits at ${moment(best.at)}; the one before had ${figure(best.old)}` : "not learned, so not measured beforehand; see the cycles"],
+    ["Share", `${percent(facts.share, 1)} of the requests to each host; ${count(facts.turns.recrawl)} so far, the fleet ${count(facts.turns.fleet)}`],
+    ["Thrift", `pages that promise less than ${facts.least_worth} new documents get at most ${percent(facts.explore, 1)} of the downloads`],
+    ["Cycle", span(facts.cycle)],
+  ].flatMap(([name, text]) => [el("dt", {}, name), el("dd", {}, text)]));
   next.update(facts.next);
   cycles.update(facts.cycles);
-  const points = facts.cycles.filter((cycle) => cycle.change_rate !== null).map((cycle) => [cycle.at, cycle.change_rate]);
-  plot.replaceChildren(points.length ? rates(plot, points, "ChangeRate over cycles") : empty("Nothing to draw yet."));
+  learned.update(facts.learned);
+  const points = ["change_rate", "ndcg"].map((name) => facts.cycles.filter((cycle) => cycle[name] !== null).map((cycle) => [cycle.at, cycle[name]]));
+  plot.replaceChildren(...(points.some((one) => one.length) ? [rates(plot, points, "ChangeRate and NDCG over cycles"), legend(RATES)] : [empty("Nothing to draw yet.")]));
 }

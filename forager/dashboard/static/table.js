@@ -2,11 +2,14 @@
 
 import { el } from "./dom.js";
 
+const FEW = 6; // rows that nobody needs to filter
+
 export class Table {
   /**
    * columns: {name, value: row => what to sort and filter by, cell: row => what to show (default: value),
-   *           numeric, minor: hidden on narrow screens}
-   * options: {key: row => what identifies it, sort: column name, descending, most: rows shown, empty: text, filter}
+   *           numeric, time, wide: how it is set; minor: hidden on narrow screens}
+   * options: {key: row => what identifies it, sort: column name, descending, most: rows shown, empty: text, filter,
+   *           short: scrolls by itself, flash: marks new rows}
    */
   constructor(columns, options) {
     this.columns = columns;
@@ -19,7 +22,7 @@ export class Table {
     this.heads = columns.map((column) => this.head(column));
     this.note = el("p", { class: "more", hidden: true });
     this.nothing = el("p", { class: "empty" }, this.options.empty);
-    this.scroller = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": this.options.label },
+    this.scroller = el("div", { class: this.options.short ? "scroll short" : "scroll", tabindex: "0", role: "region", "aria-label": this.options.label },
       el("table", {}, el("thead", {}, el("tr", {}, this.heads)), this.body));
     this.element = el("div", { class: "table" }, this.options.filter ? this.filter() : null,
       this.scroller, this.nothing, this.note);
@@ -27,9 +30,8 @@ export class Table {
   }
 
   head(column) {
-    const classes = [column.numeric ? "number" : "", column.minor ? "minor" : ""].join(" ").trim();
     const button = el("button", { type: "button", click: () => this.order(column) }, column.name);
-    return el("th", { scope: "col", class: classes || null }, button);
+    return el("th", { scope: "col", class: classes(column) }, button);
   }
 
   filter() {
@@ -45,7 +47,7 @@ export class Table {
 
   order(column) {
     const again = this.sort.name === column.name;
-    this.sort = { name: column.name, descending: again ? !this.sort.descending : Boolean(column.numeric) };
+    this.sort = { name: column.name, descending: again ? !this.sort.descending : Boolean(column.numeric || column.time) };
     this.draw();
   }
 
@@ -86,6 +88,7 @@ export class Table {
     }
     while (before ? before.nextSibling : this.body.firstChild) (before ? before.nextSibling : this.body.firstChild).remove();
     this.shown = kept;
+    if (this.input) this.input.parentNode.hidden = this.rows.length < FEW && !this.words.length;
     this.scroller.hidden = !rows.length;
     this.nothing.hidden = rows.length > 0;
     this.nothing.textContent = this.rows.length ? "Nothing matches the filter." : this.options.empty;
@@ -99,12 +102,16 @@ export class Table {
     const old = this.shown.get(key);
     if (old && old.state === state) return old;
     const cells = this.columns.map((column) => {
-      const classes = [column.numeric ? "number" : "", column.minor ? "minor" : "", column.wide ? "wide" : ""].join(" ").trim();
-      return el("td", { class: classes || null }, (column.cell ?? column.value)(row) ?? "–");
+      return el("td", { class: classes(column) }, (column.cell ?? column.value)(row) ?? "–");
     });
     const fresh = !old && this.shown.size > 0 && this.options.flash;
     return { state, node: el("tr", { class: fresh ? "new" : null }, cells) };
   }
+}
+
+function classes(column) {
+  const names = { number: column.numeric, time: column.time, minor: column.minor, wide: column.wide };
+  return Object.keys(names).filter((name) => names[name]).join(" ") || null;
 }
 
 function compare(a, b) {

@@ -1,0 +1,115 @@
+"""The dashboard of a replay: it answers while the replay runs, and changes nothing in it."""
+
+import asyncio
+import re
+import signal
+import sys
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from forager.assembly import Reader
+from forager.cli.replay_view import play, watch_replay
+from forager.dashboard.app import serve_dashboard
+from forager.dashboard.chronicle import Chronicle
+from forager.dashboard.settings import DashboardSettings
+from forager.engine.journal import Journal, line
+from forager.events import Event
+from forager.settings import load
+from forager.simulation.records import ReplayRecords
+from forager.simulation.run import Plan, Replay
+from forager.world.tape.columns import Tape, save
+from tests.simulation.small_tape import HOME, paper
+
+PAGES = ("api/now", "api/fleet", "api/forager?id=0", "api/sites", "api/recrawl", "metrics", "stories.atom", "healthz")
+
+
+def _replay(tape: Tape, *readers: Reader) -> Replay:
+    settings = load(Path("/dev/null")).settings
+    return Replay(
+        tape,
+        Plan(60.0, (HOME,)),
+        settings.crawl,
+        settings.forager,
+        settings.reinforcing,
+        revisit_after=settings.visits.revisit_after,
+        seed=1,
+        tell=Journal(readers).write,
+    )
+
+
+async def test_a_replay_that_is_looked_at_has_the_journal_of_one_that_is_not() -> None:
+    tape, alone, seen = paper(), list[Event](), list[Event]()
+    _replay(tape, alone.append).run()
+    chronicle, records = Chronicle(), ReplayRecords(tape)
+    replay = _replay(tape, seen.append, chronicle, records)
+    watched = watch_replay(replay, records, "paper")
+    async with (
+        serve_dashboard(watched, chronicle, DashboardSettings()) as address,
+        aiohttp.ClientSession() as client,
+        asyncio.TaskGroup() as group,
+    ):
+        playing = group.create_task(play(replay))
+        asked = 0
+        while not playing.done():
+            async with client.get(address + PAGES[asked % len(PAGES)]) as answer:
+                assert answer.status == 200
+            asked += 1
+    assert asked
+    assert [line(event) for event in seen] == [line(event) for event in alone]
+
+
+async def test_its_pages_tell_what_the_replay_knows() -> None:
+    tape, chronicle = paper(), Chronicle()
+    records = ReplayRecords(tape)
+    replay = _replay(tape, chronicle, records)
+    watched = watch_replay(replay, records, "paper")
+    async with (
+        serve_dashboard(watched, chronicle, DashboardSettings()) as address,
+        aiohttp.ClientSession() as client,
+    ):
+        await play(replay)
+
+        async def ask(path: str) -> dict[str, object]:
+            async with client.get(address + path) as answer:
+                assert answer.status == 200, path
+                return dict(await answer.json())
+
+        now = await ask("api/now")
+        delay = replay.figures().delay
+        assert now["figures"]["name"] == "replay of paper"  # type: ignore[index]
+        assert now["figures"]["requests"] == replay.world.downloads  # type: ignore[index]
+        coverage = now["coverage"]
+        assert sum(coverage["appeared"]) == delay.stories  # type: ignore[index]
+        assert sum(coverage["found"]) == delay.found  # type: ignore[index]
+        story = (await ask("api/stories?limit=1"))["stories"][0]  # type: ignore[index]
+        page = await ask(f"api/page?url={story['url']}")
+        assert str(page["story"]).startswith("Yes") and page["visits"] and page["latest_visits"]
+        assert page["editions"][0]["published"]["source"] == "tape"  # type: ignore[index]
+        recrawl = await ask("api/recrawl")
+        assert [one["rank"] for one in recrawl["next"]] == [*range(1, len(recrawl["next"]) + 1)]  # type: ignore[arg-type]
+        assert all(one["why"] for one in recrawl["next"])  # type: ignore[attr-defined]
+        async with client.get(f"{address}stories.atom") as answer:
+            assert "<entry" in await answer.text()
+
+
+@pytest.mark.parametrize("serve", [True, False])
+async def test_the_command_serves_it_and_with_serve_goes_on_until_ctrl_c(tmp_path: Path, serve: bool) -> None:
+    save(paper(days=1.0), tmp_path / "tape")
+    command = [sys.executable, "-m", "forager", "replay", str(tmp_path / "tape"), "-q", *(["--serve"] if serve else [])]
+    process = await asyncio.create_subprocess_exec(
+        *command, cwd=tmp_path, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+    )
+    assert process.stdout is not None and process.stderr is not None
+    async with asyncio.timeout(120):
+        found = re.search(r"http://127\.0\.0\.1:\d+/", (await process.stderr.readline()).decode())
+        assert found is not None
+        if serve:
+            assert b"stays until" in await process.stderr.readline()
+            async with aiohttp.ClientSession() as client, client.get(f"{found[0]}api/now") as answer:
+                assert (await answer.json())["figures"]["stories"] > 0
+            process.send_signal(signal.SIGINT)
+        out, _ = await process.communicate()
+    assert process.returncode == 0
+    assert b"stories found while young" in out
