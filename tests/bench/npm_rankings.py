@@ -1,0 +1,124 @@
+"""Rankings of the frontier on a real graph with real impact: npm packages, their dependencies, and their downloads.
+
+    python tests/bench/npm_rankings.py [--splits 5]
+
+A page is a package, a link a dependency (December 2016, from `dependent-packages`), the impact of a page its mean daily
+downloads in the year to April 2017 (from `download-counts`): .93 million links. Both are taken from `FORAGER_CORPORA` (by
+default `forager-corpora` in the user's cache) or fetched into it once with `npm pack`.
+
+What it is not: a web of pages. Whoever downloads a package downloads what it depends on, so that packages of high impact
+point to packages of high impact by construction, as clicked pages do only on the whole. There are no anchors and queries.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+from rich.console import Console
+
+from forager.cli.compare_rankings import as_table
+from forager.cli.rankings import Question, compare
+from forager.frontier.edges import EdgeList, Names
+from forager.frontier.methods import Method, RankingSettings
+from forager.frontier.steps import WalkSettings
+from forager.measures.impact import first_pages
+
+GRAPH, DOWNLOADS = "dependent-packages@2.2.2", "download-counts@1.79.0"
+PATIENCE = 120.0
+
+
+class Missing(Exception):
+    """The packages cannot be had; the message says why."""
+
+
+def fetched(package: str) -> Path:
+    """The archive of a package, from the cache or else from npm."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "forager-corpora"
+    folder = Path(os.environ.get("FORAGER_CORPORA", cache))
+    path = folder / f"{package.replace('@', '-')}.tgz"
+    if not path.is_file():
+        npm = shutil.which("npm")
+        if npm is None:
+            raise Missing(f"{path} is not there, and there is no npm to fetch it with")
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            subprocess.run([npm, "pack", package], cwd=folder, capture_output=True, check=True, timeout=PATIENCE)
+        except subprocess.SubprocessError as trouble:
+            raise Missing(f"npm cannot fetch {package}: {trouble}") from None
+    return path
+
+
+def dependencies() -> Iterator[tuple[str, list[str]]]:
+    """Each package with those that depend on it."""
+    with tarfile.open(fetched(GRAPH)) as outer:
+        inner = outer.extractfile("package/dependents.tgz")
+        assert inner is not None
+        with tarfile.open(fileobj=inner) as files:
+            for member in files:
+                file = files.extractfile(member) if member.name.endswith(".json") else None
+                if file is not None:
+                    yield (
+                        str(PurePosixPath(member.name).relative_to("dependents")).removesuffix(".json"),
+                        json.load(file),
+                    )
+
+
+def downloads() -> dict[str, float]:
+    with tarfile.open(fetched(DOWNLOADS)) as archive:
+        file = archive.extractfile("package/index.json")
+        assert file is not None
+        return {name: float(count or 0) for name, count in json.load(file).items()}
+
+
+def question() -> Question:
+    names = Names()
+    edges = EdgeList(names)
+    for package, dependents in dependencies():
+        (target,) = names.number([package])
+        sources = names.number(dependents)
+        edges.add(sources, np.full(sources.size, target, dtype=np.int32))
+    edges.growing.mark_downloaded(np.arange(len(names)))
+    counted = downloads()
+    impact = np.array([counted.get(names.name(page), 0.0) for page in range(len(names))])
+    return Question(edges.growing.graph(), [impact])
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--splits", type=int, default=5)
+    options.add_argument("--share", type=float, default=0.35, help="of the packages that are frontier")
+    chosen = options.parse_args()
+    try:
+        asked = question()
+    except Missing as reason:
+        print(f"skipped: {reason}")
+        sys.exit(0)
+    graph, impact = asked.graph, asked.impacts[0]
+    linked = np.flatnonzero(graph.in_degree > 0)
+    frontier = first_pages(chosen.share, linked.size)
+    methods = [method for method in Method if not method.asks_queries]
+    for gamma in (0.0, 1.0):
+        comparison = compare(
+            asked,
+            lambda rng: rng.choice(linked, frontier, replace=False),
+            methods,
+            RankingSettings(walk=WalkSettings(gamma=gamma)),
+            splits=chosen.splits,
+        )
+        top = np.sort(impact[linked])[::-1]
+        print(
+            f"{graph.pages:,} packages, {graph.links:,} dependencies, {impact.sum():,.0f} downloads a day, "
+            f"{top[: top.size // 100].sum() / top.sum():.0%} of those of 1% of the packages; γ = {gamma:g}"
+        )
+        Console(width=140).print(as_table(comparison))
+
+
+if __name__ == "__main__":
+    main()
