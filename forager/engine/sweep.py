@@ -31,6 +31,7 @@ async def sweep(
 ) -> None:
     """Sweep until told to stop; every worker finishes the page it is at."""
     (forager,) = agent.foragers
+    bell = asyncio.Event()
 
     async def work() -> None:
         while not stopping.is_set():
@@ -38,11 +39,15 @@ async def sweep(
             if not leases:
                 due = store.next_due(clock.now())
                 wait = LONGEST_REST if due is None else min(LONGEST_REST, max(due - clock.now(), 0.01))
-                await rest(clock, wait, stopping)
+                await rest(clock, wait, stopping, bell)
                 continue
+            known = store.counts().known
             sighting = await world.look(leases[0], ForagerId(forager))
             taken = judge_sighting(sighting, agent, shared, clock.now(), ForagerId(forager))
             agent.worked(ForagerId(forager), taken.downloads)
+            if store.counts().known > known:  # there is work for those who rest
+                bell.set()
+                bell.clear()
             await teller.settle(taken)
 
     async with asyncio.TaskGroup() as group:

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from forager.foragers.kernels import best, compiled
+from forager.compiling import compiled
+from forager.foragers.kernels import best
 from forager.foragers.table import BACKLOG, DEGREES, FRESH, HUB, LIFT, TEXT, Page, Priors
 from forager.units import Count, Duration
 

@@ -1,22 +1,9 @@
-"""Plain functions over arrays as machine code, their types kept for readers and checkers; and two small ones."""
+"""Two small functions over arrays as machine code."""
 
-from collections.abc import Callable
-from typing import ParamSpec, TypeVar, cast
-
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def compiled(function: Callable[P, R]) -> Callable[P, R]:
-    """The function as a kernel: compiled at its first call, kept on disk for the next run if there is a place."""
-    try:
-        return cast("Callable[P, R]", numba.njit(cache=True)(function))
-    except RuntimeError:  # neither the package nor the user's cache folder can be written
-        return cast("Callable[P, R]", numba.njit()(function))
+from forager.compiling import compiled
 
 
 @compiled

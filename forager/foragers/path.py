@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.foragers.kernels import compiled, highest
+from forager.compiling import compiled
+from forager.foragers.kernels import highest
 from forager.terms import UrlId
 
 

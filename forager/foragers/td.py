@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from forager.compiling import compiled
 from forager.errors import SettingsError
-from forager.foragers.kernels import best, compiled
+from forager.foragers.kernels import best
 from forager.foragers.saving import pack, unpack
 from forager.units import Share
 

@@ -15,6 +15,7 @@ import htmldate
 from lxml.etree import LxmlError
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from forager.pages.head import Head
 from forager.pages.linked_data import stated_dates
 from forager.pages.moments import moment
 from forager.terms import Dated, DateSource, Url
@@ -77,14 +78,16 @@ def published(
     last_modified: str = "",
     now: float | None = None,
     ignored: Collection[DateSource] = (),
+    head: Head | None = None,
 ) -> Dated | None:
     """When the page says it was first published; `now` (default: no limit) bounds dates that lie in the future.
 
-    Sources in `ignored` are known to lie on this site: the next one is asked instead.
+    Sources in `ignored` are known to lie on this site: the next one is asked instead. `head` saves reading it again.
     """
+    head = head or Head(tree)
     stated = chain(
-        _dated(stated_dates(tree, "datePublished", urlsplit(url).path), DateSource.JSON_LD),
-        _dated(_meta(tree, PUBLISHED_META), DateSource.META),
+        _dated(stated_dates(head, "datePublished", urlsplit(url).path), DateSource.JSON_LD),
+        _dated(_meta(head, PUBLISHED_META), DateSource.META),
         _dated(_stamps(tree, _PUBLISHED_HINT, _MODIFIED_HINT, anywhere=True), DateSource.TIME),
         _dated(_url_days(url), DateSource.URL),
     )
@@ -100,11 +103,14 @@ def published(
     )
 
 
-def modified(tree: LexborHTMLParser, *, last_modified: str = "", now: float | None = None) -> Dated | None:
+def modified(
+    tree: LexborHTMLParser, *, last_modified: str = "", now: float | None = None, head: Head | None = None
+) -> Dated | None:
     """When the page says it was last modified."""
+    head = head or Head(tree)
     stated = chain(
-        _dated(stated_dates(tree, "dateModified"), DateSource.JSON_LD),
-        _dated(_meta(tree, MODIFIED_META), DateSource.META),
+        _dated(stated_dates(head, "dateModified"), DateSource.JSON_LD),
+        _dated(_meta(head, MODIFIED_META), DateSource.META),
         _dated(_stamps(tree, _MODIFIED_HINT, _PUBLISHED_HINT, anywhere=False), DateSource.TIME),
         _dated([last_modified], DateSource.LAST_MODIFIED),
     )
@@ -130,17 +136,9 @@ def _best(found: Iterable[Dated], now: float | None) -> Dated | None:
     return first
 
 
-def _meta(tree: LexborHTMLParser, names: tuple[str, ...]) -> Iterator[str]:
+def _meta(head: Head, names: tuple[str, ...]) -> Iterator[str]:
     """What the meta elements of these names say, in the order of the names."""
-    said: dict[str, str] = {}
-    for node in tree.css("meta"):
-        attributes = node.attributes
-        content = attributes.get("content") or attributes.get("datetime") or attributes.get("value")
-        if not content:
-            continue
-        for key in ("property", "name", "itemprop", "http-equiv"):
-            if name := attributes.get(key):
-                said.setdefault(name.strip().lower(), content)
+    said = head.meta
     yield from (said[name] for name in names if name in said)
 
 

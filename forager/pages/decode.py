@@ -29,6 +29,7 @@ _MARKS = (
     (b"<\0", b"", "utf-16-le"),  # markup without a mark gives itself away
     (b"\0<", b"", "utf-16-be"),
 )
+_BEGINNINGS = tuple(begin for begin, _, _ in _MARKS)
 _CODEC_LABELS = {
     "utf-8": "utf-8 utf8 unicode-1-1-utf-8 unicode utf-16 utf-16le utf-16be ucs-2",  # a readable label is not UTF-16
     "cp1252": "windows-1252 cp1252 x-cp1252 iso-8859-1 iso8859-1 iso88591 iso_8859-1 latin1 latin-1 l1 ascii us-ascii",
@@ -94,8 +95,10 @@ def to_utf8(body: bytes, content_type: str = "") -> bytes:
 
 
 def _is_bare_utf8(body: bytes) -> bool:
-    if b"\x1b" in body or body.startswith(tuple(begin for begin, _, _ in _MARKS)):
+    if b"\x1b" in body or body.startswith(_BEGINNINGS):
         return False
+    if body.isascii():
+        return True
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
         for begin in range(0, len(body), _CHUNK):

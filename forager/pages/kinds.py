@@ -14,7 +14,7 @@ The weights are ours, set by hand.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from urllib.parse import unquote
 
 from selectolax.lexbor import LexborHTMLParser
@@ -29,11 +29,14 @@ _LONG_NUMBER = re.compile(r"\d{5,}")
 _PROSE = 120  # bytes of UTF-8; shorter paragraphs may be teasers
 _HEADLINE = 25  # bytes of UTF-8; shorter anchors are names of sections
 _SOME_PROSE = 400
+_BODY = range(-3, 3)  # the votes that a body can give
 
 
-def kind_of(tree: LexborHTMLParser, url: Url, links: Sequence[Link]) -> Kind:
-    """HUB or ARTICLE; `links` are those of the page."""
-    votes = _by_statement(tree) + _by_address(url) + _by_body(tree, links)
+def kind_of(tree: LexborHTMLParser, url: Url, links: Callable[[], Sequence[Link]]) -> Kind:
+    """HUB or ARTICLE; `links` tells those of the page, and is asked only if statement and address leave it open."""
+    votes = _by_statement(tree) + _by_address(url)
+    if votes + _BODY[0] <= 0 < votes + _BODY[-1]:
+        votes += _by_body(tree, links())
     return Kind.ARTICLE if votes > 0 else Kind.HUB
 
 

@@ -10,9 +10,8 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 
 import msgspec
-from selectolax.lexbor import LexborHTMLParser
 
-SCRIPTS = 'script[type^="application/ld+json" i]'
+from forager.pages.head import Head
 
 NODE_CAP = 2000
 """Nodes of one page that are looked at (ours); large product lists hold thousands."""
@@ -28,14 +27,15 @@ _WRAPPING = re.compile(r"<!--|-->|<!\[CDATA\[|\]\]>|^\s*//.*$", re.MULTILINE)
 _EXTRA_COMMA = re.compile(r",(?=\s*[}\]])")
 
 
-def stated_dates(tree: LexborHTMLParser, name: str, path: str = "") -> list[str]:
+def stated_dates(head: Head, name: str, path: str = "") -> list[str]:
     """The values of a date property, the best story's first; a story whose own URL ends in `path` is the best."""
     found: list[tuple[int, str]] = []
-    for script in tree.css(SCRIPTS):
-        text = script.text()
+    for text in head.linked_data:
         if name not in text:
             continue
-        content = _decoded(text)
+        if text not in head.decoded:
+            head.decoded[text] = _decoded(text)
+        content = head.decoded[text]
         if content is None:
             found += [(2, value) for value in re.findall(rf'"{name}"\s*:\s*"([^"]{{4,60}})"', text)]
         for node in _nodes(content):

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from forager.pages.head import Head
 from forager.pages.settings import PagesSettings
 from forager.pages.urls import Joiner, UrlMemo
 from forager.terms import Channel, Link, Region, Url
@@ -57,31 +58,88 @@ def read_links(
     Links of the page to itself are left out. A URL keeps its first place; if nothing or only a picture's description
     was there to read, a later link to it that has a text gives its text and region.
     """
-    settings = settings or PagesSettings()
-    joiner = Joiner(_base(tree, url), memo)
-    found: dict[Url, Link] = {}
-    for link in _head_links(tree, joiner):
-        if link.url != url:
-            found.setdefault(link.url, link)
-    _add_anchors(found, tree, joiner, url, settings)
-    return tuple(found.values())
+    return Links(Head(tree), url, memo=memo, settings=settings).all()
 
 
-def canonical_of(tree: LexborHTMLParser, url: Url) -> Url | None:
-    """What the page calls its own URL."""
-    links = _head_links(tree, Joiner(_base(tree, url)))
-    return next((link.url for link in links if link.channel is Channel.CANONICAL), None)
+class Links:
+    """The links of one page: where they lead is read at once, what they say only of those that somebody asks about."""
+
+    def __init__(
+        self, head: Head, url: Url, *, memo: UrlMemo | None = None, settings: PagesSettings | None = None
+    ) -> None:
+        self._settings = settings or PagesSettings()
+        joiner = Joiner((head.base and Joiner(url).join(head.base)) or url, memo)
+        self._stated = list(_stated_links(head, joiner))
+        self._in_head: dict[Url, Link] = {}
+        for link in self._stated:
+            if link.url != url:
+                self._in_head.setdefault(link.url, link)
+        self._anchors: dict[Url, list[LexborNode]] = {target: [] for target in self._in_head}
+        """For each URL the anchors that lead there."""
+        self._add_anchors(head.tree, joiner, url)
+        self._regions = _Regions()
+        self._spent = 0
+
+    @property
+    def urls(self) -> tuple[Url, ...]:
+        """Where the links lead, in their order."""
+        return tuple(self._anchors)
+
+    @property
+    def canonical(self) -> Url | None:
+        """What the page calls its own URL."""
+        return next((link.url for link in self._stated if link.channel is Channel.CANONICAL), None)
+
+    def all(self) -> tuple[Link, ...]:
+        return tuple(map(self.to, self._anchors))
+
+    def to(self, url: Url) -> Link:
+        """The link that leads to one of the `urls`."""
+        stated = self._in_head.get(url)
+        if stated is not None and stated.anchor:
+            return stated
+        rel = stated.rel if stated is not None else ()
+        channel = stated.channel if stated is not None else Channel.LINK
+        longest = self._settings.max_anchor
+        found = stated
+        for node in self._anchors[url]:
+            text = self._text(node)
+            if not text and found is not None:
+                continue
+            own = node.attributes.get("rel")
+            rel = tuple(own.lower().split()) if own else rel
+            found = Link(url, (text or _picture(node))[:longest], self._regions.of(node), rel, channel)
+            if text:
+                break
+        assert found is not None, "every URL has an element that leads there"
+        return found
+
+    def _add_anchors(self, tree: LexborHTMLParser, joiner: Joiner, own: Url) -> None:
+        anchors, join, most = self._anchors, joiner.join, self._settings.max_links
+        for node in tree.css("a[href]"):
+            href = node.attributes.get("href")  # in a drawing it may be an `xlink:href`
+            if not href or href[0] == "#":
+                continue
+            url = join(href)
+            if url is None or url == own:
+                continue
+            known = anchors.get(url)
+            if known is not None:
+                known.append(node)
+            elif len(anchors) >= most:
+                return
+            else:
+                anchors[url] = [node]
+
+    def _text(self, node: LexborNode) -> str:
+        text = node.text(separator=" ") if self._spent < _ANCHOR_TEXT_LIMIT else ""
+        self._spent += len(text)
+        return " ".join(text.split())
 
 
-def _base(tree: LexborHTMLParser, url: Url) -> str:
-    base = tree.css_first("base[href]")
-    href = base.attributes["href"] if base is not None else None
-    return (href and Joiner(url).join(href)) or url
-
-
-def _head_links(tree: LexborHTMLParser, joiner: Joiner) -> Iterator[Link]:
-    for node in tree.css("link[rel]"):
-        attributes = node.attributes
+def _stated_links(head: Head, joiner: Joiner) -> Iterator[Link]:
+    """The link elements that lead somewhere a crawl may go."""
+    for attributes in head.links:
         rel = (attributes["rel"] or "").lower().split()
         channel = _channel(rel, (attributes.get("type") or "").lower().partition(";")[0].strip())
         url = joiner.join(attributes.get("href") or "") if channel else None
@@ -95,45 +153,6 @@ def _channel(rel: list[str], type: str) -> Channel | None:
     if ("alternate" in rel or "feed" in rel) and type in _FEED_TYPES:
         return Channel.ALTERNATE
     return Channel.LINK if "next" in rel else None
-
-
-def _add_anchors(
-    found: dict[Url, Link], tree: LexborHTMLParser, joiner: Joiner, own: Url, settings: PagesSettings
-) -> None:
-    regions = _Regions()
-    mute = {url for url, link in found.items() if not link.anchor}  # those whose text is still wanted
-    spent = 0
-    for node in tree.css("a[href]"):
-        attributes = node.attributes
-        href = attributes["href"]
-        if not href or href.startswith("#"):
-            continue
-        url = joiner.join(href)
-        if url is None or url == own:
-            continue
-        known = found.get(url)
-        if known is not None and url not in mute:
-            continue
-        if known is None and len(found) >= settings.max_links:
-            break
-        text = node.text(separator=" ") if spent < _ANCHOR_TEXT_LIMIT else ""
-        spent += len(text)
-        text = " ".join(text.split())[: settings.max_anchor]
-        if text:
-            mute.discard(url)
-        elif known is None:
-            mute.add(url)
-            text = _picture(node)[: settings.max_anchor]
-        else:
-            continue
-        rel = attributes.get("rel")
-        found[url] = Link(
-            url,
-            text,
-            regions.of(node),
-            tuple(rel.lower().split()) if rel else (known.rel if known else ()),
-            known.channel if known else Channel.LINK,
-        )
 
 
 def _picture(node: LexborNode) -> str:

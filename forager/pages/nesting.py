@@ -44,10 +44,11 @@ def within_depth(body: bytes, max_depth: int) -> bytes:
 
 
 def _is_ordinary(body: bytes, max_depth: int) -> bool:
-    if len(body) <= _LONG_BODY and body.count(b"<") <= _FEW_TAGS:
-        return True
     codes = np.frombuffer(body, np.uint8)
-    tags = np.flatnonzero(codes[:-1] == ord("<"))
+    opening = codes == ord("<")
+    if len(body) <= _LONG_BODY and np.count_nonzero(opening) <= _FEW_TAGS:
+        return True
+    tags = np.flatnonzero(opening[:-1])
     if len(body) > _LONG_BODY and _has_long_tag(body, codes, tags):
         return False
     if len(tags) <= _FEW_TAGS:

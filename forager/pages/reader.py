@@ -10,9 +10,11 @@ from typing import TypeVar
 
 from selectolax.lexbor import LexborHTMLParser
 
-from forager.pages import dates, feeds, kinds, links, prints, sitemaps, text
+from forager.pages import dates, feeds, kinds, prints, sitemaps, text
 from forager.pages.decode import to_utf8
 from forager.pages.forms import Form, form_of, unpacked
+from forager.pages.head import Head
+from forager.pages.links import Links
 from forager.pages.nesting import within_depth
 from forager.pages.robots_meta import RobotsMeta, read_robots_meta
 from forager.pages.settings import PagesSettings
@@ -45,7 +47,7 @@ class Page:
     def kind(self) -> Kind:
         if self._tree is not None:
             tree = self._tree
-            return self._attempt("kind", lambda: kinds.kind_of(tree, self.url, self.links), Kind.OTHER)
+            return self._attempt("kind", lambda: kinds.kind_of(tree, self.url, lambda: self.links), Kind.OTHER)
         if self._feed is not None:
             return Kind.FEED
         return Kind.SITEMAP if self._sitemap is not None else Kind.OTHER
@@ -57,7 +59,21 @@ class Page:
             return self._feed.links
         if self._sitemap is not None:
             return self._sitemap.sitemaps + self._sitemap.links
-        return self._from_tree("links", self._read_links, ())
+        read = self._links
+        return () if read is None else self._attempt("links", read.all, ())
+
+    @cached_property
+    def targets(self) -> tuple[Url, ...]:
+        """The URLs of the `links` in their order; of an HTML page much cheaper than the links themselves."""
+        read = self._links
+        return tuple(link.url for link in self.links) if read is None else read.urls
+
+    def link(self, target: Url) -> Link:
+        """The link to one of the `targets`."""
+        read = self._links
+        if read is None:
+            return self._by_target[target]
+        return self._attempt("link", lambda: read.to(target), Link(target))
 
     @cached_property
     def title(self) -> str:
@@ -68,7 +84,8 @@ class Page:
     @cached_property
     def canonical(self) -> Url | None:
         """What the page calls its own URL."""
-        return self._from_tree("canonical", lambda tree: links.canonical_of(tree, self.url), None)
+        read = self._links
+        return None if read is None else read.canonical
 
     @cached_property
     def lang(self) -> str:
@@ -85,7 +102,12 @@ class Page:
         return self._from_tree(
             "published",
             lambda tree: dates.published(
-                tree, self.url, last_modified=self._last_modified, now=self._response.asked, ignored=ignored
+                tree,
+                self.url,
+                last_modified=self._last_modified,
+                now=self._response.asked,
+                ignored=ignored,
+                head=self._head,
             ),
             None,
         )
@@ -94,7 +116,9 @@ class Page:
     def modified(self) -> Dated | None:
         return self._from_tree(
             "modified",
-            lambda tree: dates.modified(tree, last_modified=self._last_modified, now=self._response.asked),
+            lambda tree: dates.modified(
+                tree, last_modified=self._last_modified, now=self._response.asked, head=self._head
+            ),
             None,
         )
 
@@ -112,7 +136,9 @@ class Page:
     @cached_property
     def text_print(self) -> int:
         """Of the text; of the bytes if the page is nothing that has a text."""
-        return self.byte_print if self.kind is Kind.OTHER else prints.text_print(self.text)
+        if self.kind is Kind.OTHER:
+            return self.byte_print
+        return prints.text_print(self.text, tidy=self._tree is not None)
 
     @cached_property
     def simhash(self) -> int:
@@ -123,7 +149,7 @@ class Page:
         """What the page asks of robots; the links are read in any case."""
         headers = [value for name, value in self._response.headers if name == "x-robots-tag"]
         nothing: list[tuple[str, str]] = []
-        metas = self._from_tree("robots", _metas, nothing)
+        metas = self._from_tree("robots", lambda tree: _named(self._head), nothing)
         return read_robots_meta(metas, headers, self._settings.robots_agent)
 
     def __repr__(self) -> str:
@@ -141,6 +167,21 @@ class Page:
     @cached_property
     def _tree(self) -> LexborHTMLParser | None:
         return self._attempt("markup", self._parse, None) if self._form is Form.HTML else None
+
+    @cached_property
+    def _head(self) -> Head | None:
+        return None if self._tree is None else Head(self._tree)
+
+    @cached_property
+    def _links(self) -> Links | None:
+        head = self._head
+        if head is None:
+            return None
+        return self._attempt("links", lambda: Links(head, self.url, memo=self._memo, settings=self._settings), None)
+
+    @cached_property
+    def _by_target(self) -> dict[Url, Link]:
+        return {link.url: link for link in self.links}
 
     @cached_property
     def _feed(self) -> feeds.Feed | None:
@@ -165,9 +206,6 @@ class Page:
         if len(kept) < len(markup):
             self._note(f"markup: nested too deeply, read {len(kept)} of {len(markup)} bytes")
         return LexborHTMLParser(kept)
-
-    def _read_links(self, tree: LexborHTMLParser) -> tuple[Link, ...]:
-        return links.read_links(tree, self.url, memo=self._memo, settings=self._settings)
 
     def _from_tree(self, what: str, work: Callable[[LexborHTMLParser], T], otherwise: T) -> T:
         tree = self._tree
@@ -207,6 +245,7 @@ def _lang(tree: LexborHTMLParser) -> str:
     return (tree.root.attributes.get("lang") if tree.root is not None else "") or ""
 
 
-def _metas(tree: LexborHTMLParser) -> list[tuple[str, str]]:
-    nodes = (node.attributes for node in tree.css("meta[name]"))
-    return [(node["name"] or "", node.get("content") or "") for node in nodes]
+def _named(head: Head | None) -> list[tuple[str, str]]:
+    """Name and content of the meta elements that have a name."""
+    metas = head.metas if head is not None else []
+    return [(meta["name"] or "", meta.get("content") or "") for meta in metas if "name" in meta]

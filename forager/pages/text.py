@@ -57,8 +57,8 @@ _FURNITURE = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"""[.!?…:।။。！？؟]["'”’»“」』)\]]*\s*$|.{60}|[\u0e00-\u0eff\u3040-\u9fff\uac00-\ud7af].{20}""")
-_PAUSES = (",", ";", ". ")
-_ALL_PAUSES = (*_PAUSES, "،", "，", "、", "；", "。")
+_OTHER_PAUSES = ("،", "，", "、", "；", "。")
+_P = LexborHTMLParser("<p>").css("p")[0].tag_id
 
 
 def main_text(tree: LexborHTMLParser) -> str:
@@ -103,24 +103,25 @@ class _Furniture:
             return True
         return _names_furniture((attributes.get("class") or "")[:NAME_CAP], (attributes.get("id") or "")[:NAME_CAP])
 
-    def holds(self, node: LexborNode) -> bool:
-        """Whether the element stands in furniture, or in a link as teasers do."""
+    def holds(self, node: LexborNode | None) -> bool:
+        """Whether the element is furniture or stands in some, or in a link as teasers do."""
         path: list[int] = []
-        above: LexborNode | None = node
-        found = False
-        while above is not None and (tag := above.tag) != "body":
+        above, known, found = node, self._known, False
+        while above is not None:
             number = above.mem_id
-            known = self._known.get(number)
-            if known is not None:
-                found = known
+            if number in known:
+                found = known[number]
                 break
             path.append(number)
+            tag = above.tag
+            if tag == "body":
+                break
             if tag == "a" or self.is_named(above, tag):
                 found = True
                 break
             above = above.parent
         for number in path:
-            self._known[number] = found
+            known[number] = found
         return found
 
 
@@ -138,16 +139,17 @@ def _elect(body: LexborNode, units: str, furniture: _Furniture) -> LexborNode | 
     """The element that most likely holds the story; `None` if there is no paragraph."""
     places: dict[int, _Candidate] = {}  # where paragraphs stand, with the votes of all that stand there
     for unit in body.css(units)[:UNIT_CAP]:
-        is_paragraph = unit.tag == "p"
+        is_paragraph = unit.tag_id == _P
         text = unit.text(deep=is_paragraph).strip()
-        if len(text) < PARAGRAPH or furniture.holds(unit) or (is_paragraph and _is_linked(unit, len(text))):
+        if len(text) < PARAGRAPH:
             continue
-        place = unit.parent if is_paragraph else unit
-        if place is None:
+        place = unit.parent if is_paragraph else unit  # a paragraph itself is never furniture
+        if place is None or furniture.holds(place) or (is_paragraph and _is_linked(unit, len(text))):
             continue
-        standing = places.get(place.mem_id)
+        number = place.mem_id
+        standing = places.get(number)
         if standing is None:
-            standing = places[place.mem_id] = _Candidate(place)
+            standing = places[number] = _Candidate(place)
         standing.votes += 1.0 + _pauses(text) + min(len(text) / 100, 3.0)
         standing.characters += len(text)
     candidates: dict[int, _Candidate] = {}
@@ -156,7 +158,10 @@ def _elect(body: LexborNode, units: str, furniture: _Furniture) -> LexborNode | 
         for level in range(REACH):
             if above is None or above.tag == "html":
                 break
-            candidate = candidates.setdefault(above.mem_id, _Candidate(above))
+            number = above.mem_id
+            candidate = candidates.get(number)
+            if candidate is None:
+                candidate = candidates[number] = _Candidate(above)
             candidate.votes += standing.votes / (1 if level == 0 else 2 * level if level < 3 else 4 * level - 4)
             candidate.characters += standing.characters
             above = above.parent
@@ -168,7 +173,9 @@ def _elect(body: LexborNode, units: str, furniture: _Furniture) -> LexborNode | 
 
 def _pauses(text: str) -> int:
     """Commas and full stops: prose has many."""
-    return sum(map(text.count, _PAUSES if text.isascii() else _ALL_PAUSES))
+    count = text.count
+    pauses = count(",") + count(";") + count(". ")
+    return pauses if text.isascii() else pauses + sum(map(count, _OTHER_PAUSES))
 
 
 def _widened(winner: _Candidate, candidates: dict[int, _Candidate]) -> _Candidate:
@@ -182,27 +189,37 @@ def _widened(winner: _Candidate, candidates: dict[int, _Candidate]) -> _Candidat
 
 
 def _is_linked(unit: LexborNode, characters: int) -> bool:
-    """Whether a paragraph is mostly links; one without elements has none, as most."""
-    if all(False for _ in unit.iter()):
-        return False
-    return sum(len(link.text()) for link in unit.css("a")) >= LINKED * characters
+    """Whether a paragraph is mostly links."""
+    return _linked(unit) >= LINKED * characters
 
 
-@dataclass(slots=True)
-class _Line:
-    parts: list[str] = field(default_factory=list)
-    linked: int = 0
-    """Characters in links."""
+def _linked(node: LexborNode) -> int:
+    """Characters in the links below an element."""
+    return sum((len(child.text()) if child.tag == "a" else 0) + _linked(child) for child in node.iter())
+
+
+class _Lines:
+    """The text in the making, a line for each block; of each line how many characters stand in links."""
+
+    def __init__(self) -> None:
+        self.parts: list[list[str]] = [[]]
+        self.linked: list[int] = [0]
+
+    def end(self) -> None:
+        """The next text stands on a new line."""
+        if self.parts[-1]:
+            self.parts.append([])
+            self.linked.append(0)
 
 
 def _written(winner: LexborNode, furniture: _Furniture) -> str:
     """The text of an element, a line for each block, without furniture and lines of links."""
-    lines = [_Line()]
+    lines = _Lines()
     _write(winner, furniture, lines, linked=False, depth=0)
     kept: dict[str, None] = {}  # in order, each line once: captions and calls repeat, paragraphs do not
-    for line in lines:
-        text = " ".join("".join(line.parts).split())
-        if line.linked < LINKED * len(text) and any(map(str.isalpha, text)):
+    for parts, linked in zip(lines.parts, lines.linked, strict=True):
+        text = " ".join("".join(parts).split())
+        if linked < LINKED * len(text) and any(map(str.isalpha, text)):
             kept.setdefault(text)
     return "\n".join(_trimmed(list(kept)))
 
@@ -213,19 +230,20 @@ def _trimmed(lines: list[str]) -> list[str]:
     return lines[sentences[0] : sentences[-1] + 1] if sentences else []
 
 
-def _write(node: LexborNode, furniture: _Furniture, lines: list[_Line], *, linked: bool, depth: int) -> None:
+def _write(node: LexborNode, furniture: _Furniture, lines: _Lines, *, linked: bool, depth: int) -> None:
     for child in node.iter(include_text=True):
         tag = child.tag
         if tag == "-text":
             text = child.text_content or ""
-            lines[-1].parts.append(text)
-            lines[-1].linked += len(text.strip()) if linked else 0
+            lines.parts[-1].append(text)
+            if linked:
+                lines.linked[-1] += len(text.strip())
         elif tag == "br":
-            lines.append(_Line())
+            lines.end()
         elif tag in _INLINE_TAGS:
             if not furniture.is_named(child, tag) and depth < DEPTH:
                 _write(child, furniture, lines, linked=linked or tag == "a", depth=depth + 1)
         elif not furniture.is_named(child, tag) and depth < DEPTH:
-            lines.append(_Line())
+            lines.end()
             _write(child, furniture, lines, linked=linked, depth=depth + 1)
-            lines.append(_Line())
+            lines.end()

@@ -43,6 +43,7 @@ _NOISE_NAMES = """
 _NOISE = frozenset(_NOISE_NAMES.split())
 _NOISE_PREFIXES = ("utm_", "pk_", "mtm_", "matomo_", "piwik_", "hsa_")
 _UNKNOWN = Url("")
+_NAME = re.compile(r"[A-Za-z0-9][^:]*\Z|\.")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _EXTENSION = re.compile(r"\.[a-z]{2,5}$", re.IGNORECASE)
 _EXTRACT = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
@@ -101,25 +102,42 @@ class UrlMemo:
 class Joiner:
     """Joins the hrefs of one page to its base URL.
 
-    An href that starts with a slash or with `http://` or `https://` means the same on every page of an origin: these
-    are shared through the memo. All others depend on the path of the page and are joined afresh.
+    An href that starts with a slash or with `http://` or `https://` means the same on every page of an origin, one that
+    starts with a name on every page of a folder: these are shared through the memo. All others are joined afresh.
     """
 
     def __init__(self, base: str, memo: UrlMemo | None = None) -> None:
         self._memo = memo if memo is not None else UrlMemo()
         self._base = _parsed(base)
         self._known = self._memo.of("" if self._base is None else self._base.origin)
+        self._in_folder: dict[str, Url | None] | None = None
 
     def join(self, href: str) -> Url | None:
         """The canonical URL the href points to; None if it is no usable http(s) URL."""
         known = self._known.get(href, _UNKNOWN)
         if known != _UNKNOWN:
             return known
-        url = _resolve(href, self._base)
-        if href.startswith(("/", "http://", "https://")) and len(href) <= LONGEST:
+        shared = self._shared_by(href)
+        if shared is None:
+            return _resolve(href, self._base)
+        known = shared.get(href, _UNKNOWN)
+        if known == _UNKNOWN:
             self._memo.make_room()
-            self._known[href] = url
-        return url
+            known = shared[href] = _resolve(href, self._base)
+        return known
+
+    def _shared_by(self, href: str) -> dict[str, Url | None] | None:
+        """Where the href is remembered; None if it means something else on every page."""
+        if len(href) > LONGEST or self._base is None:
+            return None
+        if href.startswith(("/", "http://", "https://")):
+            return self._known
+        if not _NAME.match(href):
+            return None
+        if self._in_folder is None:
+            base = self._base
+            self._in_folder = self._memo.of(f"{base.origin}{base.pathname.rpartition('/')[0]}/")
+        return self._in_folder
 
 
 def _parsed(url: str) -> can_ada.URL | None:

@@ -2,14 +2,13 @@
 
 import sqlite3
 from dataclasses import dataclass, field
+from itertools import chain
 
 from forager.store.protocol import VersionId
 from forager.store.rows import Codec, NewVersion, Row, written
 
-_INSERT_URL = "INSERT INTO urls VALUES (?,?,?,?,?,?,?,?,?)"
-_REPLACE_STATE = "INSERT OR REPLACE INTO states VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"
-_INSERT_VISIT = "INSERT INTO visits VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
-_INSERT_VERSION = "INSERT INTO versions VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+_LARGEST = 32
+"""Rows in one statement at most: a power of two. Ours."""
 _INSERT_STORY = """INSERT INTO stories SELECT ?1, ?2, ?3, ?4, ?5,
     nullif(?6, (SELECT title FROM versions WHERE id = ?3)), ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16"""
 _TEXT = """SELECT holder.id, holder.text FROM versions JOIN versions AS holder
@@ -34,13 +33,10 @@ class Batch:
         """All or nothing."""
         connection.execute("BEGIN IMMEDIATE")
         try:
-            connection.executemany(_INSERT_URL, self.urls)
-            connection.executemany(_REPLACE_STATE, self.states)
-            connection.executemany(_INSERT_VISIT, self.visits)
-            for version in self.versions:
-                connection.execute(_INSERT_VERSION, (*version.row(codec), *_text_cells(version, connection, codec)))
-            connection.executemany("INSERT INTO unsettled VALUES (?)", [(new.number,) for new in self.versions])
-            connection.executemany("DELETE FROM unsettled WHERE version = ?", [(number,) for number in self.settled])
+            _insert(connection, "INSERT INTO urls", self.urls)
+            _insert(connection, "INSERT OR REPLACE INTO states", self.states)
+            _insert(connection, "INSERT INTO visits", self.visits)
+            self._write_versions(connection, codec)
             connection.executemany(_INSERT_STORY, self.stories)
             blocks = [(written(host), until) for host, until in self.blocks.items()]
             connection.executemany("INSERT OR REPLACE INTO blocks VALUES (?,?)", blocks)
@@ -51,6 +47,34 @@ class Batch:
         finally:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
+
+    def _write_versions(self, connection: sqlite3.Connection, codec: Codec) -> None:
+        """Versions whose text may be that of a version of this batch are written after it."""
+        rows: list[Row] = []
+        for new in self.versions:
+            if new.same_text_as is not None and rows:
+                _insert(connection, "INSERT INTO versions", rows)
+                rows = []
+            rows.append((*new.row(codec), *_text_cells(new, connection, codec)))
+        _insert(connection, "INSERT INTO versions", rows)
+        settled = set(self.settled)
+        open_ones: list[Row] = [(new.number,) for new in self.versions if new.number not in settled]
+        _insert(connection, "INSERT INTO unsettled", open_ones)
+        made = {new.number for new in self.versions}
+        decided = [(number,) for number in self.settled if number not in made]
+        connection.executemany("DELETE FROM unsettled WHERE version = ?", decided)
+
+
+def _insert(connection: sqlite3.Connection, begin: str, rows: list[Row]) -> None:
+    """Many rows in one statement: between two statements the thread may have to wait for its turn."""
+    place, size = 0, _LARGEST
+    while place < len(rows):
+        while size > len(rows) - place:
+            size //= 2
+        some = rows[place : place + size]
+        cells = f"({','.join('?' * len(some[0]))})"
+        connection.execute(f"{begin} VALUES {','.join([cells] * size)}", list(chain.from_iterable(some)))
+        place += size
 
 
 def _text_cells(new: NewVersion, connection: sqlite3.Connection, codec: Codec) -> Row:

@@ -35,6 +35,9 @@ class Ledger:
     def find(self, url: Url) -> UrlId | None:
         return self.ids.get(url)
 
+    def find_all(self, urls: Sequence[Url]) -> list[UrlId | None]:
+        return list(map(self.ids.get, urls))
+
     def url(self, id: UrlId) -> Url:
         return self.urls[self._checked(id)]
 

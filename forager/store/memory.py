@@ -27,6 +27,9 @@ class MemoryStore:
     def find(self, url: Url) -> UrlId | None:
         return self._ledger.find(url)
 
+    def find_all(self, urls: Sequence[Url]) -> list[UrlId | None]:
+        return self._ledger.find_all(urls)
+
     def url(self, id: UrlId) -> Url:
         return self._ledger.url(id)
 
@@ -51,6 +54,9 @@ class MemoryStore:
         return self._ledger.lease(count, now, seconds, only)
 
     async def ack(self, visit: Visit) -> VersionId | None:
+        return self.record(visit)
+
+    def record(self, visit: Visit) -> VersionId | None:
         version = self._ledger.ack(visit)
         self._visits_of[visit.id].append(len(self._visits))
         self._visits.append(visit if visit.version is None else replace(visit, version=None))

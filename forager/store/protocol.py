@@ -157,6 +157,9 @@ class Store(Protocol):
     def find(self, url: Url) -> UrlId | None:
         """The number of a known URL."""
 
+    def find_all(self, urls: Sequence[Url]) -> list[UrlId | None]:
+        """The number of each URL; None for those that are not known."""
+
     def url(self, id: UrlId) -> Url: ...
 
     def known(self, id: UrlId) -> Known: ...
@@ -190,6 +193,9 @@ class Store(Protocol):
 
         A visit of a URL that was not leased is recorded just so.
         """
+
+    def record(self, visit: Visit) -> VersionId | None:
+        """As `ack`, without waiting: committed soon, together with, or before, whatever is changed next."""
 
     async def release(self, leases: Sequence[Lease]) -> None:
         """Give leases back unvisited; they are pending (or done) again as before."""

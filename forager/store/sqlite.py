@@ -68,6 +68,9 @@ class SqliteStore:
     def find(self, url: Url) -> UrlId | None:
         return self._ledger.find(url)
 
+    def find_all(self, urls: Sequence[Url]) -> list[UrlId | None]:
+        return self._ledger.find_all(urls)
+
     def url(self, id: UrlId) -> Url:
         return self._ledger.url(id)
 
@@ -101,6 +104,11 @@ class SqliteStore:
         return self._ledger.lease(count, now, seconds, only)
 
     async def ack(self, visit: Visit) -> VersionId | None:
+        number = self.record(visit)
+        await self._writer.commit(0)
+        return number
+
+    def record(self, visit: Visit) -> VersionId | None:
         self._writer.check()
         url = self._ledger.url(visit.id)
         before, print_before = self._ledger.columns.version[visit.id], self._ledger.columns.text_print[visit.id]
@@ -113,7 +121,7 @@ class SqliteStore:
             new = NewVersion(number, visit.id, visit.at, version.canonical == url, same_text_as, version)
             self._batch.versions.append(new)
             self._remember(number, (visit.id, visit.at, version))
-        await self._writer.commit(3)
+        self._writer.collect(3)
         return number
 
     def _remember(self, number: VersionId, version: tuple[UrlId, float, Version]) -> None:

@@ -4,7 +4,8 @@ A batch is written in the writer's own thread by one function call. There is no 
 a batch begins the next. A caller that is cancelled while it waits only stops waiting; its rows are committed anyway.
 
 After a batch the writer rests some times as long as it took: a commit of few rows costs hardly less than one of many,
-so under load batches grow, and writing takes a bounded share of the time. A lonely caller hardly waits.
+so under load batches grow, and writing takes a bounded share of the time. While several callers share batches, the rest
+grows to its longest, and with it the batches. A lonely caller hardly waits.
 """
 
 import asyncio
@@ -20,6 +21,8 @@ REST = 3.0
 """How many times as long as it wrote the writer rests (ours)."""
 LONGEST_REST = 0.02
 """Seconds it rests at most (ours)."""
+LONGER, SHORTER = 4.0, 0.8
+"""What the rest is multiplied by after a batch that several callers shared, or that one caller had to itself (ours)."""
 
 
 class Writer:
@@ -33,6 +36,7 @@ class Writer:
         self._rows = 0
         self._writing = False
         self._began = self._rested = -1.0
+        self._rest = 0.0
         self._start: asyncio.TimerHandle | None = None
         self._error: BaseException | None = None
 
@@ -51,8 +55,10 @@ class Writer:
             raise self._failure()
 
     def collect(self, rows: int) -> None:
-        """Count rows that wait for the next batch without a caller who waits for them."""
+        """Count rows that wait for the next batch without a caller who waits for them, and see that it begins soon."""
         self._rows += rows
+        if rows:
+            self._arrange()
 
     async def commit(self, rows: int) -> None:
         """Wait until everything collected so far is on disk; `rows` of it are new."""
@@ -95,7 +101,9 @@ class Writer:
     def _end(self, waiters: list[asyncio.Future[None]], writing: asyncio.Future[None]) -> None:
         self._writing = False
         now = asyncio.get_running_loop().time()
-        self._rested = now + min(LONGEST_REST, REST * (now - self._began))
+        least = REST * (now - self._began)
+        self._rest = min(LONGEST_REST, max(least, self._rest * (LONGER if len(waiters) > 1 else SHORTER)))
+        self._rested = now + self._rest
         self._error = writing.exception()
         if self._error is not None:
             waiters, self._waiters = waiters + self._waiters, []
@@ -106,7 +114,7 @@ class Writer:
                 waiter.set_result(None)
             else:
                 waiter.set_exception(self._failure())
-        if self._waiters:
+        if self._waiters or (self._rows and self._error is None):
             self._arrange()
 
     def _failure(self) -> BaseException:

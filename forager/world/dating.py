@@ -27,6 +27,11 @@ class Dating:
         """A feed or news sitemap gives a date for a page that was known before; the first one counts."""
         self._announced.setdefault(id, published)
 
+    def kept(self, before: Known, now: float) -> None:
+        """A version of a page is kept: its first one dates the links that appear on it later."""
+        if before.version is None:
+            self._first.setdefault(before.id, now)
+
     async def published(self, known: Known, page: Page, now: float) -> Dated | None:
         """The date to believe: from the page, from the feed that announced it, or our first sighting."""
         where = site(known.url)

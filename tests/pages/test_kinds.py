@@ -27,7 +27,7 @@ OG_WEBSITE = '<meta property="og:type" content="website">'
 
 def kind(path: str, markup: str) -> Kind:
     tree, url = LexborHTMLParser(markup), Url(SITE + path)
-    return kind_of(tree, url, read_links(tree, url))
+    return kind_of(tree, url, lambda: read_links(tree, url))
 
 
 @pytest.mark.parametrize(

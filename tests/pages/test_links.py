@@ -3,7 +3,8 @@
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from forager.pages.links import canonical_of, read_links
+from forager.pages.head import Head
+from forager.pages.links import Links, read_links
 from forager.pages.settings import PagesSettings
 from forager.pages.urls import UrlMemo
 from forager.terms import Channel, Link, Region, Url
@@ -137,13 +138,13 @@ def test_the_head_tells_feeds_canonical_url_and_next_page() -> None:
         ("https://a.example/feed.json", Channel.ALTERNATE, ""),
         ("https://a.example/news/?page=2", Channel.LINK, ""),
     ]
-    assert canonical_of(LexborHTMLParser(page), HOME) == "https://a.example/home"
+    assert Links(Head(LexborHTMLParser(page)), HOME).canonical == "https://a.example/home"
 
 
 def test_a_page_that_is_its_own_canonical_page_does_not_link_to_itself() -> None:
     page = "<link rel=canonical href=/news/>"
     assert links(page) == ()
-    assert canonical_of(LexborHTMLParser(page), HOME) == HOME
+    assert Links(Head(LexborHTMLParser(page)), HOME).canonical == HOME
 
 
 def test_no_more_links_than_the_cap_are_read() -> None:
@@ -157,3 +158,9 @@ def test_a_memo_shared_by_pages_changes_nothing() -> None:
     page = LexborHTMLParser("<a href=/a>a</a><a href=b>b</a><a href=https://c.example/?utm_source=x>c</a>")
     for url in (HOME, Url("https://a.example/sport/"), HOME):
         assert read_links(page, url, memo=memo) == read_links(page, url)
+
+
+def test_a_link_in_a_drawing_does_not_hide_the_others() -> None:
+    assert [link.url for link in links('<svg><a xlink:href="/map">x</a></svg><a href="/news">News</a>')] == [
+        "https://a.example/news"
+    ]
