@@ -8,7 +8,8 @@
   to be new documents. Fresh links go first: the harvest is taken before more is looked for.
 - *Backlog*, met on the first visit of a page, is worth what such links brought on average, by how many pages link there
   and what kind of page revealed them: a new document, or a list that reveals links nobody had met. So section pages,
-  to which everything links, are soon told from old articles.
+  to which everything links, are soon told from old articles. To this comes what a page brings that is known from then
+  on: the chance that a single text has news within `max_age`. Where texts change often, all of them are soon known.
 """
 
 import math
@@ -124,7 +125,8 @@ def _worth(
         return 0.0, False
     if not page.fresh or now - page.met > prior.max_age:
         sort = sort_of(table, page)
-        return means[sort, 0] / means[sort, 1], False
+        later = means[TEXT, 0] / means[TEXT, 1] * prior.max_age / 3600
+        return means[sort, 0] / means[sort, 1] + 1 - math.exp(-later), False
     mean = means[FRESH, 0] / means[FRESH, 1]
     if page.revealer < 0:
         return mean, True

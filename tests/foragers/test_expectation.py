@@ -9,6 +9,8 @@ from forager.foragers.visits import VisitStatistics
 
 HOUR = 3600.0
 NOTHING = np.empty(0)
+LATER = 1 - exp(-0.01 * 24)
+"""What a page never seen may bring once it is known: the chance of news in a day at the first guess for texts."""
 
 
 def urls(*numbers: int) -> np.ndarray:
@@ -92,14 +94,28 @@ def test_dates_given_by_a_feed_tell_fresh_links_from_backlog(visits: VisitStatis
 def test_backlog_is_worth_what_such_links_brought() -> None:
     visits = VisitStatistics(ExpectationSettings(backlog_memory=10**9))
     visits.visit(0, 0.0, hub=True, links=urls(1, 2, 3))
-    assert worth(visits, 3, 0.0) == pytest.approx(0.5)
+    assert worth(visits, 3, 0.0) == pytest.approx(0.5 + LATER)
     visits.visit(1, 0.0)
     # first guess 5 of 10, then 0 of 1
-    assert worth(visits, 3, 0.0) == pytest.approx(5 / 11)
+    assert worth(visits, 3, 0.0) == pytest.approx(5 / 11 + LATER)
     visits.visit(2, 0.0)
     visits.credit(finding(2, revealed_by=0))
-    assert worth(visits, 3, 0.0) == pytest.approx(6 / 12)
+    assert worth(visits, 3, 0.0) == pytest.approx(6 / 12 + LATER)
     assert visits.rate(urls(0)) == pytest.approx([0.5])  # backlog does not say how often the list has news
+
+
+def test_where_texts_change_often_pages_never_seen_are_worth_a_look() -> None:
+    visits = VisitStatistics(ExpectationSettings())
+    visits.visit(0, 0.0, links=urls(1, 2))
+    before = worth(visits, 2, 0.0)
+    visits.visit(1, 0.0)
+    for hour in range(1, 21):
+        visits.visit(1, hour * HOUR)
+        visits.credit(finding(1, revealed_by=1))
+    # the mean of all texts was 2.4 in 240 hours and is 22.4 in 260 now; that in a day: 2.07
+    assert worth(visits, 2, 0.0) == pytest.approx(
+        before - 5 / 10 + 5 / 11 - LATER + 1 - exp(-22.4 / 260 * 24), abs=1e-3
+    )
 
 
 def test_a_page_to_which_everything_links_is_told_from_old_articles() -> None:
@@ -107,10 +123,10 @@ def test_a_page_to_which_everything_links_is_told_from_old_articles() -> None:
     visits.visit(0, 0.0, hub=True, links=urls(1, 2, *range(10, 40)))
     for article in range(10, 20):
         visits.visit(article, 0.0, links=urls(1, 2))  # every article links to the sections 1 and 2
-    assert worth(visits, 20, 0.0) == pytest.approx(5 / 20)  # ten old articles brought nothing
+    assert worth(visits, 20, 0.0) == pytest.approx(5 / 20 + LATER)  # ten old articles brought nothing
     visits.visit(1, 0.0, hub=True, links=urls(*range(100, 160)))
     # section 1 revealed 60 links worth 5/20 each: 15, counted as 10: (5 + 10)/(10 + 1) for pages with 8–15 links in
-    assert worth(visits, 2, 0.0) == pytest.approx(15 / 11)
+    assert worth(visits, 2, 0.0) == pytest.approx(15 / 11 + LATER)
 
 
 def test_news_on_a_linking_page_lifts_the_expectation_by_what_was_learned() -> None:
