@@ -9,11 +9,12 @@ from typing import Annotated
 
 import numpy as np
 import typer
+from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
 from forager.cli.edge_files import Impacts, read_edges, read_impacts, read_overlap, read_pages
-from forager.cli.rankings import Comparison, Question, compare
+from forager.cli.rankings import Comparison, Question, compare, interval
 from forager.cli.rankings_report import write_report
 from forager.errors import InputError
 from forager.frontier.graph import Graph
@@ -22,6 +23,9 @@ from forager.frontier.learned import LearnedSettings, Regression
 from forager.frontier.methods import Method, RankingSettings
 from forager.frontier.steps import WalkSettings
 from forager.measures.impact import SHARES, first_pages
+
+WIDTH = 112
+"""Columns that the table needs with intervals; on a narrower terminal its lines are broken, not cut."""
 
 
 def compare_rankings(
@@ -53,7 +57,7 @@ def compare_rankings(
     if json:
         typer.echo(jsonlib.dumps(machine_readable(comparison)))
     else:
-        Console().print(as_table(comparison))
+        Console(width=max(WIDTH, Console().width)).print(as_table(comparison))
 
 
 def machine_readable(comparison: Comparison) -> dict[str, object]:
@@ -77,26 +81,30 @@ def machine_readable(comparison: Comparison) -> dict[str, object]:
 
 
 def as_table(comparison: Comparison) -> Table:
-    """The comparison for people: impact relative to the ideal, with 95% intervals over splits."""
-    omegas = sorted(set(comparison.omegas))
+    """The comparison for people: percent of the ideal, with 95% intervals over splits."""
+    omegas = ", ".join(map(str, sorted(set(comparison.omegas))))
     table = Table(
-        title=f"Impact of the first pages relative to the ideal: {comparison.downloaded:,} downloaded, "
-        f"{comparison.frontier:,} frontier, {comparison.links:,} links; ω = {', '.join(map(str, omegas))}"
+        title=f"{comparison.downloaded:,} downloaded, {comparison.frontier:,} frontier, {comparison.links:,} links; "
+        f"ω = {omegas}; {len(comparison.omegas)} split(s)",
+        caption="Impact of the first pages, PageRank and CTR of the first 10%: in % of the highest possible",
+        box=SIMPLE,
+        padding=(0, 1, 0, 0),
     )
-    table.add_column("method")
-    for share in SHARES:
-        table.add_column(f"{share:.1%}", justify="right")
-    table.add_column("seconds", justify="right")
-    table.add_column("iterations", justify="right")
+    rates = any(judged.click_rate for judged in comparison.judged)
+    table.add_column("method", no_wrap=True)
+    for name in (*(f"{share:.1%}" for share in SHARES), "PageRank", *(["CTR"] if rates else []), "s", "steps"):
+        table.add_column(name, justify="right", no_wrap=True)
     for judged in comparison.judged:
         cells = [_cell(*judged.at(share)) for share in SHARES]
+        cells += [_cell(*interval([curve[-1] for curve in judged.page_rank]))]
+        cells += [_cell(*interval([curve[-1] for curve in judged.click_rate]))] if rates else []
         seconds, steps = statistics.fmean(judged.seconds), statistics.fmean(judged.iterations)
-        table.add_row(str(judged.method), *cells, f"{seconds:.3f}", f"{steps:.0f}")
+        table.add_row(str(judged.method), *cells, f"{seconds:.2f}", f"{steps:.0f}")
     return table
 
 
 def _cell(mean: float, half: float) -> str:
-    return f"{mean:.1%} ± {100 * half:.1f}" if half else f"{mean:.1%}"
+    return f"{100 * mean:.1f}±{100 * half:.1f}" if half else f"{100 * mean:.1f}"
 
 
 def _chosen(methods: list[Method] | None, has_queries: bool) -> list[Method]:

@@ -7,11 +7,14 @@ from pathlib import Path
 import numpy as np
 import plotly.graph_objects as go
 
-from forager.cli.rankings import CURVE, Comparison, Judged
+from forager.cli.rankings import CURVE, Comparison, Judged, interval
 from forager.errors import OutputError
 from forager.measures.impact import SHARES
 
-_STYLE = "body{font:15px sans-serif;margin:2em auto;max-width:60em}td,th{padding:.2em .8em;text-align:right}"
+_STYLE = (
+    "body{font:15px sans-serif;margin:2em auto;max-width:70em}"
+    "td,th{padding:.2em .6em;text-align:right;white-space:nowrap}"
+)
 
 
 def write_report(path: Path, comparison: Comparison, title: str) -> None:
@@ -41,12 +44,23 @@ def report(comparison: Comparison, title: str) -> str:
 
 
 def _table(comparison: Comparison) -> str:
-    head = "".join(f"<th>{share:.1%}</th>" for share in SHARES)
+    rates = any(judged.click_rate for judged in comparison.judged)
+    head = (
+        "".join(f"<th>{share:.1%}</th>" for share in SHARES) + "<th>PageRank</th>" + ("<th>CTR</th>" if rates else "")
+    )
     rows = "".join(
-        f"<tr><th>{judged.method}</th>" + "".join(_cell(*judged.at(share)) for share in SHARES) + "</tr>"
+        f"<tr><th>{judged.method}</th>"
+        + "".join(_cell(*judged.at(share)) for share in SHARES)
+        + _cell(*interval([curve[-1] for curve in judged.page_rank]))
+        + (_cell(*interval([curve[-1] for curve in judged.click_rate])) if rates else "")
+        + "</tr>"
         for judged in comparison.judged
     )
-    return f"<table><tr><th>first pages</th>{head}</tr>{rows}</table>"
+    return (
+        f"<table><tr><th>first pages</th>{head}</tr>{rows}</table><p>Impact of the first pages of the ranked frontier"
+        " relative to the ideal order; mean PageRank and click rate of the first 10% relative to the highest possible."
+        " With several splits ± is the 95% interval.</p>"
+    )
 
 
 def _cell(mean: float, half: float) -> str:
