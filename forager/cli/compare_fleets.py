@@ -110,10 +110,15 @@ def graph_of(tape: Tape, seed: int) -> GraphFigures:
 
 
 def _progress(count: int, total: int, quiet: bool) -> None:
-    if not quiet:
-        ending = "\n" if count == total else ""
-        sys.stderr.write(f"\rforager: {count} of {total} replays{ending}")
-        sys.stderr.flush()
+    """In place on a terminal; elsewhere a line for every tenth."""
+    line = f"forager: {count} of {total} replays"
+    if quiet:
+        return
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r{line}" + ("\n" if count == total else ""))
+    elif count * 10 // total > (count - 1) * 10 // total:
+        sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()
 
 
 def machine_readable(

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from forager.assembly import Reader
-from forager.cli.options import Config, Json, NoDashboard, Quiet, Set
+from forager.cli.options import Config, Json, NoDashboard, Quiet, Set, TimeLimit, time_given
+from forager.cli.replay_stories import ReplayedStories, stories_writer
 from forager.cli.replay_view import play_watched
 from forager.cli.seeds import check_seeds, read_seeds
 from forager.cli.tapes import budget as per_hour
@@ -38,6 +39,11 @@ def replay(
     ] = None,
     warm_up: Annotated[str, typer.Option(help="News of this first time does not count, such as 12h.")] = "0",
     preset: Annotated[str, typer.Option(help="A named set of settings: paper.")] = "",
+    append: Annotated[Path | None, typer.Option("-o", help="Append stories to a .jsonl or .csv file.")] = None,
+    overwrite: Annotated[
+        Path | None, typer.Option("-O", help="Write stories to a new .jsonl, .csv, .parquet or .xml.")
+    ] = None,
+    time_limit: TimeLimit = None,
     journal: Annotated[Path | None, typer.Option(help="Write every event to this file, JSON lines.")] = None,
     no_dashboard: NoDashboard = False,
     serve: Annotated[
@@ -60,17 +66,22 @@ def replay(
         warm = float(str(seconds(warm_up)))
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--warm-up") from None
+    limit = time_given(time_limit)
     with tape_folder(tape) as folder:
         world = load(folder)
         summary, chronicle, records = Summary(), Chronicle(), ReplayRecords(world)
         readers: list[Reader] = [summary, chronicle, records] if settings.dashboard.enabled else [summary]
+        writer = stories_writer(append, overwrite)
+        stories = None if writer is None else ReplayedStories(writer)
+        if stories is not None:
+            readers.append(stories)
         file = None if journal is None else _opened(journal)
         try:
             written = Journal(readers if file is None else [*readers, JournalFile(file)])
             per = per_hour(budget) if budget else usual_budget(world)
             run = Replay(
                 world,
-                Plan(per, seeds_of(world, given)),
+                Plan(per, seeds_of(world, given), end=None if limit is None else min(world.start + limit, world.end)),
                 settings.crawl,
                 settings.forager,
                 settings.reinforcing,
@@ -91,6 +102,8 @@ def replay(
                 run, chronicle, records, settings.dashboard, tape.resolve().name, say=_say, finish=finish, serve=serve
             )
             asyncio.run(watching)
+            if stories is not None:
+                stories.close()
         finally:
             if file is not None:
                 file.close()

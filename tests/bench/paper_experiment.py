@@ -1,14 +1,16 @@
-"""The experiment of the foragers paper on Newsroom tapes: WL against RL from 2 to 16 foragers, original and rewired graph.
+"""The experiment of the foragers paper: a Newsroom recorded by 16 foragers, and WL against RL replayed on the recording.
 
     python tests/bench/paper_experiment.py [--parts findings,sweep,default] [--days 18] [--repeats 3]
 
-findings  WL, RL and WLRL in the paper's mode; says which of the paper's findings hold
+findings  WL, RL and WLRL in the paper's mode from 2 to 16 foragers, original and rewired; says which of the findings hold
 sweep     the same for other values of the reconstructed constants
 default   the default fleet against BFS at several budgets, 5 newsrooms
 
-The tape is compiled from what the Newsroom knows of itself, not recorded by 16 foragers as in the paper: it holds every
-version of every page, so nothing is unrecorded. States: PrTFIDF over 50 clusters learned from the articles of another
-newsroom; the state of a list of links is the mean of the states of the articles it shows.
+The recording is made as in the paper: 8 WLRL and 8 WL foragers walk one paper of the Newsroom for 18 days in simulated
+time, in the paper's mode. The tape holds what they downloaded, when they did; links lead to recorded pages only. The
+world they walk is compiled from the Newsroom's own plan, not rendered and parsed: that would take hours.
+States: PrTFIDF over 50 clusters learned from the articles of another newsroom; the state of a list of links is the mean of
+the states of the articles it shows.
 """
 
 import argparse
@@ -25,6 +27,7 @@ from numpy.typing import NDArray
 
 from forager.chance import stream
 from forager.clock import WallClock
+from forager.events import Event, Fetched
 from forager.foragers.settings import ForagerKind
 from forager.foragers.states import States, StateSettings
 from forager.imports.from_newsroom import tape_of_newsroom
@@ -32,10 +35,12 @@ from forager.measures.graph import graph_figures
 from forager.settings import PRESETS, load
 from forager.simulation.compare import Row, paired, rows_of
 from forager.simulation.jobs import Job, play_all
-from forager.terms import UrlId
+from forager.simulation.run import Plan, Replay
+from forager.terms import Outcome, UrlId
 from forager.world.newsroom import Newsroom
 from forager.world.newsroom.settings import NewsroomSettings
 from forager.world.tape.columns import Tape, save
+from forager.world.tape.cut import PER_VERSION
 from forager.world.tape.rewire import distinct_links, rewired
 
 KINDS = (ForagerKind.WL, ForagerKind.RL, ForagerKind.WLRL)
@@ -46,6 +51,7 @@ SWEEP: Mapping[str, Sequence[object]] = {
     "forager.profit.discount": (0.5, 0.99),
     "forager.profit.rate": (0.01, 0.03),
     "reinforcing.relevancy.penalty": (-10.0, -50.0),
+    "reinforcing.relevancy.reward": (10.0,),
     "reinforcing.scores.sent": (0.2, 0.4),
     "forager.weblog.split_rl": (True,),
     "forager.weblog.penalties": (False,),
@@ -54,9 +60,11 @@ SWEEP: Mapping[str, Sequence[object]] = {
 """Other values of the reconstructed constants; `states.scale` is the c of the tanh."""
 
 
-def newsroom(seed: int, days: float, papers: int = 3) -> Newsroom:
+def newsroom(seed: int, days: float, papers: int = 3, pace: float = 1.0) -> Newsroom:
+    """`pace` times as many articles as usual."""
     usual = NewsroomSettings()
-    return Newsroom(replace(usual, seed=seed, days=days, papers=usual.papers[:papers]), WallClock())
+    chosen = replace(usual, seed=seed, days=days, papers=usual.papers[:papers], pace=pace * usual.pace)
+    return Newsroom(chosen, WallClock())
 
 
 def texts(room: Newsroom) -> dict[str, str]:
@@ -79,6 +87,43 @@ def with_states(tape: Tape, of_article: Mapping[str, str], states: States) -> Ta
         if len(shown):
             vectors[version] = of_page[shown].mean(axis=0)
     return replace(tape, states=vectors, state=np.arange(tape.versions, dtype=np.int32))
+
+
+RECORDERS = (ForagerKind.WLRL,) * 8 + (ForagerKind.WL,) * 8
+"""The first foragers of the recording crawl; nobody multiplies or is deleted, as there are 16."""
+
+
+def recorded(tape: Tape, seeds: tuple[UrlId, ...], budget: float) -> Tape:
+    """What 16 foragers see of a world: the versions that they downloaded, at the time they did."""
+    settings = load(Path("/dev/null"), paper_settings()).settings
+    rows: list[tuple[int, float, int]] = []
+
+    def take(event: Event) -> None:
+        if isinstance(event, Fetched) and event.outcome in (Outcome.FETCHED, Outcome.GONE):
+            rows.append((event.id, event.at, int(run.world.held[event.id])))
+
+    run = Replay(
+        tape, Plan(budget, seeds, RECORDERS), settings.crawl, settings.forager,
+        replace(settings.reinforcing, population=replace(settings.reinforcing.population, least=16)),
+        revisit_after=settings.visits.revisit_after, seed=1, tell=take,
+    )  # fmt: skip
+    run.run()
+    page, time, version = (np.array(column) for column in zip(*rows, strict=True))
+    order = np.lexsort((time, page))
+    page, time, version = page[order], time[order], version[order].astype(np.int64)
+    changed = np.ones(len(page), np.bool_)
+    changed[1:] = (page[1:] != page[:-1]) | (version[1:] != version[:-1])
+    page, time, version = page[changed], time[changed], version[changed]
+    columns = {name: getattr(tape, name)[version] for name in PER_VERSION} | {"time": time}
+    begins = np.searchsorted(page, np.arange(tape.pages + 1)).astype(np.int64)
+    return replace(_stored_links(replace(tape, **columns, version_start=begins)), origin=f"{tape.origin}, recorded")
+
+
+def _stored_links(tape: Tape) -> Tape:
+    """The tape with links to recorded pages only, standing from the time at which these are recorded (section 6)."""
+    kept = (np.diff(tape.version_start) > 0)[tape.links]
+    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept)])
+    return replace(tape, links=tape.links[kept], link_start=before[tape.link_start], waits=True)
 
 
 def paper_settings(**changed: object) -> list[str]:
@@ -216,17 +261,20 @@ def main() -> None:
     parser.add_argument("--days", type=float, default=18.0)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--budget", type=float, default=600.0, help="downloads per hour in the paper's mode")
+    parser.add_argument("--pace", type=float, default=4.0, help="articles, as a multiple of a usual paper's")
     asked = parser.parse_args()
     began = time.perf_counter()
     with TemporaryDirectory() as name:
         folder = Path(name)
         if {"findings", "sweep"} & set(asked.parts.split(",")):
-            room = newsroom(1, asked.days, papers=1)  # the paper's recording is of one site
-            plain, of_article = tape_of_newsroom(room), texts(room)
+            room = newsroom(1, asked.days, papers=1, pace=asked.pace)  # the paper's recording is of one site
+            whole, of_article = tape_of_newsroom(room), texts(room)
+            seeds = tuple(UrlId(id) for id in range(len(room.homes)))
             corpus = list(texts(newsroom(101, 4.0)).values())
             worlds: dict[float, list[Path]] = {}
             for scale in (10.0, 1.0, 30.0) if "sweep" in asked.parts else (10.0,):
-                tape = with_states(plain, of_article, States(StateSettings(scale=scale)).train(corpus))
+                stated = with_states(whole, of_article, States(StateSettings(scale=scale)).train(corpus))
+                tape = recorded(stated, seeds, asked.budget)
                 worlds[scale] = [folder / f"tape{scale:g}", folder / f"twin{scale:g}"]
                 twin = rewired(tape, stream(1, "rewiring"))
                 save(tape, worlds[scale][0])
@@ -236,7 +284,6 @@ def main() -> None:
                         graph = graph_figures(*distinct_links(one), stream(1, "mean path"))
                         print(f"{label}: {one!r}\n  clustering {graph.clustering:.4f}, mean path {graph.mean_path:.3f}, "
                               f"exponents in {graph.in_exponent:.2f}, out {graph.out_exponent:.2f}", flush=True)  # fmt: skip
-            seeds = tuple(UrlId(id) for id in range(len(room.homes)))
             if "findings" in asked.parts:
                 findings(worlds[10.0], seeds, asked.budget, asked.repeats)
             if "sweep" in asked.parts:

@@ -12,6 +12,7 @@ from forager.cli.compare_fleets import compare_fleets
 from forager.cli.replay import replay
 from forager.cli.tapes import budget
 from forager.errors import InputError
+from forager.exports.fields import FIELDS
 from forager.foragers.settings import ForagerKind
 from forager.settings import load
 from forager.simulation.compare import FIGURES, paired, rows_of
@@ -145,3 +146,19 @@ def test_a_tape_without_links_starts_everywhere() -> None:
     for number in range(3):
         builder.add(f"https://a.example/{number}", 0.0, digest=1)
     assert len(default_seeds(builder.finish(end=10.0))) == 3
+
+
+def test_replay_writes_stories_like_a_crawl_and_ends_at_its_time_limit(folder: Path, tmp_path: Path) -> None:
+    file, short = tmp_path / "stories.jsonl", tmp_path / "short.csv"
+    common = [str(folder), "--budget", "20/h", "--json", "-q", "--no-dashboard"]
+    ran = CliRunner().invoke(command(replay), [*common, "-O", str(file)], catch_exceptions=False)
+    told = json.loads(ran.stdout)
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    assert [row["number"] for row in rows] == list(range(told["stories"]))
+    assert all(row["url"].startswith("https://paper.example/") and row["delay"] >= 0 for row in rows)
+    assert list(rows[0]) == list(FIELDS)
+    CliRunner().invoke(command(replay), [*common, "-o", str(file)], catch_exceptions=False)
+    assert json.loads(file.read_text(encoding="utf-8").splitlines()[-1])["number"] == 2 * told["stories"] - 1
+    ran = CliRunner().invoke(command(replay), [*common, "-O", str(short), "--time-limit", "6h"], catch_exceptions=False)
+    assert json.loads(ran.stdout)["requests"] <= 6 * 20 + 1
+    assert CliRunner().invoke(command(replay), [*common, "-o", "a.csv", "-O", "b.csv"]).exit_code != 0

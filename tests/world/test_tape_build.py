@@ -1,5 +1,7 @@
 """Compiling tapes, and storing them."""
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -106,3 +108,57 @@ def test_a_damaged_tape_is_refused_in_one_line(tmp_path: Path, harm: str) -> Non
     with pytest.raises(InputError) as caught:
         load(folder)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"end": float("inf")}, "out of order"),  # a replay would never end
+        ({"end": 1e300}, "out of order"),
+        ({"start": "yesterday"}, "out of order"),
+        ({"identity": 7}, "no text"),
+        ({"time": np.array([20.0, 10.0, 5.0])}, "out of order"),
+        ({"time": np.array([10.0, np.nan, 5.0])}, "out of order"),
+        ({"time": np.array([10.0, 20.0, 5.0], np.float32)}, "another type"),
+        ({"links": np.array([1, 2], np.int64)}, "another type"),
+        ({"state": np.array([-1, -1, 3], np.int32)}, "do not fit"),
+        ({"url_kind": np.array([0, 99, 0], np.uint8)}, "do not fit"),
+        ({"link_start": np.array([0, 2, 1, 2], np.int64)}, "do not fit"),
+        ({"url_text": np.frombuffer(b"\xff" * len(small().finish().url_text), np.uint8)}, "no UTF-8"),
+    ],
+)
+def test_a_tape_that_lies_is_refused_in_one_line(tmp_path: Path, changed: dict[str, object], reason: str) -> None:
+    save(replace(small().finish(), **changed), tmp_path / "tape")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=reason) as caught:
+        load(tmp_path / "tape", check=False)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{", "null", "[" * 100_000, '{"format": 1}', '{"format": 1, "columns": []}']
+)
+def test_contents_that_are_no_table_are_refused(tmp_path: Path, text: str) -> None:
+    save(small().finish(), tmp_path)
+    (tmp_path / "tape.json").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError):
+        load(tmp_path)
+
+
+def test_a_column_that_claims_an_absurd_length_or_holds_objects_is_refused(tmp_path: Path) -> None:
+    save(small().finish(), tmp_path)
+    column = tmp_path / "links.npy"
+    sound = column.read_bytes()
+    column.write_bytes(sound.replace(b"(2,)", b"(9999999999,)", 1))
+    with pytest.raises(InputError):
+        load(tmp_path)
+    np.save(column, np.array([object()]), allow_pickle=True)
+    with pytest.raises(InputError):
+        load(tmp_path)
+
+
+def test_a_tape_written_before_links_could_wait_is_still_read(tmp_path: Path) -> None:
+    save(small().finish(), tmp_path)
+    contents = json.loads((tmp_path / "tape.json").read_text(encoding="utf-8"))
+    del contents["waits"]
+    (tmp_path / "tape.json").write_text(json.dumps(contents), encoding="utf-8")
+    assert not load(tmp_path).waits

@@ -161,7 +161,9 @@ class TapeBuilder:
         begin = (float(rows.time.min()) if len(rows) else 0.0) if start is None else start
         published = rows.published
         if date_by_first_sight:
-            key = {"url": rows.owner, "text": rows.text_print}.get(self.identity, np.arange(len(rows)))
+            key = {"url": rows.owner, "link": rows.owner, "text": rows.text_print}.get(
+                self.identity, np.arange(len(rows))
+            )
             published = first_seen_dates(rows, key, begin)
         texts = [url.encode() for url in self._ids]
         kinds = np.full(len(texts), KINDS.index(Kind.OTHER), np.uint8)

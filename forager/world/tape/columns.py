@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from forager.errors import InputError, OutputError
 from forager.terms import Kind, Url, UrlId
+from forager.world.tape.checking import objection
 
 FORMAT = 1
 CONTENTS = "tape.json"
@@ -53,7 +54,9 @@ class Tape:
     origin: str
     """What it was made from, for people."""
     identity: str
-    """What makes a document new: `url`, `text` or `version`."""
+    """What makes a document new: `url`, `text` or `version`; `link`: an article, read off the first list that shows it."""
+    waits: bool = False
+    """A link stands on its page only from the time on at which the page that it leads to is there."""
 
     def __repr__(self) -> str:
         days = (self.end - self.start) / 86_400
@@ -81,7 +84,7 @@ class Tape:
         return self.links[self.link_start[chosen] : self.link_start[chosen + 1]]
 
 
-_FACTS = ("start", "end", "origin", "identity")
+_FACTS = ("start", "end", "origin", "identity", "waits")
 _COLUMNS = [one.name for one in fields(Tape) if one.name not in _FACTS]
 
 
@@ -109,12 +112,14 @@ def load(folder: Path, *, check: bool = True) -> Tape:
         if contents["format"] != FORMAT:
             raise InputError(f"{folder}: tape format {contents['format']}, this program reads format {FORMAT}")
         columns: dict[str, Any] = {name: _column(folder, name, contents["columns"][name], check) for name in _COLUMNS}
-        tape = Tape(**columns, **{name: contents[name] for name in _FACTS})
+        tape = Tape(**columns, **{name: contents[name] for name in _FACTS if name in contents})
     except FileNotFoundError:
         raise InputError(f"{folder}: not a tape, or not completely written (no {CONTENTS})") from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{folder}: damaged tape: {error}") from None
-    _check_shape(tape, folder)
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise InputError(f"{folder}: damaged tape: {str(error).splitlines()[0] if str(error) else error!r}") from None
+    trouble = objection(tape)
+    if trouble:
+        raise InputError(f"{folder}: damaged tape: {trouble}")
     return tape
 
 
@@ -129,32 +134,3 @@ def _column(folder: Path, name: str, described: dict[str, object], check: bool) 
 
 def _print(values: NDArray[np.generic]) -> str:
     return xxhash.xxh3_64_hexdigest(np.ascontiguousarray(values).data if values.size else b"")
-
-
-def _check_shape(tape: Tape, folder: Path) -> None:
-    """Refuse a tape whose indices would lead outside its arrays."""
-    versions = tape.versions
-    sound = (
-        all(
-            len(getattr(tape, name)) == versions
-            for name in ("published", "digest", "text_print", "gone", "seconds", "state", "link_set")
-        )
-        and len(tape.url_kind) == tape.pages == len(tape.version_start) - 1
-        and _is_index(tape.url_start, len(tape.url_text))
-        and _is_index(tape.version_start, versions)
-        and _is_index(tape.link_start, len(tape.links))
-        and _within(tape.link_set, 0, len(tape.link_start) - 1)
-        and _within(tape.links, 0, tape.pages)
-        and _within(tape.state, -1, len(tape.states))
-        and _within(tape.url_kind, 0, len(KINDS))
-    )
-    if not sound:
-        raise InputError(f"{folder}: damaged tape: its columns do not fit together")
-
-
-def _is_index(starts: NDArray[np.int64], total: int) -> bool:
-    return bool(len(starts) and starts[0] == 0 and starts[-1] == total and (np.diff(starts) >= 0).all())
-
-
-def _within(values: NDArray[np.generic], low: int, high: int) -> bool:
-    return not values.size or bool(values.min() >= low and values.max() < high)

@@ -6,7 +6,7 @@ import numpy as np
 
 from forager.world.tape.columns import Tape
 
-_PER_VERSION = ("time", "published", "digest", "text_print", "gone", "seconds", "state", "link_set")
+PER_VERSION = ("time", "published", "digest", "text_print", "gone", "seconds", "state", "link_set")
 _EDGE = 1e-6
 """States this close to −1 or 1 cannot be told from each other any more."""
 
@@ -20,7 +20,7 @@ def cut(tape: Tape, start: float, end: float) -> Tape:
     following = np.append(tape.time[1:], np.inf)
     following[tape.version_start[1:][np.diff(tape.version_start) > 0] - 1] = np.inf
     kept = (tape.time < end) & (following > start)
-    columns = {name: getattr(tape, name)[kept] for name in _PER_VERSION}
+    columns = {name: getattr(tape, name)[kept] for name in PER_VERSION}
     begins = np.searchsorted(owner[kept], np.arange(tape.pages + 1)).astype(np.int64)
     return replace(tape, **columns, version_start=begins, start=max(start, tape.start), end=min(end, tape.end))
 

@@ -54,7 +54,7 @@ def documents(tape: Tape, *, identity: str = "", max_age: float = 86_400.0, hubs
 
 def _keys(tape: Tape, owner: NDArray[np.int64], identity: str) -> NDArray[np.uint64]:
     """The identity of each version's document; without main text a version stands for itself."""
-    if identity == "url":
+    if identity in ("url", "link"):
         return owner.astype(np.uint64)
     versions = np.arange(tape.versions, dtype=np.uint64)
     return np.where(tape.text_print == 0, versions, tape.text_print) if identity == "text" else versions
