@@ -142,7 +142,7 @@ class Kind(StrEnum):
     OTHER = "other"  # images, PDFs, unreadable bytes
 
 
-class Link(msgspec.Struct, frozen=True, gc=False):
+class Link(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """A link on a page, in document order; a page has a hundred of them, so they must be cheap."""
 
     url: Url

@@ -15,6 +15,7 @@ from forager.dashboard.chronicle import Chronicle
 from forager.dashboard.coverage import Announced, Coverage
 from forager.dashboard.settings import DashboardSettings
 from forager.dashboard.watched import Watched, watch
+from forager.engine.allocation import tune_allocation
 from forager.engine.crawl import Crawl, stop_after
 from forager.engine.summary import Summary
 from forager.terms import Url
@@ -30,6 +31,7 @@ def run_live(main: Coroutine[Any, Any, T]) -> T:
         import uvloop
 
         make_loop = uvloop.new_event_loop
+    tune_allocation()
     with asyncio.Runner(loop_factory=make_loop) as runner:
         try:
             return runner.run(main)

@@ -4,7 +4,7 @@ A `Page` is lazy: whoever wants the links does not pay for dates or text. Whatev
 could not be read is empty, and `trouble` says why.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from typing import TypeVar
 
@@ -70,7 +70,7 @@ class Page:
 
     def link(self, target: Url) -> Link:
         """The link to one of the `targets`."""
-        read = self._links
+        read = None if "links" in self.__dict__ else self._links
         if read is None:
             return self._by_target[target]
         return self._attempt("link", lambda: read.to(target), Link(target))
@@ -151,6 +151,10 @@ class Page:
         nothing: list[tuple[str, str]] = []
         metas = self._from_tree("robots", lambda tree: _named(self._head), nothing)
         return read_robots_meta(metas, headers, self._settings.robots_agent)
+
+    def give(self, answers: Mapping[str, object]) -> None:
+        """Answers that were worked out elsewhere, by the names of the properties."""
+        self.__dict__.update(answers)
 
     def __repr__(self) -> str:
         state = self.trouble or "readable"

@@ -8,11 +8,15 @@ looks at the peer of the connection once more before a request is written to it.
 import errno
 import socket
 from collections.abc import Sequence
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 
 from forager.errors import SettingsError
 
 Address = IPv4Address | IPv6Address
+
+REMEMBERED = 10_000
+"""Addresses whose verdict is remembered (ours)."""
 
 _NAT64 = IPv6Network("64:ff9b::/96")
 
@@ -34,12 +38,13 @@ class Guard:
         except ValueError as error:
             message = f"allow_addresses: {error}; write addresses or networks such as 127.0.0.1, 10.0.0.0/8 or ::1"
             raise SettingsError(message) from None
+        self.permits = lru_cache(REMEMBERED)(self._permits)
+        """Whether we may talk to this address; what is not an address is refused."""
 
     def __repr__(self) -> str:
         return f"<Guard public addresses{''.join(f' and {network}' for network in self.allowed)}>"
 
-    def permits(self, address: str) -> bool:
-        """Whether we may talk to this address; what is not an address is refused."""
+    def _permits(self, address: str) -> bool:
         try:
             written = ip_address(address)
         except ValueError:

@@ -142,7 +142,8 @@ class Inflater:
         """More than the limit came, or would have come out; feeding must stop."""
         self._codings: Sequence[Coding] = [coding() for coding in reversed(codings(content_encoding))]
         self._made = [0] * len(self._codings)
-        self._body = bytearray()
+        self._pieces: list[bytes] = []
+        self._size = 0
 
     @property
     def room(self) -> int:
@@ -156,8 +157,9 @@ class Inflater:
             piece = self._inflated(coding, piece, self.limit + 1 - self._made[place])
             self._made[place] += len(piece)  # counted at every stage: a bomb may hide inside another coding
             self.full = self.full or self._made[place] > self.limit
-        self._body += piece
-        self.full = self.full or max(len(self._body), self.wire_bytes) > self.limit
+        self._pieces.append(piece)
+        self._size += len(piece)
+        self.full = self.full or max(self._size, self.wire_bytes) > self.limit
 
     def _inflated(self, coding: Coding, piece: bytes, room: int) -> bytes:
         try:
@@ -174,7 +176,8 @@ class Inflater:
     @property
     def body(self) -> bytes:
         """What has come so far, never more than the limit."""
-        return bytes(self._body[: self.limit])
+        body = self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
+        return body if len(body) <= self.limit else body[: self.limit]
 
 
 def codings(content_encoding: str) -> list[type[Gzip] | type[Deflate] | type[Brotli] | type[Zstd]]:

@@ -83,6 +83,8 @@ class _File:
     trouble: Trouble = Trouble.NONE
     reason: str = ""
     validators: Validators = field(default_factory=Validators)
+    crawl_delay: float = 0.0
+    """Seconds, as the file states them for us; 0 if it does not."""
 
 
 class Robots:
@@ -131,8 +133,7 @@ class Robots:
         return file.parsed is None or bool(file.parsed.can_fetch(url, self.agent))
 
     def _crawl_delay(self, file: _File) -> float:
-        delay = file.parsed.crawl_delay(self.agent) if file.parsed else None
-        return min(float(delay or 0.0), self.settings.crawl_delay_limit)
+        return min(file.crawl_delay, self.settings.crawl_delay_limit)
 
     def _verdict(self, file: _File, url: Url) -> Verdict:
         if file.trouble is not Trouble.NONE or file.parsed is None:
@@ -206,7 +207,9 @@ class Robots:
                 text = response.body.decode("utf-8", "replace").removeprefix("\ufeff")
                 kept = self._kept_until(response)
                 validators = validators_of(response)
-                return _File(response.url, now, kept, text, Protego.parse(text), validators=validators)
+                parsed = Protego.parse(text)
+                delay = float(parsed.crawl_delay(self.agent) or 0.0)
+                return _File(response.url, now, kept, text, parsed, validators=validators, crawl_delay=delay)
             case Outcome.UNCHANGED if old is not None:
                 return replace(old, fetched=now, expires=self._kept_until(response))
             case Outcome.GONE | Outcome.UNRECORDED:
