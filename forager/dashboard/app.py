@@ -1,20 +1,29 @@
 """The dashboard as a small web server: its routes, and how it is served beside a crawl.
 
     GET /  /fleet  /sites  /recrawl  /page?url=…   the pages
-    GET /api                                       what the JSON API offers
-    GET /api/now                                   figures, latest stories, counts over time, budgets, latest requests
-    GET /api/stories?after=N&limit=M               latest stories with a number above N, newest first
-    GET /api/fleet                                 foragers alive and deleted: parents, scores, what they earned
-    GET /api/forager?id=N                          one forager with its weblog and path
-    GET /api/sites                                 delay, channels, costs and errors by site; latest errors
-    GET /api/recrawl                               policy, cycles with their ChangeRate, pages to visit next
-    GET /api/page?url=…                            all that is known of a page: visits, versions, changes, copies
-    GET /api/stream                                server-sent events `tick`: figures, and new stories in `new`
+    GET /api                                       what the JSON API offers: this text
+    GET /api/now                                   figures, stories, timeline (counts over time), coverage (over time),
+                                                   delays (time, delay, site), hosts (budgets), requests (the latest)
+    GET /api/stories?after=N&limit=M               the latest stories with a number above N, newest first; M up to 1000
+    GET /api/fleet                                 foragers alive and deleted: parent, score, scores over time, what they
+                                                   sent, brought and earned; multiply_at, delete_below
+    GET /api/forager?id=N                          one forager, with its weblog and path while it is alive
+    GET /api/sites                                 sites (delay, channels, costs, errors, refusals), hosts (robots rule,
+                                                   delay in force, budget used), errors (the latest), skipped (URLs left
+                                                   out, by reason and host, with an example)
+    GET /api/recrawl                               policy, formula, fitness; learned functions; cycles with ChangeRate and
+                                                   NDCG; next: the schedule, for each page its rank, worth or score, and why
+    GET /api/page?url=…                            all that is known of a page: how it was found, visits, versions with what
+                                                   changed, dates with sources, stories, copies, prospects
+    GET /api/stream                                server-sent events `tick`: the figures, and new stories in `new`
     GET /stories.atom                              the latest stories as an Atom feed
     GET /metrics                                   for Prometheus
-    GET /healthz                                   200 while the crawl runs
+    GET /healthz                                   200 while it runs
 
-Times are UTC seconds since the epoch on the crawl's clock, durations seconds.
+A story: number, at (when it was found), url, site, title, published, published_source, delay, via (the channel that
+brought its URL first), by (who found it). Times are UTC seconds since the epoch on the crawl's clock, durations seconds;
+null means not known. What is unknown is answered with status 404 and {"error": …}. Where a token is set, send
+`Authorization: Bearer TOKEN`.
 """
 
 import socket

@@ -18,7 +18,7 @@ BUCKETS = 48
 """Most columns of the chart (ours)."""
 WIDTHS = (60.0, 300.0, 900.0, 1800.0, 3600.0, 10_800.0, 21_600.0, 86_400.0, 604_800.0)
 """What a column may stand for, in seconds (ours)."""
-AT_ONCE = 5_000
+AT_ONCE = 2_000
 """URLs looked through for dates in one go (ours): the crawl must not wait for it."""
 
 Appeared = tuple[NDArray[np.float64], NDArray[np.bool_]]
@@ -65,7 +65,7 @@ class Announced:
     def __init__(self, store: Book, told: Callable[[UrlId], bool], since: Callable[[], float | None]) -> None:
         """`told` says whether a URL has become a story, `since` when the crawl began."""
         self._store, self._told, self._since = store, told, since
-        self._next = 0
+        self._next = store.counts().known  # what was known before was announced before
         self._times: list[float] = []
         self._found: list[bool] = []
         self._open: dict[UrlId, int] = {}

@@ -108,7 +108,8 @@ def why_next(
         where = f" on {shown(watched.store.url(source), 80)}" if source >= 0 else ""
         return f"a link that just appeared{where}"
     if page.last_visit is None or not visits.visited(np.array([page.id]))[0]:
-        return f"never visited; links of its sort brought {worth:.2f} new documents each"
+        asked = f"asked for {page.visits} times, never seen itself" if page.visits else "never visited"
+        return f"{asked}; links of its sort brought {worth:.2f} new documents each"
     hours = min(now - page.last_visit, DAY) / 3600
     lists = page.kind in (Kind.HUB, Kind.FEED, Kind.SITEMAP)
     said = f"{rate:.2f} news an hour, last seen {span(now - page.last_visit)} ago"

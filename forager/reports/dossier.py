@@ -129,6 +129,8 @@ class Dossier:
     prospect: Prospect | None
     robots: str
     """The rule that refused it, if one did."""
+    recrawl: str
+    """Why the recrawl cycle looks at it soon or late, in words; empty if that is not known."""
     host: str
     """What holds at its host: budget, delay and robots.txt, in words; empty where no host is spared."""
 
@@ -142,6 +144,7 @@ async def compile_dossier(
     least_worth: float = 0.0,
     statistics: VisitStatistics | None = None,
     host: str = "",
+    recrawl: str = "",
 ) -> Dossier:
     """Everything on one page.
 
@@ -174,6 +177,7 @@ async def compile_dossier(
         visiting=why_visited(page, looks[-1].outcome if looks else "", refused, outlook, least_worth, now),
         prospect=outlook,
         robots=refused,
+        recrawl=recrawl,
         host=host,
     )
 

@@ -106,7 +106,7 @@ def _costs(account: Account) -> str:
     costs = section("Costs", "How the visits ended:", f"<p>{ended_as}</p>" + table(heads, rows, text=(0,)))
     if not account.visits:
         return costs
-    return costs + section("Requests over time", "", requests) + _recrawl(account)
+    return pair(costs, section("Requests over time", "", requests)) + _recrawl(account)
 
 
 def _recrawl(account: Account) -> str:

@@ -14,14 +14,13 @@ import tempfile
 from pathlib import Path
 from urllib.parse import quote
 
-import aiohttp
-
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tests.dashboard.browser import Tab, browsing
-from tests.dashboard.crawling import crawling, lively
+from tests.dashboard.crawling import corrected_article, crawling, lively
 
 LIVE = "document.getElementById('link').textContent === 'live'"
+LOOKS = (("", False, 1160, False), ("-dark", True, 1160, False), ("-phone", False, 390, True))
 PAGES = (("now", ""), ("fleet", "fleet"), ("sites", "sites"), ("recrawl", "recrawl"))
 
 
@@ -37,6 +36,7 @@ async def main() -> None:
         async with browsing() as tab:
             await _demo(tab, options, Path(run) / "demo")
             await _report(tab, Path(run) / "demo" / "report.html", options.folder)
+            await _story(tab, options.folder, Path(run) / "story")
             await _empty(tab, options.folder)
     for picture in sorted(options.folder.glob("*.png")):
         print(f"{picture}  {picture.stat().st_size / 1000:.0f} kB")
@@ -58,30 +58,24 @@ async def _demo(tab: Tab, options: argparse.Namespace, run: Path) -> None:
 
 
 async def _pages(tab: Tab, address: str, folder: Path) -> None:
-    corrected = await _corrected(address)
-    page = ("page", f"page?url={quote(corrected, safe='')}")
-    await tab.look(width=1280, height=860)
-    for name, path in (*PAGES, page):
+    await tab.look(width=1160, height=760)
+    for name, path in PAGES:
         await _take(tab, address + path, folder / f"{name}.png", choose=name == "fleet")
-    await tab.look(width=1280, height=860, dark=True)
-    for name, path in (PAGES[0], PAGES[1], page):
+    await tab.look(width=1160, height=760, dark=True)
+    for name, path in PAGES:
         await _take(tab, address + path, folder / f"{name}-dark.png")
     await tab.look(width=390, height=844, phone=True)
-    for name, path in (*PAGES, page):
+    for name, path in PAGES:
         await _take(tab, address + path, folder / f"{name}-phone.png", height=2400)
 
 
-async def _corrected(address: str) -> str:
-    """The newest story of which the crawl has seen a correction, else the newest."""
-    async with aiohttp.ClientSession() as client:
-        async with client.get(f"{address}api/stories?limit=60") as answer:
-            urls = [story["url"] for story in (await answer.json())["stories"]]
-        for url in urls:
-            async with client.get(f"{address}api/page", params={"url": url}) as answer:
-                editions = (await answer.json())["editions"]
-            if any(one["title_changes"] for one in editions) and any(one["text_changes"] for one in editions):
-                return str(url)
-    return str(urls[0])
+async def _story(tab: Tab, folder: Path, run: Path) -> None:
+    """A corrected article, in a crawl that is sent to see the correction."""
+    async with crawling(lively(), run) as running:
+        address = f"{running.address}page?url={quote(await corrected_article(running), safe='')}"
+        for name, dark, width, phone in LOOKS:
+            await tab.look(width=width, height=760, dark=dark, phone=phone)
+            await _take(tab, address, folder / f"page{name}.png")
 
 
 async def _take(tab: Tab, address: str, path: Path, *, choose: bool = False, height: int | None = None) -> None:
@@ -98,22 +92,19 @@ async def _take(tab: Tab, address: str, path: Path, *, choose: bool = False, hei
 
 async def _empty(tab: Tab, folder: Path) -> None:
     """The dashboard before anything has happened."""
-    await tab.look(width=1280, height=860)
+    await tab.look(width=1160, height=760)
     async with crawling(lively(), run=False) as fresh:
         for name, path in PAGES:
             await _take(tab, fresh.address + path, folder / f"{name}-empty.png")
 
 
 async def _report(tab: Tab, page: Path, folder: Path) -> None:
-    for name, dark, width, phone in (
-        ("report", False, 1280, False),
-        ("report-dark", True, 1280, False),
-        ("report-phone", False, 390, True),
-    ):
-        await tab.look(width=width, height=1300, dark=dark, phone=phone)
+    for name, dark, width, phone in LOOKS:
+        await tab.look(width=width, height=1000, dark=dark, phone=phone)
         await tab.open(page.resolve().as_uri())
+        await tab.until("document.readyState === 'complete'")
         await asyncio.sleep(0.7)
-        await tab.picture(folder / f"{name}.png")
+        await tab.picture(folder / f"report{name}.png")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 """The log of a crawl: which events give a line, in which form, and where."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -107,3 +109,17 @@ def test_a_log_file_that_cannot_be_written_does_not_stop_the_crawl(
     first, second = capsys.readouterr().err.splitlines()
     assert "crawl.log cannot be written" in first
     assert "story" in second
+
+
+def test_a_demo_leaves_its_log_and_its_final_figures_in_the_run_directory(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    command = [sys.executable, "-m", "forager", "demo", "--time-limit", "4s", "--json", "--log-format", "json"]
+    overrides = ["-s", f"demo.folder={run}", "-s", "newsroom.days=2", "-s", "newsroom.page_size=3000"]
+    ended = subprocess.run(
+        [*command, *overrides], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=True
+    )
+    lines = [json.loads(line) for line in ended.stderr.splitlines()]
+    assert lines[0]["event"] == "dashboard" and lines[0]["address"].startswith("http://127.0.0.1:")
+    assert {"born"} <= {line["event"] for line in lines}
+    assert [json.loads(line) for line in (run / FILE).read_text().splitlines()] == lines
+    assert json.loads((run / "statistics.json").read_text()) == json.loads(ended.stdout)

@@ -27,6 +27,7 @@ def test_any_span_has_few_columns_and_nothing_appeared_is_nothing_shown() -> Non
 
 async def test_a_live_crawl_counts_what_feeds_announced_after_it_began() -> None:
     store, told = MemoryStore(), set[UrlId]()
+    await store.put([Found(Url("https://a.example/old"), Channel.FEED, 900.0, published=890.0)])  # of an earlier run
     announced = Announced(store, told.__contains__, lambda: 1000.0)
     dates = (999.0, 1000.0, 1500.0, 2001.0, None)  # before the crawl, two that count, a date to come, no date
     urls = [Url(f"https://a.example/{number}") for number in range(len(dates))]
@@ -34,7 +35,7 @@ async def test_a_live_crawl_counts_what_feeds_announced_after_it_began() -> None
     await store.put([Found(url, Channel.FEED, 2000.0, published=date) for url, date in found])
     times, seen = announced()
     assert (times.tolist(), seen.tolist()) == ([1000.0, 1500.0], [False, False])
-    told.add(UrlId(2))
+    told.add(UrlId(3))
     await store.put([Found(Url("https://a.example/new"), Channel.FEED, 3000.0, published=2500.0)])
     times, seen = announced()
     assert (times.tolist(), seen.tolist()) == ([1000.0, 1500.0, 2500.0], [False, True, False])

@@ -165,3 +165,19 @@ async def _press(tab: Tab, key: str) -> None:
     code = {"Enter": 13}.get(key, ord(key[0]))
     await tab.do("Input.dispatchKeyEvent", type="keyDown", key=key, text=text, windowsVirtualKeyCode=code)
     await tab.do("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)
+
+
+async def test_every_page_fits_a_phone_and_tells_its_rules(tab: Tab, tmp_path: Path) -> None:
+    await tab.look(width=390, height=844, phone=True)
+    async with crawling(lively(), tmp_path / "run") as running:
+        told = {
+            "": "found of what appeared",
+            "fleet": "multiplies at a score of 104",
+            "sites": "home page allowed",
+            "recrawl": "last seen",
+        }
+        for page, words in told.items():
+            await tab.open(running.address + page)
+            await tab.until(f"document.querySelector('main').innerText.includes({json.dumps(words)})")
+            assert await tab.value("document.documentElement.scrollWidth <= innerWidth"), page
+        await _calm(tab, running)

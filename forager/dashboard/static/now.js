@@ -28,7 +28,7 @@ const hostTable = new Table([
   { name: "Used", value: (row) => row.used / (row.allowed || 1), cell: (row) => meter(row.used, row.allowed, percent(row.used, row.allowed)) },
   { name: "Delay in force", value: (row) => row.delay, cell: (row) => span(row.delay), numeric: true },
   { name: "Free in", value: (row) => row.next_in, cell: (row) => span(row.next_in), numeric: true, minor: true },
-], { key: (row) => row.host, label: "hosts", filter: false, most: 100, empty: "No host has been asked yet." });
+], { key: (row) => row.host, label: "hosts", cards: true, filter: false, most: 100, empty: "No host has been asked yet." });
 
 const requestTable = new Table([
   { name: "At", value: (row) => row.at, cell: (row) => el("span", { title: moment(row.at) }, moment(row.at).slice(11)), time: true },
@@ -95,7 +95,7 @@ export async function refresh() {
   covered = facts.coverage;
   show(facts.figures);
   take(facts.stories);
-  coverNote.textContent = `Found (dark) of ${covered.of}.`;
+  coverNote.textContent = `Found (green) of ${covered.of}.`;
   coverChart.replaceChildren(...plot(covered.start, () => [coverage(coverChart, covered, "Stories that appeared and that were found, over time")]));
   hostTable.update(facts.hosts);
   requestTable.update(facts.requests);

@@ -18,7 +18,7 @@ const next = new Table([
   { name: "Kind", value: (row) => row.kind, minor: true },
   { name: "Visits", value: (row) => row.visits, numeric: true, minor: true },
   { name: "Changes", value: (row) => row.changes, numeric: true, minor: true },
-], { key: (row) => row.url, label: "next pages", sort: "Rank", empty: "No page is known yet." });
+], { key: (row) => row.url, label: "next pages", cards: true, sort: "Rank", empty: "No page is known yet." });
 
 const cycles = new Table([
   { name: "Began", value: (row) => row.at, cell: (row) => el("span", { title: `${moment(row.at)}, by ${row.policy}` }, moment(row.at).slice(5, 16)), time: true },
@@ -36,7 +36,7 @@ const learned = new Table([
   { name: "New", value: (row) => row.new, cell: (row) => figure(row.new), numeric: true },
   { name: "In use", value: (row) => row.old, cell: (row) => figure(row.old), numeric: true },
   { name: "Then", value: (row) => (row.replaced ? "taken" : "not better"), cell: (row) => el("span", { class: row.replaced ? "tag good" : "tag" }, row.replaced ? "taken" : "not better") },
-], { key: (row) => row.at, label: "learned functions", sort: "At", descending: true, most: 20, filter: false,
+], { key: (row) => row.at, label: "learned functions", cards: true, sort: "At", descending: true, most: 20, filter: false,
   empty: "None was learned during this run (crawl.policy and recrawl.retrain in the settings)." });
 
 export function build() {

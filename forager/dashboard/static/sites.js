@@ -17,14 +17,14 @@ const table = new Table([
   { name: "Unchanged", value: (row) => row.unchanged / (row.requests || 1), cell: (row) => percent(row.unchanged, row.requests), numeric: true, minor: true },
   { name: "Received", value: (row) => row.wire_bytes, cell: (row) => bytes(row.wire_bytes), numeric: true, minor: true },
   { name: "Errors", value: (row) => sum(row.errors), cell: (row) => (sum(row.errors) ? el("span", { title: row.last_error }, tags(row.errors)) : "none") },
-], { key: (row) => row.site, label: "sites", sort: "Stories", descending: true, empty: "No site has been asked yet." });
+], { key: (row) => row.site, label: "sites", cards: true, sort: "Stories", descending: true, empty: "No site has been asked yet." });
 
 const errorTable = new Table([
   { name: "At", value: (row) => row.at, cell: (row) => moment(row.at), time: true },
   { name: "Page", value: (row) => row.url, cell: (row) => dossier(row.url), wide: true },
   { name: "Kind", value: (row) => (row.trouble === "status" ? `status ${row.status}` : row.trouble), cell: (row) => el("span", { class: "tag bad" }, row.trouble === "status" ? `status ${row.status}` : row.trouble) },
   { name: "What happened", value: (row) => row.error, cell: (row) => foreign(row.error || "–") },
-], { key: (row) => `${row.at} ${row.url}`, label: "errors", most: 100, empty: "No errors so far." });
+], { key: (row) => `${row.at} ${row.url}`, label: "errors", cards: true, most: 100, empty: "No errors so far." });
 
 const hostTable = new Table([
   { name: "Host", value: (row) => row.host },
@@ -35,7 +35,7 @@ const hostTable = new Table([
   { name: "Delay in force", value: (row) => row.delay, cell: (row) => span(row.delay), numeric: true },
   { name: "Last hour", value: (row) => row.used, cell: (row) => (row.allowed === null ? count(row.used) : `${count(row.used)} of ${count(row.allowed)}`), numeric: true },
   { name: "Free in", value: (row) => row.next_in, cell: (row) => span(row.next_in), numeric: true, minor: true },
-], { key: (row) => row.host, label: "hosts", sort: "Host", most: 100, empty: "No host has been asked yet." });
+], { key: (row) => row.host, label: "hosts", cards: true, sort: "Host", most: 100, empty: "No host has been asked yet." });
 
 /** What robots.txt says of the home page, in words. */
 function robots(verdict) {
@@ -49,7 +49,7 @@ const skippedTable = new Table([
   { name: "Host", value: (row) => row.host },
   { name: "Links", value: (row) => row.count, cell: (row) => count(row.count), numeric: true },
   { name: "Example", value: (row) => row.example, cell: (row) => foreign(row.example), wide: true },
-], { key: (row) => `${row.reason} ${row.host}`, label: "skipped URLs", sort: "Links", descending: true, most: 100, empty: "Nothing has been left out so far." });
+], { key: (row) => `${row.reason} ${row.host}`, label: "skipped URLs", cards: true, sort: "Links", descending: true, most: 100, empty: "Nothing has been left out so far." });
 
 export function build() {
   document.title = "Sites – Forager";

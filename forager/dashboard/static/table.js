@@ -9,7 +9,7 @@ export class Table {
    * columns: {name, value: row => what to sort and filter by, cell: row => what to show (default: value),
    *           numeric, time, wide: how it is set; minor: hidden on narrow screens}
    * options: {key: row => what identifies it, sort: column name, descending, most: rows shown, empty: text, filter,
-   *           short: scrolls by itself, flash: marks new rows}
+   *           short: scrolls by itself, cards: on narrow screens every row is a card, flash: marks new rows}
    */
   constructor(columns, options) {
     this.columns = columns;
@@ -22,7 +22,7 @@ export class Table {
     this.heads = columns.map((column) => this.head(column));
     this.note = el("p", { class: "more", hidden: true });
     this.nothing = el("p", { class: "empty" }, this.options.empty);
-    this.scroller = el("div", { class: this.options.short ? "scroll short" : "scroll", tabindex: "0", role: "region", "aria-label": this.options.label },
+    this.scroller = el("div", { class: ["scroll", this.options.short ? "short" : "", this.options.cards ? "cards" : ""].join(" ").trim(), tabindex: "0", role: "region", "aria-label": this.options.label },
       el("table", {}, el("thead", {}, el("tr", {}, this.heads)), this.body));
     this.element = el("div", { class: "table" }, this.options.filter ? this.filter() : null,
       this.scroller, this.nothing, this.note);
@@ -102,7 +102,7 @@ export class Table {
     const old = this.shown.get(key);
     if (old && old.state === state) return old;
     const cells = this.columns.map((column) => {
-      return el("td", { class: classes(column) }, (column.cell ?? column.value)(row) ?? "–");
+      return el("td", { class: classes(column), "data-name": column.name }, (column.cell ?? column.value)(row) ?? "–");
     });
     const fresh = !old && this.shown.size > 0 && this.options.flash;
     return { state, node: el("tr", { class: fresh ? "new" : null }, cells) };
