@@ -7,12 +7,26 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
+import numpy as np
 
 from forager.chance import stream
 from forager.clock import Clock, LoopClock
 from forager.engine.crawl import Crawl
 from forager.engine.journal import Journal
-from forager.engine.stating import LiveStates, in_thread, inline, wants_states
+from forager.engine.ordering import Ordering
+from forager.engine.policy import read_policy
+from forager.engine.remembering import (
+    HISTORY,
+    SCHEDULE,
+    policy_in_use,
+    recall_schedule,
+    restore_history,
+    save_history,
+    save_schedule,
+)
+from forager.engine.retraining import Retraining, apart, at_once
+from forager.engine.scheduling import Hosts, make_scheduler
+from forager.engine.stating import LiveStates, Offload, in_thread, inline, wants_states
 from forager.engine.telling import Teller
 from forager.engine.texts import read_texts
 from forager.errors import SettingsError
@@ -20,19 +34,21 @@ from forager.events import Event
 from forager.foragers.shared import Shared
 from forager.foragers.thrift import Thrift
 from forager.frontier.scope import Scope
+from forager.frontier.skipped import Skipped
 from forager.frontier.timetable import Timetable
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.reinforcing.focus import Focus
 from forager.reinforcing.saving import load_agent, save_agent
 from forager.settings import Settings
 from forager.store.protocol import Store
-from forager.terms import Url
+from forager.terms import Url, UrlId
 from forager.world.following import Following
 from forager.world.http import product_token
 from forager.world.keeping import Keeper
 from forager.world.live import Live
 from forager.world.polite import Polite
 from forager.world.protocol import Web
+from forager.world.reading import PageReader, ReadBeside, ReadHere
 from forager.world.recording import Recording
 from forager.world.retrying import Retrying
 from forager.world.robots import Robots
@@ -91,23 +107,44 @@ async def make_crawl(
     settings: Settings, clock: Clock, wire: Wire, store: Store, seeds: Sequence[Url], readers: Sequence[Reader]
 ) -> Crawl:
     """A crawl over a store: a new one, or the one that the store remembers."""
+    policy = read_policy(settings.crawl.policy, stream(settings.seed, "policy"), settings.recrawl)
     journal = Journal(readers)
-    scope = Scope(seeds, settings.scope)
+    scope = await _scope(settings, store, seeds)
     shares = Shares(settings.crawl.recrawl_share, settings.timetable.concurrent_requests_per_host)
     focus = await _focus(settings, store)
     agent = await _agent(settings, store, focus)
-    shared = await _shared(settings, store)
+    shared = await _shared(settings, store, clock.now())
+    offload: Offload = inline if isinstance(clock, LoopClock) else in_thread
     states: LiveStates | None = None
     if wants_states(settings.forager):
-        offload = inline if isinstance(clock, LoopClock) else in_thread
         states = await LiveStates.open(settings.forager, shared.states, store, agent, offload)
-    keeper = Keeper(store, scope, settings.visits, settings.pages, journal.write, states, focus)
+    keeper = Keeper(store, scope, settings.visits, _reader(settings, clock), journal.write, states, focus)
     world = WebWorld(wire.web, keeper, clock, shares, wire.robots.sitemaps)
-    trust, booked = await store.recall("trust"), await store.recall("timetable")
+    trust, booked, skipped = [await store.recall(name) for name in ("trust", "timetable", "skipped")]
     if trust is not None:
         keeper.dating.trust.load(msgspec.json.decode(trust))
     if booked is not None:
-        wire.timetable.load(booked)
+        wire.timetable.load(booked, clock.now())
+    if skipped is not None:
+        keeper.skipped = Skipped.load(skipped)
+    thrift = Thrift(settings.crawl.least_worth, settings.crawl.explore, shared.pace, settings.forager.expectation.max_age)
+    kept = await recall_schedule(store)
+    lessons = [] if kept is None else kept.lessons
+    scheduler = make_scheduler(
+        policy_in_use(policy, kept),
+        shared,
+        thrift,
+        settings.crawl,
+        settings.recrawl,
+        known=lambda: np.arange(store.counts().known, dtype=np.int64),
+        shared_until=world.shared_until,
+        groups=Hosts(store).of_all,
+    )
+    await restore_history(scheduler.watch, store)
+    retraining: Retraining | None = None
+    if settings.recrawl.retrain.enabled:
+        teach = at_once if isinstance(clock, LoopClock) else apart
+        retraining = Retraining(scheduler, settings.recrawl, settings.seed, lessons, teach)
     return Crawl(
         store=store,
         world=world,
@@ -116,18 +153,42 @@ async def make_crawl(
         teller=Teller(store, journal.write),
         journal=journal,
         clock=clock,
-        thrift=Thrift(settings.crawl.least_worth, settings.crawl.explore),
+        thrift=thrift,
+        scheduler=scheduler,
+        retraining=retraining,
         settings=settings.crawl,
         learned={
             "fleet": lambda: save_agent(agent),
             "shared": shared.save,
             "trust": lambda: msgspec.json.encode(keeper.dating.trust.save()),
+            "ground": scope.ground.save,
             "timetable": lambda: wire.timetable.save(clock.now()),
+            "skipped": lambda: keeper.skipped.save(),
+            HISTORY: lambda: save_history(scheduler.watch),
+            SCHEDULE: lambda: save_schedule(settings.crawl.policy, scheduler, lessons),
             **({} if states is None else {"stating": states.save}),
             **({} if focus is None else {"focus": focus.save}),
         },
         states=states,
+        ordering=Ordering.arranged(settings.crawl, agent, shared, offload),
     )
+
+
+async def _scope(settings: Settings, store: Store, seeds: Sequence[Url]) -> Scope:
+    """What belongs to the crawl, with what has entered and was learned of it before."""
+    scope, ground = Scope(seeds, settings.scope), await store.recall("ground")
+    for number in range(store.counts().known):
+        scope.enter(store.url(UrlId(number)))
+    if ground is not None:
+        scope.ground.load(ground)
+    return scope
+
+
+def _reader(settings: Settings, clock: Clock) -> PageReader:
+    """In simulated time there are no other processes."""
+    if settings.crawl.processes == 1 or isinstance(clock, LoopClock):
+        return ReadHere(settings.pages)
+    return ReadBeside(settings.crawl.processes - 1, settings.pages)
 
 
 async def _focus(settings: Settings, store: Store) -> Focus | None:
@@ -150,9 +211,11 @@ async def _agent(settings: Settings, store: Store, focus: Focus | None) -> Reinf
     return load_agent(kept, settings.reinforcing, settings.forager, on_topic)
 
 
-async def _shared(settings: Settings, store: Store) -> Shared:
-    """What the fleet knew, or nothing."""
+async def _shared(settings: Settings, store: Store, now: float) -> Shared:
+    """What the fleet knew, or nothing; should the clock have been put back since, no visit lies in the future."""
     kept, walk = await store.recall("shared"), settings.forager
     if kept is None:
         return Shared.fresh(walk.states.dimension, walk.expectation, walk.leaving)
-    return Shared.load(kept, walk.expectation, walk.leaving)
+    shared = Shared.load(kept, walk.expectation, walk.leaving)
+    shared.visits.end_at(now)
+    return shared

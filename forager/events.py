@@ -79,4 +79,37 @@ class Scheduled:
     chosen: int
 
 
-Event = Fetched | Told | Reinforced | Born | Deleted | Scheduled
+@dataclass(frozen=True, slots=True)
+class CycleDone:
+    """A recrawl cycle is over: how well its visits were chosen."""
+
+    at: float
+    policy: str
+    visits: int
+    """Pages that the cycle looked at and that had been seen before."""
+    changes: int
+    """Those among them that had changed."""
+    change_rate: float
+    ndcg: float
+    """Whether those that had changed were looked at first; 1 is the best order of the same pages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """A score function was learned from the visits so far and judged on pages that it had not seen."""
+
+    at: float
+    formula: str
+    fitness: str
+    """What was measured: ndcg, changerate or freshness."""
+    new: float
+    """Of the function just learned, on held-out pages, …"""
+    old: float
+    """… and of the one in use."""
+    replaced: bool
+    """It is in use from now on."""
+    visits: int
+    """Visits learned from."""
+
+
+Event = Fetched | Told | Reinforced | Born | Deleted | Scheduled | CycleDone | Learned

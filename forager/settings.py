@@ -23,6 +23,7 @@ from forager.foragers.settings import ForagerSettings
 from forager.frontier.scope import ScopeSettings
 from forager.frontier.timetable import TimetableSettings
 from forager.pages.settings import PagesSettings
+from forager.recrawl.settings import RecrawlSettings
 from forager.reinforcing.agent import PAPER as PAPER_AGENT
 from forager.reinforcing.agent import ReinforcingSettings
 from forager.reinforcing.focus import FocusSettings
@@ -57,6 +58,7 @@ class Settings:
     seed: int = 1
     """Where all chance comes from: same seed, same recording, same settings, same result."""
     crawl: CrawlSettings = field(default_factory=CrawlSettings)
+    recrawl: RecrawlSettings = field(default_factory=RecrawlSettings)
     forager: ForagerSettings = field(default_factory=ForagerSettings)
     reinforcing: ReinforcingSettings = field(default_factory=ReinforcingSettings)
     focus: FocusSettings = field(default_factory=FocusSettings)

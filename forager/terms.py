@@ -130,6 +130,7 @@ class Channel(StrEnum):
     CANONICAL = "canonical"
     REDIRECT = "redirect"
     ROBOTS = "robots"  # a Sitemap line of robots.txt
+    ARCHIVE = "archive"  # captures made by others
 
 
 class Kind(StrEnum):

@@ -26,6 +26,7 @@ from forager.exports.formats import writer_for
 from forager.exports.outlet import Outlet
 from forager.exports.protocol import Mode, Writer
 from forager.foragers.settings import ForagerKind
+from forager.imports.histories import histories
 from forager.settings import Settings
 from forager.store.sqlite import SqliteStore
 from forager.terms import Url
@@ -39,6 +40,10 @@ def crawl(
         list[Path] | None, typer.Option("--seed-file", help="URLs to start from, one per line.")
     ] = None,
     seed: Annotated[list[str] | None, typer.Option("--seed", help="A URL to start from; may be repeated.")] = None,
+    history: Annotated[
+        list[Path] | None,
+        typer.Option(help="What archives know of the pages (CDX, TimeMap, WARC, tape …): rates to begin with."),
+    ] = None,
     kind: Annotated[ForagerKind | None, typer.Option("--kind", help="WL, RL, WLRL, or the baseline BFS.")] = None,
     append: Annotated[Path | None, typer.Option("-o", help="Append stories to a .jsonl or .csv file.")] = None,
     overwrite: Annotated[
@@ -66,14 +71,21 @@ def crawl(
     seeds += check_seeds(("--seed", text) for text in seed or ())
     writer = writer_for(append, Mode.APPEND) if append else writer_for(overwrite, Mode.REWRITE) if overwrite else None
     log = Log(quiet=quiet, verbose=verbose, form=log_format)
-    facts, failed = run_live(_crawl(run_dir, settings, seeds, writer, time_given(time_limit), log))
+    archives = [str(path) for path in history or ()]
+    facts, failed = run_live(_crawl(run_dir, settings, seeds, archives, writer, time_given(time_limit), log))
     typer.echo(jsonlib.dumps(facts) if json else _text(facts, run_dir))
     if failed:
         raise typer.Exit(Exit.OUTPUT)
 
 
 async def _crawl(
-    run_dir: Path, settings: Settings, seeds: list[Url], writer: Writer | None, limit: float | None, log: Log
+    run_dir: Path,
+    settings: Settings,
+    seeds: list[Url],
+    archives: list[str],
+    writer: Writer | None,
+    limit: float | None,
+    log: Log,
 ) -> tuple[dict[str, Any], bool]:
     """The account of the crawl, and whether writing the stories failed."""
     clock, summary, stopping = WallClock(), Summary(), asyncio.Event()
@@ -86,6 +98,9 @@ async def _crawl(
             wire = await stack.enter_async_context(open_wire(settings, clock, run_dir / "warc"))
             chronicle = Chronicle()
             crawl = await make_crawl(settings, clock, wire, store, seeds, [summary, chronicle, log])
+            for name in archives:
+                pages, captures = await crawl.warm_up(histories(name))
+                log.say("history", f"{captures:,} captures of {pages:,} pages from {name}", at=clock.now())
             watched = live_view(str(run_dir), crawl, chronicle, wire)
             await stack.enter_async_context(shown(watched, chronicle, settings.dashboard, log.dashboard(clock)))
             outlet = None if writer is None else await stack.enter_async_context(Outlet(store, writer, _warn))

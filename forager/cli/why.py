@@ -14,12 +14,13 @@ from forager.foragers.visits import VisitStatistics
 from forager.frontier.scope import Scope
 from forager.frontier.timetable import Timetable
 from forager.pages.urls import canonical, host
-from forager.reports.dossier import Dossier, compile_dossier
+from forager.reports.dossier import Dossier, compile_dossier, prospect
 from forager.reports.reasons import at_host
+from forager.reports.recrawling import why_again
 from forager.reports.showing import moment, shown, span
 from forager.settings import Settings
 from forager.store.reader import SqliteReader
-from forager.terms import Dated, Url, UrlId
+from forager.terms import Channel, Dated, Url, UrlId
 
 LOOKS = 10
 """Latest visits printed (ours); --json has more."""
@@ -33,7 +34,9 @@ def why(
     json: Json = False,
 ) -> None:
     """Say who found a page, how and when, how often it was visited, and why it is a story or not."""
-    dossier = asyncio.run(_look_up(run, url, loaded(config, set_).settings))
+    kept = run / "config.yaml"
+    settings = loaded(config or (kept if kept.is_file() else None), set_).settings
+    dossier = asyncio.run(_look_up(run, url, settings))
     typer.echo(msgspec.json.encode(dossier).decode() if json else told(dossier))
 
 
@@ -45,24 +48,28 @@ async def _look_up(run: Path, text: str, settings: Settings) -> Dossier:
     try:
         id = reader.find(url)
         if id is None:
-            raise InputError(f"{run}: this run never met {shown(url)}; {await _left_out(url, reader, settings)}")
+            raise InputError(f"{run}: this run never met {shown(url)}; {_left_out(url, reader, settings)}")
+        now, statistics = _end(reader), await _statistics(reader, settings)
+        outlook = None if statistics is None else prospect(id, reader, statistics, now)
         return await compile_dossier(
             id,
             reader,
-            _end(reader),
+            now,
             max_age=settings.reinforcing.relevancy.max_age,
             least_worth=settings.crawl.least_worth,
-            statistics=await _statistics(reader, settings),
+            statistics=statistics,
             host=await _at_host(url, reader, settings),
+            recrawl=await why_again(id, reader, now, settings.recrawl, statistics, outlook),
         )
     finally:
         await reader.close()
 
 
-async def _left_out(url: Url, reader: SqliteReader, settings: Settings) -> str:
+def _left_out(url: Url, reader: SqliteReader, settings: Settings) -> str:
     """Why a URL is not part of the run, as far as that can be said."""
-    seeds = msgspec.json.decode(await reader.recall("seeds") or b"[]", type=list[Url])
-    objection = Scope(seeds, settings.scope).objection(url, 1) if seeds else ""
+    known = (reader.known(UrlId(id)) for id in range(reader.counts().known))
+    seeds = [page.url for page in known if page.channel is Channel.SEED]
+    objection = Scope(seeds, settings.scope).objection(url, 1)
     return f"a link to it stays out: {objection}" if objection else "was it linked from a page within its scope?"
 
 
@@ -70,7 +77,7 @@ async def _at_host(url: Url, reader: SqliteReader, settings: Settings) -> str:
     """Budget and delay of the page's host, as the run left them."""
     kept, timetable = await reader.recall("timetable"), Timetable(settings.timetable)
     if kept is not None:
-        timetable.load(kept)
+        timetable.load(kept, _end(reader))
     return at_host(host(url), timetable, _end(reader))
 
 
@@ -92,6 +99,7 @@ def told(dossier: Dossier) -> str:
         [dossier.url, *([dossier.title] if dossier.title else [])],
         [f"A story?  {dossier.story}", *_stories(dossier)],
         [f"Visits    {dossier.visiting}"],
+        [f"Recrawl   {dossier.recrawl}"] if dossier.recrawl else [],
         [f"Host      {dossier.host}"],
         _found(dossier),
         _versions(dossier),

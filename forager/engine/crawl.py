@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,16 +13,20 @@ from forager.engine.journal import Journal
 from forager.engine.ordering import Ordering
 from forager.engine.patrol import judge_sighting
 from forager.engine.resting import rest
+from forager.engine.retraining import Retraining
 from forager.engine.revisit import RecrawlCycle
 from forager.engine.settings import CrawlSettings
 from forager.engine.stating import LiveStates
 from forager.engine.sweep import sweep
 from forager.engine.telling import Teller
+from forager.engine.warming import warm_up
 from forager.foragers.forager import known_by
 from forager.foragers.settings import ForagerKind
 from forager.foragers.shared import Shared
 from forager.foragers.sighting import Sighting
 from forager.foragers.thrift import Thrift
+from forager.recrawl.captured import Captured
+from forager.recrawl.scheduler import Scheduler
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.store.protocol import Found, Store
 from forager.terms import Channel, Kind, Url
@@ -41,6 +45,9 @@ class Crawl:
     journal: Journal
     clock: Clock
     thrift: Thrift
+    scheduler: Scheduler
+    retraining: Retraining | None
+    """None if the policy stays as it is set."""
     settings: CrawlSettings
     learned: Mapping[str, Callable[[], bytes]]
     """What to keep in the store, by name: each gives its present state."""
@@ -60,6 +67,8 @@ class Crawl:
             group.create_task(self._keep_saving(stopping))
             if self.states is not None:
                 group.create_task(self.states.run(self.clock, stopping))
+            if self.retraining is not None:
+                group.create_task(self.retraining.run(self.clock, stopping, self.journal.write))
             if self.ordering is not None:
                 group.create_task(self.ordering.run(self.store, self.clock, stopping))
             if self.agent.forager_settings.kind is ForagerKind.BFS:
@@ -70,6 +79,10 @@ class Crawl:
                 if self.settings.recrawl_share > 0:
                     group.create_task(self._recrawl().run(stopping))
         await self.save()
+
+    async def warm_up(self, captured: Iterable[Captured]) -> tuple[int, int]:
+        """Take in what an archive knows of pages of this crawl; how many pages and captures that were."""
+        return await warm_up(captured, self.store, self.scheduler.watch, self.shared.visits, self.world.keeper.scope)
 
     async def save(self) -> None:
         """Keep the fleet and all that was learned."""
@@ -126,7 +139,7 @@ class Crawl:
 
     def _recrawl(self) -> RecrawlCycle:
         return RecrawlCycle(
-            self.store,
+            self.scheduler,
             self.world,
             self.agent,
             self.shared,

@@ -3,8 +3,6 @@
 What they find is judged by the same agent, and what they learn is shared with the fleet.
 """
 
-import numpy as np
-
 from forager.engine.step import Taken
 from forager.foragers.shared import Shared
 from forager.foragers.sighting import Finding, Sighting
@@ -24,16 +22,6 @@ def judge_sighting(
             shared.credit(reinforcement.finding, sighting.links, now)
     shared.pace.downloaded(not sighting.free)
     return Taken([sighting], reinforcements)
-
-
-def fresh_links(sighting: Sighting, shared: Shared, now: float) -> list[tuple[int, float]]:
-    """The links on a page that just appeared and nobody has followed, with their worth, least first."""
-    if not sighting.ok or sighting.free or not len(sighting.links):
-        return []
-    worth, fresh = shared.visits.worth(sighting.links, now)
-    places = np.flatnonzero(fresh & (worth > 0))
-    chosen = places[np.argsort(worth[places], kind="stable")]
-    return list(zip(sighting.links[chosen].tolist(), worth[chosen].tolist(), strict=True))
 
 
 def _sends(sighting: Sighting, agent: ReinforcingAgent, now: float) -> bool:

@@ -4,11 +4,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
+from forager.errors import InputError
+from forager.recrawl.formula import parse
+from forager.recrawl.policies import NAMES
+from forager.recrawl.scheduler import WORTH
 from forager.units import Count, Duration, Share
 
 OrderingKind = Literal["td", "rw-eg", "mixed"]
+
+
+def _policy(text: str) -> str:
+    """A policy as it may be written; whether a file is there is looked up when the crawl begins."""
+    if text not in (WORTH, *NAMES) and not text.endswith(".json"):
+        try:
+            parse(text)
+        except InputError as problem:
+            raise ValueError(
+                f"expected {WORTH}, one of {' '.join(NAMES)}, a formula such as t * X ({problem}), or a .json file"
+            ) from None
+    return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,10 +33,18 @@ class CrawlSettings:
 
     workers: Count = 32
     """Pages that the sweep (kind BFS) asks for at once; politeness still lets each host be asked one by one. Ours."""
+    processes: Annotated[int, Field(ge=1, le=64)] = 1
+    """Processes that crawl: this one, and others beside it that read pages. One is enough for a polite crawl of some
+    hundred sites, which waits most of its time; more pay from a hundred pages a second. Ours."""
     recrawl_share: Share = 0.8
     """Share of each host's requests for the recrawl cycle, the rest is the fleet's; what one leaves goes to the other."""
     cycle: Duration = 900.0
     """How often the recrawl cycle ranks all known pages anew. Ours."""
+    policy: Annotated[str, AfterValidator(_policy)] = WORTH
+    """What the recrawl cycle ranks pages by. `worth`: the new documents expected of a visit (ours). Or a policy: rand age
+    cg nad sad aad gad hacs last-obs brute azar azar-rate breadth t2 adaptive, a formula such as "t * X", or a file
+    written by `forager learn`; it orders the pages that have been seen, all of its share is spent, and `least_worth`
+    holds for never-visited pages only."""
     least_worth: Share = 0.3
     """New documents expected of a request below which nobody asks at all: few requests, but none too few. Ours."""
     explore: Share = 0.05

@@ -124,6 +124,8 @@ def _worth(
     if page.awaited and now - page.asked < prior.retry_after:
         return 0.0, False
     if not page.fresh or now - page.met > prior.max_age:
+        if page.hours > 0:  # foretold by an archive
+            return 1 - math.exp(-rate_of(page, means, prior) * prior.max_age / 3600), False
         sort = sort_of(table, page)
         later = means[TEXT, 0] / means[TEXT, 1] * prior.max_age / 3600
         return means[sort, 0] / means[sort, 1] + 1 - math.exp(-later), False

@@ -1,5 +1,7 @@
 """What all foragers of a fleet know together: states, visit statistics and how well the fleet does."""
 
+from typing import Protocol
+
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +21,20 @@ class _Saved(msgspec.Struct):
     states: bytes
     hits: float
     downloads: float
+    age: float = 0.0
+
+
+class Watcher(Protocol):
+    """Who wants to know of every visit that was really made: the recrawl side, for its histories."""
+
+    def saw(self, page: int, when: float, version: int, links: NDArray[np.int64]) -> None:
+        """A page was visited; version -1: it could not be had."""
+
+    def saw_all(self, pages: NDArray[np.int64], when: NDArray[np.float64], version: NDArray[np.int64]) -> None:
+        """Many pages were visited, one after the other."""
+
+    def credit(self, page: int) -> None:
+        """A page revealed a new document."""
 
 
 class Shared:
@@ -30,6 +46,7 @@ class Shared:
         self.pace = pace
         self.order: LinkOrder | None = None
         """What the link graph says of never-visited pages; None if nobody asks it."""
+        self.watcher: Watcher | None = None
 
     @classmethod
     def fresh(cls, dimension: int, expectation: ExpectationSettings, leaving: LeavingSettings) -> "Shared":
@@ -37,10 +54,10 @@ class Shared:
         return cls(VisitStatistics(expectation), StateMatrix(dimension), Pace(leaving.memory))
 
     def note(self, sighting: Sighting) -> bool:
-        """Enter a visit; whether this is the page as first seen. A shared copy teaches nothing new."""
+        """Enter a visit; whether this is the page as first seen. A shared copy teaches nothing new, if there is one."""
         if sighting.state_row >= 0:
             self.states.point(sighting.url, sighting.state_row)
-        if sighting.free:
+        if sighting.free and not sighting.gone:
             return self.visits.arrived(sighting.url)
         first, new = self.visits.visit(
             sighting.url, sighting.when, ok=sighting.ok or sighting.gone, hub=sighting.hub, links=sighting.links
@@ -49,6 +66,8 @@ class Shared:
             self.visits.signal(sighting.links, sighting.when)
         if self.order is not None and sighting.ok:
             self.order.saw(sighting.url, sighting.links)
+        if self.watcher is not None and not sighting.free:
+            self.watcher.saw(sighting.url, sighting.when, sighting.version if sighting.ok else -1, sighting.links)
         return first
 
     def note_many(self, sightings: Sightings) -> None:
@@ -60,6 +79,9 @@ class Shared:
             for i in np.flatnonzero((sightings.version >= 0) & ~sightings.free).tolist():
                 shown = sightings.links[sightings.begin[i] : sightings.end[i]]
                 self.order.saw(UrlId(int(sightings.urls[i])), shown)
+        if self.watcher is not None:
+            made = ~sightings.free
+            self.watcher.saw_all(sightings.urls[made], sightings.when[made], sightings.version[made])
 
     def leaning(self, urls: NDArray[np.int64], profit: NDArray[np.float64] = NOTHING) -> NDArray[np.float64]:
         """What long-term profit, from −1 to 1, and the link graph make of the worth of pages: a factor for each.
@@ -75,9 +97,12 @@ class Shared:
         """A document was accepted on a page with these links."""
         self.visits.credit(finding)
         self.visits.signal(links, now)
+        self.pace.found(now - finding.published)
+        if self.watcher is not None and finding.revealed_by >= 0:
+            self.watcher.credit(finding.revealed_by)
 
     def save(self) -> bytes:
-        saved = _Saved(self.visits.save(), self.states.save(), self.pace.hits, self.pace.downloads)
+        saved = _Saved(self.visits.save(), self.states.save(), self.pace.hits, self.pace.downloads, self.pace.age)
         return msgspec.msgpack.encode(saved)
 
     @classmethod
@@ -89,5 +114,5 @@ class Shared:
         return cls(
             VisitStatistics.load(held.visits, expectation),
             StateMatrix.load(held.states),
-            Pace(leaving.memory, held.hits, held.downloads),
+            Pace(leaving.memory, held.hits, held.downloads, held.age),
         )

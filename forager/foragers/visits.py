@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from forager.foragers.expectation import ExpectationSettings, chances, pick, rates, returning, worths
 from forager.foragers.kernels import highest
-from forager.foragers.noting import note_credit, note_going, note_links, note_many, note_signal, note_visit
+from forager.foragers.noting import note_credit, note_going, note_links, note_many, note_shown, note_signal, note_visit
 from forager.foragers.saving import pack, unpack
 from forager.foragers.sighting import NO_LINKS, Finding, Sightings
 from forager.foragers.table import BACKLOG, FRESH, HUB, MEANS, PAGE, PRIORS, TEXT
@@ -91,6 +91,12 @@ class VisitStatistics:
         self.reserve(highest(urls) + 1)
         return returning(self._table, urls)
 
+    def about(self, urls: slice | NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Of some pages: 1 for lists of links, else 0; and how many pages link there."""
+        self.reserve((urls.stop if isinstance(urls, slice) else highest(urls) + 1) or 0)
+        pages = self._table[urls]
+        return pages["hub"].astype(np.float64), pages["links_in"].astype(np.float64)
+
     def revealer(self, url: UrlId) -> UrlId:
         """The page on which a link here was met first; -1 if it never was."""
         return UrlId(int(self._table["revealer"][url])) if url < len(self._table) else UrlId(-1)
@@ -119,6 +125,11 @@ class VisitStatistics:
             self._add_hub(url)
         first = note_visit(table, url, when, ok, hub, self._means, self._priors)
         return first, note_links(table, links, url, when, first, self._means) if len(links) else 0
+
+    def shown(self, url: UrlId, when: float, links: NDArray[np.int64], *, first: bool) -> None:
+        """Enter links whose documents a page shows itself; `first`: nobody had visited it before."""
+        self.reserve(max(url, highest(links)) + 1)
+        note_shown(self._table, links, url, when, first, self._means)
 
     def visit_many(self, sightings: Sightings) -> None:
         """Enter many visits in order, shared copies included; there must be room for them and their links."""
@@ -149,6 +160,13 @@ class VisitStatistics:
         self.reserve(highest(urls) + 1)
         self._table["fresh"][urls] = now - published <= self.settings.max_age
 
+    def foretell(self, url: UrlId, hours: float, hits: float) -> None:
+        """Somebody else watched a page that nobody has visited yet, for so many hours, and saw news so many times."""
+        self.reserve(url + 1)
+        if not self._table["visits"][url]:
+            self._table["hours"][url] += hours
+            self._table["hits"][url] += hits
+
     def signal(self, links: NDArray[np.int64], when: float) -> None:
         """A page with these links just had news: its neighbours may have some too."""
         self.reserve(highest(links) + 1)
@@ -170,6 +188,11 @@ class VisitStatistics:
         grown["revealer"] = -1
         grown[: len(self._table)] = self._table
         self._table = grown
+
+    def end_at(self, now: float) -> None:
+        """Nothing that is known happened later than this."""
+        for moment in ("last", "asked", "met", "signal"):
+            np.minimum(self._table[moment], now, out=self._table[moment])
 
     def save(self) -> bytes:
         return pack("visit statistics", 1, {"table": self._table, "means": self._means, "hubs": self.hubs})

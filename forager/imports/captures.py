@@ -71,8 +71,8 @@ class Collector:
             page[sound], captures.time[sound], digests=digest, text_prints=digest, gone=captures.gone[sound]
         )
 
-    def tape(self) -> Tape:
-        return self.builder.finish(merge_repeats=True, date_by_first_sight=True, states=self.stating.finish())
+    def tape(self, *, merge: bool = True) -> Tape:
+        return self.builder.finish(merge_repeats=merge, date_by_first_sight=True, states=self.stating.finish())
 
     def _pages(self, captures: Captures) -> Ids:
         """The page of each capture; negative if it has none."""

@@ -32,10 +32,19 @@ class Imported:
 
 
 def import_files(
-    found: Sequence[Source], *, origin: str, identity: str = "url", progress: Progress = lambda *_: None
+    found: Sequence[Source],
+    *,
+    origin: str,
+    identity: str | None = None,
+    every_capture: bool = False,
+    progress: Progress = lambda *_: None,
 ) -> Imported:
-    """The tape of all captures in these files; a file of no known format is counted, unless it is the only one."""
-    collector = Collector(origin, identity)
+    """The tape of all captures in these files; a file of no known format is counted, unless it is the only one.
+
+    `every_capture`: captures that show what the one before showed are versions too.
+    Unless said otherwise, a document is a new page where pages were recorded, and a new text where only changes were.
+    """
+    collector = Collector(origin, identity or "url")
     recordings = WarcReader(collector)
     formats: Counter[str] = Counter()
     total, before = sum(source.size for source in found), 0
@@ -53,7 +62,9 @@ def import_files(
             if stream.trouble:
                 collector.tally.note("broken off", source.name, shown=stream.trouble)
         before += source.size
-    return Imported(collector.tape(), collector.tally, formats)
+    if identity is None and not {Format.WARC.value, Format.WACZ.value} & formats.keys():
+        collector.builder.identity = "text"
+    return Imported(collector.tape(merge=not every_capture), collector.tally, formats)
 
 
 def _told(progress: Progress, name: str, before: int, total: int, read: int) -> None:

@@ -45,10 +45,14 @@ def top(
     now: float,
     k: int,
     eligible: Callable[[slice], NDArray[np.bool_]] | None = None,
+    groups: IntArray | None = None,
 ) -> Schedule:
-    """The k visited pages with the highest scores; `eligible` may rule out pages of a part, say of blocked hosts."""
+    """The k visited pages with the highest scores; `eligible` may rule out pages of a part, say of blocked hosts.
+
+    With `groups`, a number for every page such as that of its host, the k best of each group.
+    """
     pages, scores, last = np.empty(0, dtype=np.int64), np.empty(0), np.empty(0)
-    known, floor = 0, -np.inf
+    known, floor, most = 0, -np.inf, k
     for start in range(0, len(history), PART):
         part = slice(start, min(start + PART, len(history)))
         states = history.states(now, part)
@@ -60,18 +64,36 @@ def top(
         found = np.flatnonzero(may & (worth >= floor) & (worth > -np.inf))
         pages = np.concatenate([pages, found + start])
         scores, last = np.concatenate([scores, worth[found]]), np.concatenate([last, states.last[found]])
-        if len(pages) > 2 * k + PART:
-            kept = _best(scores, last, pages, k)
-            pages, scores, last = pages[kept], scores[kept], last[kept]
-            floor = float(scores.min()) if k else np.inf
-    kept = _best(scores, last, pages, k)
+        if len(pages) > 2 * most + PART:
+            kept = _best(scores, last, pages, k, groups)
+            pages, scores, last, most = pages[kept], scores[kept], last[kept], max(k, len(kept))
+            if groups is None:
+                floor = float(scores.min()) if k else np.inf
+    kept = _best(scores, last, pages, k, groups)
     pages, scores, last = pages[kept], scores[kept], last[kept]
     order = _ranked(scores, last, pages)
     return Schedule(pages[order], scores[order], known)
 
 
-def _best(scores: FloatArray, last: FloatArray, pages: IntArray, k: int) -> IntArray:
-    """Where the k best stand, in no order."""
+def first_of(scores: FloatArray, last: FloatArray, pages: IntArray) -> int:
+    """Where the best of some pages stands."""
+    ties = np.flatnonzero(scores == scores.max())
+    return int(ties[np.lexsort((fixed_order(pages[ties]), last[ties]))[0]]) if len(ties) > 1 else int(ties[0])
+
+
+def of_each(groups: IntArray, order: IntArray, k: int) -> IntArray:
+    """The first k of each group in `order`, which holds the groups one after the other."""
+    sorted_groups = groups[order]
+    begins = np.flatnonzero(np.diff(sorted_groups, prepend=-1))
+    place = np.arange(len(order)) - np.repeat(begins, np.diff(begins, append=len(order)))
+    return order[place < k]
+
+
+def _best(scores: FloatArray, last: FloatArray, pages: IntArray, k: int, groups: IntArray | None) -> IntArray:
+    """Where the k best stand, of all or of each group, in no order."""
+    if groups is not None:
+        own = groups[pages]
+        return of_each(own, np.lexsort((fixed_order(pages), last, -scores, own)), k)
     if len(scores) <= k:
         return np.arange(len(scores))
     if k == 0:
@@ -98,8 +120,7 @@ class Explanation:
     known: int
 
     def __str__(self) -> str:
-        facts = " ".join(f"{name}={value:.4g}" for name, value in self.read)
-        return f"{facts} → {self.score:.2f}, rank {self.rank:,} of {self.known:,}"
+        return f"{_named(self.read)} → {self.score:.2f}, rank {self.rank:,} of {self.known:,}"
 
 
 def explain(history: History, score: ScoreFunction, now: float, page: int) -> Explanation:
@@ -115,6 +136,16 @@ def explain(history: History, score: ScoreFunction, now: float, page: int) -> Ex
         known += int(np.count_nonzero(visited))
         better += int(np.count_nonzero(visited & (score.scores(states) > worth)))
     return Explanation(tuple((name, _value(own, name)) for name in names), worth, better + 1, known)
+
+
+def facts(history: History, now: float, page: int) -> str:
+    """Visits, changes seen, and cycles since the last visit of a page."""
+    own = history.states(now, slice(page, page + 1))
+    return _named([(name, _value(own, name)) for name in ("n", "X", "t")])
+
+
+def _named(values: Sequence[tuple[str, float]]) -> str:
+    return " ".join(f"{name}={value:.4g}" for name, value in values)
 
 
 def _value(states: States, name: str) -> float:

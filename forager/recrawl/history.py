@@ -4,9 +4,12 @@ Visits may come in cycles or at any times; `cycle` is the unit in which `states`
 intervals between visits are kept as well, for the Poisson likelihood of HACS.
 """
 
+from collections.abc import Callable, Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
+from forager.recrawl.noting import enter
 from forager.recrawl.settings import ADAPTIVE, AdaptiveSettings
 from forager.recrawl.states import EMPTY, States
 from forager.recrawl.trail import Trail
@@ -14,6 +17,9 @@ from forager.recrawl.trail import Trail
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
+NOTHING: IntArray = np.empty(0, dtype=np.int64)
+About = Callable[[slice | IntArray], tuple[FloatArray, FloatArray]]
+"""Of some pages: 1 for lists of links, else 0; and how many known pages link there."""
 
 
 class History:
@@ -26,8 +32,12 @@ class History:
         cycle: float = 1.0,
         adaptive: AdaptiveSettings = ADAPTIVE,
         trail: Trail | None = None,
+        about: About | None = None,
     ) -> None:
-        self.cycle, self.adaptive, self.trail = cycle, adaptive, trail
+        self.cycle, self.adaptive, self.trail, self.about = cycle, adaptive, trail, about
+        self._rule = np.array(
+            [adaptive.decrease, adaptive.increase, adaptive.initial, adaptive.shortest, adaptive.longest]
+        )
         self._size = 0
         self._counts = np.zeros((3, 0))  # n, X, documents
         self._times = np.zeros((5, 0))  # first, last, last change, start of the interval under way, last update (HACS)
@@ -60,38 +70,42 @@ class History:
         """A visit of one page; its first visit can detect nothing, whatever `changed` says."""
         self.note_all(np.array([page]), now, np.array([changed]), np.array([documents]))
 
-    def note_all(self, pages: IntArray, now: float, changed: BoolArray, documents: IntArray | None = None) -> None:
-        """Visits of distinct pages at one time."""
+    def note_all(
+        self, pages: IntArray, now: float | FloatArray, changed: BoolArray, documents: IntArray | None = None
+    ) -> None:
+        """Visits of distinct pages, at one time or each at its own."""
         if not len(pages):
             return
         self.grow(int(pages.max()) + 1)
-        n, X, brought = self._counts
-        first, last, last_change, start, update = self._times
-        new = n[pages] == 0
-        changed = changed & ~new
-        for column in (first, last_change, start, update):
-            column[pages[new]] = now
         if self.trail is not None:
-            self._note_trail(pages[~new], now, changed[~new])
-        n[pages] += 1
-        X[pages] += changed
-        if documents is not None:
-            brought[pages] += documents
-        last[pages] = now
-        last_change[pages[changed]] = now
-        recent, ranked, halved, interval = self._sums
-        recent[pages] = changed
-        ranked[pages] += n[pages] * changed
-        halved[pages] = (halved[pages] + changed) / 2.0
-        interval[pages] = self._next_interval(interval[pages], new, changed)
+            self._note_trail(pages, now, changed)
+        brought = NOTHING if documents is None else documents
+        when = np.full(len(pages), now)
+        enter(self._counts, self._times, self._sums, self._rule, pages, when, changed, brought)
 
-    def states(self, now: float, part: slice = slice(None)) -> States:
+    def credit(self, page: int, documents: int = 1) -> None:
+        """New documents turned out to be on a page visited before."""
+        self.grow(page + 1)
+        self._counts[2, page] += documents
+
+    def visited(self, pages: IntArray) -> BoolArray:
+        """Which of these pages have a history."""
+        self.grow(int(pages.max(initial=-1)) + 1)
+        return np.asarray(self._counts[0, pages] > 0)
+
+    def last(self, page: int) -> float:
+        """The last visit of a page; −inf if there was none."""
+        return float(self._times[1, page]) if page < self._size and self._counts[0, page] else -np.inf
+
+    def states(self, now: float, part: slice | IntArray = slice(None)) -> States:
         """The columns of the pages in `part` as of now; times in cycles. They may be views: do not write."""
-        part = slice(*part.indices(self._size))
+        if isinstance(part, slice):
+            part = slice(*part.indices(self._size))
         n, X, documents = self._counts[:, part]
         recent, ranked, halved, interval = self._sums[:, part]
         times = self._times[:, part]
         first, last, last_change, _, update = times if self.cycle == 1.0 else times / self.cycle
+        hub, inlinks = (EMPTY, EMPTY) if self.about is None else self.about(part)
         return States(
             now=now / self.cycle,
             last=last,
@@ -106,12 +120,36 @@ class History:
             interval=interval,
             rate=EMPTY if self.trail is None else self._rates(now)[part] * self.cycle,
             update=update,
+            hub=hub,
+            inlinks=inlinks,
             day=86400.0 / self.cycle if self.cycle != 1.0 else 1.0,
         )
 
-    def _note_trail(self, pages: IntArray, now: float, changed: BoolArray) -> None:
+    def columns(self) -> dict[str, NDArray[np.generic]]:
+        """What is to be saved: the rows of the pages visited."""
+        pages = np.flatnonzero(self._counts[0, : self._size])
+        tables = {"counts": self._counts, "times": self._times, "sums": self._sums}
+        rows: dict[str, NDArray[np.generic]] = {name: table[:, pages] for name, table in tables.items()}
+        trail = {} if self.trail is None else self.trail.columns()
+        return {"size": np.array(self._size), "pages": pages, **rows, **trail}
+
+    def restore(self, columns: Mapping[str, NDArray[np.generic]]) -> None:
+        """Take up what `columns` gave; intervals of visits made without a trail are lost."""
+        pages = np.asarray(columns["pages"], dtype=np.int64)
+        self.grow(int(columns["size"]))
+        self._counts[:, pages] = columns["counts"]
+        self._times[:, pages] = columns["times"]
+        self._sums[:, pages] = columns["sums"]
+        if self.trail is not None:
+            if "trail_page" in columns:
+                self.trail.restore(columns)
+            self._dirty[pages] = True
+
+    def _note_trail(self, pages: IntArray, now: float | FloatArray, changed: BoolArray) -> None:
         assert self.trail is not None
         _, last, _, start, update = self._times
+        again = self._counts[0, pages] > 0
+        pages, changed, now = pages[again], changed[again], now[again] if isinstance(now, np.ndarray) else now
         ended = self.trail.note(pages, start[pages], last[pages], now, changed)
         start[pages] = ended
         update[pages[changed]] = ended[changed]
@@ -128,12 +166,6 @@ class History:
         self._rated_at = now
         self._dirty[:] = False
         return self._rate
-
-    def _next_interval(self, interval: FloatArray, new: BoolArray, changed: BoolArray) -> FloatArray:
-        rule = self.adaptive
-        factor = np.where(changed, 1.0 - rule.decrease, 1.0 + rule.increase)
-        following = np.clip(interval * factor, rule.shortest, rule.longest)
-        return np.where(new, rule.initial, following)
 
 
 def _widened(table: FloatArray, room: int) -> FloatArray:

@@ -16,7 +16,7 @@ from forager.recrawl.gp.tree import Tree, terminals_of
 from forager.recrawl.history import History
 from forager.recrawl.poisson import chance_of_update
 from forager.recrawl.settings import DEFAULTS, HACS, HacsSettings, RecrawlSettings
-from forager.recrawl.states import PRIOR, TERMINALS, States
+from forager.recrawl.states import PRIOR, TERMINALS, TRAILED, States
 from forager.recrawl.trail import Trail
 
 FloatArray = NDArray[np.float64]
@@ -149,6 +149,8 @@ def named(name: str, rng: np.random.Generator, settings: RecrawlSettings = DEFAU
 def history_for(score: ScoreFunction | None, pages: int, settings: RecrawlSettings, cycle: float = 1.0) -> History:
     """An empty history that keeps what this score function reads."""
     hacs = settings.hacs
-    wanted = isinstance(score, Hacs) or (isinstance(score, Formula) and "rate" in terminals_of(score.tree))
+    wanted = isinstance(score, Hacs) or (
+        isinstance(score, Formula) and not terminals_of(score.tree).isdisjoint(TRAILED)
+    )
     trail = Trail(interpolated=hacs.updates == "interpolated", window=hacs.window * cycle) if wanted else None
     return History(pages, cycle=cycle, adaptive=settings.adaptive, trail=trail)

@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from forager.units import Count, Duration, Share
+from forager.recrawl.gp.settings import Terminals
+from forager.units import Count, Share
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
@@ -47,15 +48,34 @@ HACS = HacsSettings()
 
 
 @dataclass(frozen=True, slots=True)
-class RecrawlSettings:
-    """When to look again at known pages."""
+class RetrainSettings:
+    """Learning a better score function (GP4C) while the crawl runs, in a process of its own; needs `crawl.policy`."""
 
-    policy: str = "t2"
-    """The score function: a policy name, a formula such as "t * X", or a file of `forager learn`; ours."""
-    cycle: Duration = 900.0
-    """Length of a cycle in seconds; the design's 15 minutes."""
+    enabled: bool = False
+    """Learn from time to time; a new function is used only if it is better than the present one on held-out pages."""
+    after: Count = 5000
+    """New visits after which it is tried again; ours."""
+    terminals: Terminals = "all"
+    """What functions may read: basic n X t; all adds the estimators (stated); extended more of a page's history (ours)."""
+    fitness: Literal["ndcg", "changerate", "freshness"] = "ndcg"
+    """What is maximised; the papers use ndcg and changerate."""
+    population: Annotated[int, Field(ge=2)] = 60
+    """Functions in a generation; a fifth of the paper's, so that one core is busy for about half a minute."""
+    generations: Count = 15
+    """Generations; the paper has 50."""
+    pages: Count = 5000
+    """At most so many pages are learned from, drawn evenly; ours."""
+
+
+RETRAIN = RetrainSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class RecrawlSettings:
+    """The recrawl policies: what `crawl.policy`, `forager compare policies` and retraining go by."""
+
     k: Share = 0.05
-    """Share of the known pages visited per cycle when nothing else limits it; stated (5%)."""
+    """Share of the pages visited per cycle where policies are judged and functions learned; stated (5%)."""
     breadth: Annotated[float, Field(ge=0, le=1)] = 0.5
     """The policy `breadth` ranks by index × rate^breadth: 0 keeps copies fresh, 1 hunts for volume; ours."""
     prior: Positive = 0.5
@@ -66,6 +86,8 @@ class RecrawlSettings:
     """The policy `hacs`."""
     adaptive: AdaptiveSettings = ADAPTIVE
     """The policy `adaptive`."""
+    retrain: RetrainSettings = RETRAIN
+    """Learning beside the crawl."""
 
 
 DEFAULTS = RecrawlSettings()

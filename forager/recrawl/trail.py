@@ -5,6 +5,8 @@ halfway between that visit and the one before, and the intervals run between tho
 update stays where it was).
 """
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -32,7 +34,12 @@ class Trail:
         return f"<Trail {self._size} intervals>"
 
     def note(
-        self, pages: IntArray, start: FloatArray, before: FloatArray, now: float, changed: NDArray[np.bool_]
+        self,
+        pages: IntArray,
+        start: FloatArray,
+        before: FloatArray,
+        now: float | FloatArray,
+        changed: NDArray[np.bool_],
     ) -> FloatArray:
         """Enter the intervals that end with visits now; `start` is where each began, `before` the visit before.
 
@@ -52,6 +59,23 @@ class Trail:
         page = self._page[: self._size]
         kept = np.flatnonzero((self._end[: self._size] >= now - self.window) & (True if only is None else only[page]))
         return likeliest_rates(pages, page[kept], self._length[kept], self._changed[kept])
+
+    def columns(self) -> dict[str, NDArray[np.generic]]:
+        """What is to be saved."""
+        used = slice(0, self._size)
+        return {
+            "trail_page": self._page[used],
+            "trail_end": self._end[used],
+            "trail_length": self._length[used],
+            "trail_changed": self._changed[used],
+        }
+
+    def restore(self, columns: Mapping[str, NDArray[np.generic]]) -> None:
+        """Take up what `columns` gave."""
+        self._page = np.array(columns["trail_page"], dtype=np.int64)
+        self._end, self._length = (np.array(columns[name], np.float64) for name in ("trail_end", "trail_length"))
+        self._changed = np.array(columns["trail_changed"], dtype=np.bool_)
+        self._size = len(self._page)
 
     def _grow(self, size: int) -> None:
         self._page = np.resize(self._page, size)

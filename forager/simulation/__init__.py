@@ -2,7 +2,7 @@
 
 run        one replay: fleet and recrawl side, one download after the other          (Alg 9)
 step       one step of a forager, linked pages as columns                            (Alg 12)
-patrol     the recrawl side: which page to look at next
+reading    documents that are read off the lists that link them
 account    what was there, what was found and when, what it cost
 telling    the journal of a replay
 seeds      where to start if nobody says where

@@ -13,6 +13,7 @@ from forager.simulation.account import Figures, Sample
 from forager.simulation.run import Plan, Replay
 from forager.terms import UrlId
 from forager.world.tape.columns import Tape, load
+from forager.world.tape.cut import squeezed_anew
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,8 @@ class Job:
     settings: Settings
     warm_up: float = 0.0
     """Seconds at the start whose documents do not count."""
+    tape_scale: float | None = None
+    """The tanh scale that the states of the tape were made with; None: that of the settings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +47,15 @@ class Played:
 def replay_of(tape: Tape, job: Job) -> Replay:
     """The replay that a job stands for."""
     settings = job.settings
+    scale = settings.forager.states.scale
     return Replay(
-        tape,
+        tape if job.tape_scale in (None, scale) else squeezed_anew(tape, scale / job.tape_scale),
         Plan(job.budget, job.seeds),
         settings.crawl,
         replace(settings.forager, kind=job.kind),
         settings.reinforcing,
         revisit_after=settings.visits.revisit_after,
+        recrawl=settings.recrawl,
         seed=job.seed,
     )
 

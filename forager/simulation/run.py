@@ -14,15 +14,19 @@ import numpy as np
 from forager.chance import stream
 from forager.engine.ordering import Ordering
 from forager.engine.patrol import judge_sighting
+from forager.engine.policy import read_policy
+from forager.engine.retraining import Retraining
+from forager.engine.scheduling import make_scheduler
 from forager.engine.settings import CrawlSettings
 from forager.events import Event
 from forager.foragers.forager import Forager
 from forager.foragers.settings import ForagerKind, ForagerSettings, Identity
 from forager.foragers.shared import Shared
 from forager.foragers.thrift import Thrift
+from forager.recrawl.contest import contest
+from forager.recrawl.settings import DEFAULTS, RecrawlSettings
 from forager.reinforcing.agent import ReinforcingAgent, ReinforcingSettings
 from forager.simulation.account import Account, Figures
-from forager.simulation.patrol import Patrol
 from forager.simulation.reading import judge_shown, read_off
 from forager.simulation.step import Stepped, take_step
 from forager.simulation.telling import Telling
@@ -62,6 +66,7 @@ class Replay:
         *,
         revisit_after: float,
         seed: int,
+        recrawl: RecrawlSettings = DEFAULTS,
         tell: Callable[[Event], None] | None = None,
     ) -> None:
         foragers, reinforcing = fitted(tape, foragers, reinforcing)
@@ -73,20 +78,33 @@ class Replay:
         self.agent = ReinforcingAgent(reinforcing, foragers, seed)
         self.shared = _shared(tape, foragers)
         self.ordering = Ordering.arranged(crawl, self.agent, self.shared)
-        self.thrift = Thrift(crawl.least_worth, crawl.explore)
-        self.patrol = Patrol(self.shared, self.thrift, self.world, seeds, every=crawl.cycle)
+        self.thrift = Thrift(crawl.least_worth, crawl.explore, self.shared.pace, foragers.expectation.max_age)
+        self._luck = stream(seed, "recrawl")
+        self.scheduler = make_scheduler(
+            read_policy(crawl.policy, stream(seed, "policy"), recrawl),
+            self.shared,
+            self.thrift,
+            crawl,
+            recrawl,
+            known=self.shared.visits.met,
+            shared_until=self.world.shared_until,
+            seeds=seeds,
+        )
+        self.retraining = Retraining(self.scheduler, recrawl, seed, []) if recrawl.retrain.enabled else None
         judged = reinforcing.relevancy
         truth = documents(tape, identity=judged.identity, max_age=judged.max_age, hubs=foragers.hubs)
         updates = judged.identity == "version"
         self.account = Account(self.world, truth, updates=updates, max_age=judged.max_age)
         self.share = 0.0 if foragers.kind is ForagerKind.BFS else crawl.recrawl_share
-        self._luck = stream(seed, "recrawl")
         self._spent = [0.0, 0.0]
         self._idle = self._rest = max(crawl.idle, self.world.seconds)
         self._fleet_rests = np.inf if self.share >= 1 else self.clock.time
         self._recrawl_rests = np.inf if self.share <= 0 else self.clock.time
         self._turn: _Turn | None = None
         self.agent.start(seeds, self.clock.time, plan.kinds)
+        self._tell = tell or _nobody
+        if self.share <= 0:
+            self.shared.watcher = None
         self._telling = None if tell is None else Telling(self.world, self.agent, set(plan.seeds), tell)
 
     def __repr__(self) -> str:
@@ -119,26 +137,37 @@ class Replay:
         now = self.clock.time
         if now < self._recrawl_rests:
             return False
-        chosen = self.patrol.choose(now, self._luck.random())
+        for event in self.scheduler.turn(now):
+            self._tell(event)
+        self._retrain(now)
+        chosen = self.scheduler.choose(now, self._luck.random())
         if chosen is None:
+            self.thrift.rested()
             self._recrawl_rests = now + self._idle
             return False
         url, worth = chosen
-        self.shared.visits.going(url, now)
+        self.shared.visits.going(UrlId(url), now)
         sighting = self.world.look(url)
         self.thrift.spend(worth)
-        first = not self.shared.visits.visited(np.array([url]))[0]
+        first = self.world.reads_off and not self.shared.visits.visited(np.array([url]))[0]
         reinforcements = judge_sighting(sighting, self.agent, self.shared, self.clock.time).reinforcements
         if self.world.reads_off and sighting.ok:
             since = self.clock.time - self.agent.settings.relevancy.max_age
             copies = read_off(sighting, self.world, self.shared, first=first, since=since)
             reinforcements = reinforcements + judge_shown(sighting, copies, self.agent, self.shared)
-        self.patrol.reveal(sighting.links, self.clock.time)
+        self.scheduler.looked(url)
         self._spent[1] += 1
         self.account.note(reinforcements, 1, self.clock.time, recrawl=True)
         if self._telling is not None:
             self._telling.looked(sighting, reinforcements)
         return True
+
+    def _retrain(self, now: float) -> None:
+        """Learn a better score function, if it is time for that."""
+        if self.retraining is not None and self.retraining.due:
+            verdict = contest(self.retraining.lesson())
+            if verdict is not None:
+                self._tell(self.retraining.take(verdict, now))
 
     # The fleet.
 
@@ -173,8 +202,6 @@ class Replay:
     def _note(self, forager: Forager, stepped: Stepped) -> None:
         self._spent[0] += stepped.downloads
         self.account.note(stepped.reinforcements, stepped.downloads, self.clock.time, recrawl=False)
-        if self.share > 0 and not stepped.page.free:
-            self.patrol.reveal(stepped.page.links, self.clock.time)
         if self._telling is not None:
             self._telling.stepped(forager.id, stepped)
 
@@ -205,6 +232,10 @@ def fitted(
         replace(foragers, identity=identity(foragers.identity), states=states),
         replace(reinforcing, relevancy=relevancy),
     )
+
+
+def _nobody(event: Event) -> None:
+    """Hears every event and tells nobody."""
 
 
 def _shared(tape: Tape, foragers: ForagerSettings) -> Shared:

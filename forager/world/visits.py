@@ -1,6 +1,7 @@
 """The live World: fetch a page, keep what it shows, and share one fetch among all who ask for it."""
 
 import asyncio
+import math
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -42,6 +43,7 @@ class WebWorld:
         return f"<WebWorld {self.keeper!r}, {len(self._flights)} being fetched>"
 
     async def __aenter__(self) -> Self:
+        await self._stack.enter_async_context(self.keeper.reader)
         self._group = await self._stack.enter_async_context(asyncio.TaskGroup())
         return self
 
@@ -64,11 +66,19 @@ class WebWorld:
             self.keeper.states.settle()
         return [replace(one, free=True) if was else one for one, was in zip(seen, joined, strict=True)]
 
+    def shared_until(self, id: int) -> float:
+        """Until when the last sighting of a page is shared; −inf if there is none."""
+        seen = self.keeper.lately.of(UrlId(id))
+        return -math.inf if seen is None else seen.when + self.settings.revisit_after
+
     def _shared(self, id: UrlId, by: ForagerId) -> Sighting | asyncio.Task[Sighting]:
         """A sighting young enough to be shared, a fetch under way, or a new one."""
-        seen = self.keeper.seen.get(id)
+        seen = self.keeper.lately.of(id)
         if seen is not None and self.clock.now() - seen.when < self.settings.revisit_after:
             return replace(seen, free=True)
+        known = self.store.known(id)
+        if known.channel is Channel.LINK and self.keeper.scope.ground.passes_by(known.url):
+            return Sighting(id, self.clock.now(), ok=False, free=True, gone=True)
         if id not in self._flights:
             assert self._group is not None, "a world is entered with `async with`"
             flight = self._flights[id] = self._group.create_task(self._fly(id, by))
@@ -113,11 +123,11 @@ class WebWorld:
         closed = Visit(lease.id, response.asked, Outcome.MOVED, by=by, final_url=response.url, due=due)
         objection = self.keeper.scope.objection(response.url, lease.depth)
         if objection:
-            self.keeper.skipped[objection] += 1
+            self.keeper.skipped.add(objection, response.url)
             await self.store.ack(closed)
-            return Sighting(lease.id, response.asked, ok=False)
+            return Sighting(lease.id, response.asked, ok=False, gone=True)  # it will lead out of the crawl again
         (id,) = await self.store.put([Found(response.url, Channel.REDIRECT, now, lease.id, depth=lease.depth)])
         await self.store.ack(closed)
         sighting = await self.keeper.keep(self.store.known(id), response, by)
-        self.keeper.seen[lease.id] = sighting
+        self.keeper.lately.note(lease.id, sighting)
         return sighting

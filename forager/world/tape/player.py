@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.foragers.kernels import compiled
+from forager.compiling import compiled
 from forager.foragers.sighting import Sighting, Sightings
 from forager.terms import NOBODY, ForagerId, Kind, UrlId
 from forager.world.tape.columns import KINDS, Tape
@@ -94,6 +94,27 @@ def _look_at_all(
     return when, shown, free, hub, lost, downloads, unrecorded
 
 
+@compiled
+def _standing(
+    begin: NDArray[np.int64],
+    end: NDArray[np.int64],
+    links: NDArray[np.int64],
+    when: NDArray[np.float64],
+    appears: NDArray[np.float64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Of each visit's links those that lead to a page that was there then: begins, ends and links."""
+    first, last, out = np.empty_like(begin), np.empty_like(end), np.empty((end - begin).sum(), np.int64)
+    count = 0
+    for i in range(len(begin)):
+        first[i] = count
+        for link in links[begin[i] : end[i]]:
+            if appears[link] <= when[i]:
+                out[count] = link
+                count += 1
+        last[i] = count
+    return first, last, out[:count]
+
+
 class TapeWorld:
     """Shows each page as it was at the time of the clock; every download costs `seconds` of that time."""
 
@@ -106,19 +127,28 @@ class TapeWorld:
         self._begin = np.asarray(tape.version_start)
         self._current = self._begin[:-1] - 1
         self._time = np.asarray(tape.time)
-        self._links = np.array(tape.links, dtype=np.int64)
+        self.reads_off = tape.identity == "link"
+        """Pages that are only linked to are documents, read off the page that links them and never downloaded."""
         self._hub = np.isin(tape.url_kind, LISTS)
         # plain arrays: an element of a memory map costs several times as much
         self._gone, self._set, self._state = np.asarray(tape.gone), np.asarray(tape.link_set), np.asarray(tape.state)
         self._print, self._published = np.asarray(tape.text_print), np.asarray(tape.published)
-        self._link_start = np.asarray(tape.link_start)
+        self._link_start, self._links = np.asarray(tape.link_start), np.array(tape.links, dtype=np.int64)
+        self._waits = tape.waits
+        self._appears = np.full(tape.pages, np.inf)
+        shown = np.flatnonzero(np.diff(self._begin))
+        self._appears[shown] = self._time[self._begin[shown]]
+        if self.reads_off:
+            read = tape.url_kind[tape.links] == KINDS.index(Kind.ARTICLE)
+            self._shown_start, self._shown = _some(self._link_start, self._links, read)
+            self._link_start, self._links = _some(self._link_start, self._links, ~read)
 
     def __repr__(self) -> str:
         return f"<TapeWorld {self.downloads:,} downloads, {self.unrecorded:,} of them unrecorded>"
 
-    def shares(self, url: int) -> bool:
-        """Whether the page was downloaded a moment ago, so that its copy would be shared."""
-        return bool(self.clock.time - self._last[url] < self.revisit_after)
+    def shared_until(self, url: int) -> float:
+        """Until when the copy of a page that was downloaded a moment ago is shared; −inf if it never was."""
+        return float(self._last[url]) + self.revisit_after
 
     async def visit(self, urls: Sequence[UrlId], by: ForagerId = NOBODY) -> list[Sighting]:
         """Download pages one after the other; what was downloaded a moment ago is shared and free."""
@@ -167,7 +197,22 @@ class TapeWorld:
             self.clock.time = when.item(-1)
         self.downloads += downloads
         self.unrecorded += unrecorded
-        return Sightings(urls, when, shown[0], free, hub, shown[1], shown[2], shown[3], self._links, lost)
+        begin, end, links = shown[2], shown[3], self._links
+        if self._waits:
+            begin, end, links = _standing(begin, end, links, when, self._appears)
+        return Sightings(urls, when, shown[0], free, hub, shown[1], begin, end, links, lost)
+
+    def shown(self, page: Sighting) -> Sightings:
+        """The documents that can be read off a page just downloaded; those that were read before are free."""
+        chosen = self._set.item(page.version)
+        urls = self._shown[self._shown_start[chosen] : self._shown_start[chosen + 1]]
+        version, count = self._begin[urls], len(urls)
+        free = self.held[urls] >= 0
+        self.held[urls] = version
+        none = np.zeros(count, np.int64)
+        flags = np.zeros(count, np.bool_)
+        when = np.full(count, page.when)
+        return Sightings(urls, when, version, free, flags, none - 1, none, none, self._links, flags)
 
     def shared_copy(self, seen: Sighting) -> Sighting:
         """The same page as a copy that somebody has noted already."""
@@ -184,6 +229,9 @@ class TapeWorld:
 
     def _sighting(self, url: int, version: int, now: float, free: bool) -> Sighting:
         chosen, state = self._set.item(version), self._state.item(version)
+        links = self._links[self._link_start.item(chosen) : self._link_start.item(chosen + 1)]
+        if self._waits:
+            links = links[self._appears[links] <= now]
         return Sighting(
             UrlId(url),
             now,
@@ -191,8 +239,16 @@ class TapeWorld:
             version,
             self._print.item(version),
             self._published.item(version),
-            self._links[self._link_start.item(chosen) : self._link_start.item(chosen + 1)],
+            links,
             self._hub.item(url),
             state + 1 if state >= 0 else -1,
             free,
         )
+
+
+def _some(
+    start: NDArray[np.int64], links: NDArray[np.int64], chosen: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The link sets with only the chosen links."""
+    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(chosen)])
+    return before[start], links[chosen]

@@ -1,0 +1,33 @@
+"""The recrawl policy that the settings name: a rule, a formula, or a file written by `forager learn`."""
+
+from pathlib import Path
+
+import numpy as np
+
+from forager.errors import InputError, SettingsError
+from forager.recrawl.formula import text_of
+from forager.recrawl.learned import from_text
+from forager.recrawl.policies import Formula, named
+from forager.recrawl.scheduler import WORTH, Policy
+from forager.recrawl.settings import RecrawlSettings
+
+
+def read_policy(name: str, rng: np.random.Generator, settings: RecrawlSettings, called: str = "") -> Policy:
+    """The policy of this name; what cannot be read is a `SettingsError`. `rng` is for the policy `rand`.
+
+    `called` is the name it goes by, if another one.
+    """
+    if name == WORTH:
+        if settings.retrain.enabled:
+            raise SettingsError("recrawl.retrain improves a policy; set one to begin with, such as -s crawl.policy=t2")
+        return Policy()
+    try:
+        if not name.endswith(".json"):
+            return Policy(called or name, named(name, rng, settings), name if called else "")
+        tree = from_text(Path(name).read_text(encoding="utf-8"), name).tree
+    except InputError as problem:
+        raise SettingsError(f"crawl.policy: {problem}") from None
+    except (OSError, UnicodeDecodeError) as problem:
+        reason = problem.strerror if isinstance(problem, OSError) else "it is no text"
+        raise SettingsError(f"crawl.policy: {name} cannot be read ({reason}); write it with `forager learn`") from None
+    return Policy(name, Formula.of(tree), text_of(tree))

@@ -1,0 +1,107 @@
+"""What the recrawl side knows, kept in the store: the histories of all pages, the policy in use and what was learned.
+
+Histories are saved with the fleet. What a sudden end cut off is read back from the stored visits, page by page; without
+a saved history all of it is.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+
+from forager.events import CycleDone, Learned
+from forager.foragers.saving import pack, unpack
+from forager.recrawl.formula import parse
+from forager.recrawl.policies import Formula
+from forager.recrawl.scheduler import Policy, Scheduler
+from forager.recrawl.visit_log import VisitLog
+from forager.recrawl.watching import Watch
+from forager.store.protocol import Store, Visit
+from forager.store.reader import SqliteReader
+from forager.terms import UrlId
+
+HISTORY, SCHEDULE = "history", "schedule"
+"""The names under which it is kept."""
+FORM = 1
+BATCH = 10_000
+"""Visits entered into a log at once."""
+LESSONS = 50
+"""Latest attempts at learning that are remembered."""
+
+Kept = Store | SqliteReader
+
+
+class Schedule(msgspec.Struct):
+    """The policy in use, how it came to that, and how the last cycle went."""
+
+    setting: str
+    """`crawl.policy` as it was set."""
+    formula: str = ""
+    """The formula in use; empty if the setting names a rule."""
+    learned: bool = False
+    """The formula was learned during the crawl."""
+    lessons: list[Learned] = msgspec.field(default_factory=list)
+    done: CycleDone | None = None
+    """The last full cycle."""
+    cycle: float = 900.0
+    """How long cycles are, in seconds."""
+
+
+def save_history(watch: Watch) -> bytes:
+    return pack(HISTORY, FORM, watch.columns())
+
+
+def save_schedule(setting: str, scheduler: Scheduler, lessons: Sequence[Learned]) -> bytes:
+    policy = scheduler.policy
+    learned = any(one.replaced and one.formula == policy.formula for one in lessons)
+    latest = list(lessons[-LESSONS:])
+    return msgspec.json.encode(Schedule(setting, policy.formula, learned, latest, scheduler.done, scheduler.cycle))
+
+
+async def recall_schedule(store: Kept) -> Schedule | None:
+    kept = await store.recall(SCHEDULE)
+    return None if kept is None else msgspec.json.decode(kept, type=Schedule)
+
+
+def policy_in_use(set_now: Policy, kept: Schedule | None) -> Policy:
+    """The policy of the settings, or the function learned from it before."""
+    if kept is None or not kept.learned or kept.setting != set_now.name:
+        return set_now
+    return Policy(set_now.name, Formula.of(parse(kept.formula)), kept.formula)
+
+
+async def restore_history(watch: Watch, store: Kept) -> None:
+    """Fill an empty watch with all that the store knows."""
+    kept = await store.recall(HISTORY)
+    if kept is not None:
+        watch.restore(unpack(HISTORY, FORM, kept))
+    log, watch.log = watch.log, None
+    for number in range(store.counts().known):
+        page = store.known(UrlId(number))
+        if page.last_visit is None or page.last_visit <= watch.history.last(number):
+            continue
+        since = watch.history.last(number)
+        async for visit in store.visits(page.id):
+            if visit.at > since:
+                watch.enter(np.array([visit.id]), np.array([visit.at]), np.array([visit.changed]))
+        if page.version is not None:
+            watch.holds(number, page.version)
+    watch.log = log
+    if log is not None:
+        await _refill(log, store)
+
+
+async def _refill(log: VisitLog, store: Kept) -> None:
+    """Enter the stored visits into a log."""
+    waiting: list[Visit] = []
+    async for visit in store.visits():
+        waiting.append(visit)
+        if len(waiting) == BATCH:
+            _enter(log, waiting)
+            waiting.clear()
+    _enter(log, waiting)
+
+
+def _enter(log: VisitLog, visits: list[Visit]) -> None:
+    pages = np.array([visit.id for visit in visits], dtype=np.int64)
+    log.add(pages, np.array([visit.at for visit in visits]), np.array([visit.changed for visit in visits], np.bool_))

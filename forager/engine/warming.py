@@ -1,0 +1,53 @@
+"""A warm start: archives give histories to pages that we never visited, so the first cycle of a crawl knows rates.
+
+Each capture counts as a visit of the page, other content as a change. Captures not later than the last visit known are left
+out, so the same archive can be given again when a crawl goes on.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from forager.foragers.visits import VisitStatistics
+from forager.frontier.scope import Scope
+from forager.recrawl.captured import Captured
+from forager.recrawl.watching import Watch
+from forager.store.protocol import Found, Store
+from forager.terms import Channel, Url, UrlId
+
+HOUR = 3600.0
+BATCH = 1000
+"""Pages entered into the store at once."""
+
+
+async def warm_up(
+    captured: Iterable[Captured], store: Store, watch: Watch, statistics: VisitStatistics, scope: Scope
+) -> tuple[int, int]:
+    """Enter the captures of all pages that belong to the crawl; how many pages and captures that were."""
+    pages = captures = 0
+    batch: list[Captured] = []
+    for one in captured:
+        url = Url(one.url)
+        if store.find(url) is not None or not scope.objection(url, 1):
+            batch.append(one)
+        if len(batch) == BATCH:
+            pages, captures = pages + len(batch), captures + await _enter(batch, store, watch, statistics)
+            batch = []
+    return pages + len(batch), captures + await _enter(batch, store, watch, statistics)
+
+
+async def _enter(batch: list[Captured], store: Store, watch: Watch, statistics: VisitStatistics) -> int:
+    found = [Found(Url(one.url), Channel.ARCHIVE, float(one.when[0]), depth=1) for one in batch]
+    captures = 0
+    for id, one in zip(await store.put(found), batch, strict=True):
+        new = one.when > watch.history.last(id)
+        captures += int(np.count_nonzero(new))
+        _note(id, one.when[new].tolist(), one.changed[new].tolist(), watch)
+        watched = np.minimum(np.diff(one.when[new]), statistics.settings.max_age).sum() / HOUR
+        statistics.foretell(id, float(watched), float(np.count_nonzero(one.changed[new][1:])))
+    return captures
+
+
+def _note(id: UrlId, when: list[float], changed: list[bool], watch: Watch) -> None:
+    for at, saw in zip(when, changed, strict=True):
+        watch.enter(np.array([id]), np.array([at]), np.array([saw]))

@@ -1,0 +1,172 @@
+"""The pure heart of the recrawl cycle, live and in replay: which known page to look at next, decided for every download.
+
+Ranking all known pages for each download would be too dear, and ranking them once a cycle lets links just revealed wait
+for the next one. So from time to time all known pages are ranked and the best make a pool; every download takes the
+best of the pool as of now, and what it reveals joins the pool at once. Where several hosts are asked side by side, each
+has a pool of its own.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from forager.recrawl.pool import Pool
+from forager.recrawl.preferences import Expecting, Preference, Thrift
+
+IntArray = NDArray[np.int64]
+
+POOL = 256
+"""Pages in a pool after a ranking."""
+STRANGERS = 32
+"""Pages that nobody has seen among them, or more, if there are so many."""
+ROUND = 64
+"""Downloads from one pool after which all pages are ranked anew."""
+SHARE = 1000
+"""No ranking before there was a download for every so many pages, …"""
+LARGE = 20_000
+"""… and after so many cycles more as there are so many pages: ranking must not take most of the time."""
+
+Choice = tuple[int, float]
+"""A page and its worth in new documents: nan where a score function decided, 0 where it is explored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the choice is made by, beside the preference."""
+
+    expecting: Expecting
+    thrift: Thrift
+    known: Callable[[], IntArray]
+    """All pages known now."""
+    shared_until: Callable[[int], float]
+    """Until when the last copy of a page serves everybody, so that it is not fetched again."""
+    explore: Callable[[IntArray, float], int]
+    """Which of some pages nobody has seen to try: its index."""
+    groups: Callable[[], IntArray] | None = None
+    """The group of every known page, such as its host; None: all are one group."""
+
+
+class Choosing:
+    """Keeps the pools. `choose` a page, look at it, and tell by `reveal` which links it showed."""
+
+    def __init__(self, prefer: Preference, around: Surroundings, *, every: float, seeds: IntArray) -> None:
+        """All pages are ranked at least `every` so many seconds; `seeds` of a single group come before everything."""
+        self.prefer, self.around, self.every = prefer, around, every
+        self.known = 0
+        """Pages known at the last ranking, …"""
+        self.ranked = -np.inf
+        """… and when that was."""
+        self.pools: dict[int, Pool] = {}
+        self._group: IntArray | None = None
+        self._seeds: list[int] = seeds[::-1].tolist()
+        self._used = 0
+        self._postponed: dict[int, float] = {}
+
+    def __repr__(self) -> str:
+        return f"<Choosing among {sum(len(pool.pages) for pool in self.pools.values())} of {self.known} pages>"
+
+    def choose(self, now: float, luck: float, group: int = 0) -> Choice | None:
+        """The best page of a group and its worth, or None if none is worth a download. `luck` breaks ties.
+
+        Seeds come first: nothing is known that speaks for them, and without them a whole site may stay unknown.
+        """
+        while self._seeds:
+            seed = self._seeds.pop()
+            if not self.around.expecting.visited(np.array([seed]))[0]:
+                self._used += 1
+                return seed, np.nan
+        enough = self._used > 0 and self._used * SHARE >= self.known
+        full = group in self.pools and self.pools[group].used >= ROUND
+        if (enough and full) or now - self.ranked >= self.every * max(1.0, self.known / LARGE):
+            self.rank(now)
+            enough = False
+        chosen = self._best(now, luck, group)
+        if chosen is None and enough:
+            self.rank(now)
+            chosen = self._best(now, luck, group)
+        if chosen is not None:
+            self._used += 1
+            self.pools[group].used += 1
+        return chosen
+
+    def reveal(self, links: IntArray, now: float) -> None:
+        """These links were just seen on a page; those that are new there join their pools."""
+        if len(links) and self.pools:
+            worth, fresh = self.around.expecting.worth(links, now)
+            new = links[fresh & (worth > 0)]
+            if self._group is None:
+                self.pools[0].add(new)
+            else:
+                new = new[new < len(self._group)]
+                for group in np.unique(self._group[new]).tolist():
+                    if group in self.pools:
+                        self.pools[group].add(new[self._group[new] == group])
+
+    def postpone(self, page: int, until: float) -> None:
+        """Do not choose a page before a time."""
+        self._postponed[page] = until
+
+    def rank(self, now: float) -> None:
+        """Rank all known pages; the best make the pools."""
+        self._postponed = {page: until for page, until in self._postponed.items() if until > now}
+        known = self.around.known()
+        self._group = None if self.around.groups is None else self.around.groups()
+        best = np.union1d(self.prefer.best(known, self._group, now, POOL), self._strangers(known, now))
+        if self._group is None:
+            self.pools = {0: Pool(best)}
+        else:
+            own = self._group[best]
+            order = np.argsort(own, kind="stable")
+            groups, begins = np.unique(own[order], return_index=True)
+            parts = np.split(best[order], begins[1:])
+            self.pools = {group: Pool(part) for group, part in zip(groups.tolist(), parts, strict=True)}
+        self._used, self.known, self.ranked = 0, len(known), now
+
+    def _strangers(self, known: IntArray, now: float) -> IntArray:
+        """Some pages that nobody has seen, promising ones, so that there is always something to explore."""
+        unseen = known[~self.around.expecting.visited(known)]
+        if len(unseen) <= STRANGERS:
+            return unseen
+        unseen = unseen[:: 1 + len(unseen) // POOL]  # of very many, some
+        worth, _ = self.around.expecting.worth(unseen, now)
+        return unseen[np.sort(np.argpartition(-worth, STRANGERS)[:STRANGERS])]
+
+    def wanted(self, now: float) -> int:
+        """How many pages of the pools are worth a download now."""
+        return sum(self.prefer.wanted(pool.pages, now) for pool in self.pools.values())
+
+    def _best(self, now: float, luck: float, group: int) -> Choice | None:
+        pool = self.pools.get(group)
+        if pool is None:
+            return None
+        pool.wake(now)
+        while len(pool.pages):
+            index, worth = self.prefer.pick(pool.pages, now, luck)
+            page = int(pool.pages[index])
+            until = self._rests_until(page)
+            if until > now:
+                pool.rest(index, until)
+                continue
+            thrift = self.around.thrift
+            if thrift.owes or not worth >= thrift.least_worth:
+                explored = self._unseen(pool, now, luck)
+                if explored is not None:
+                    return explored
+            return (page, worth) if thrift.allows(worth) else None
+        return None
+
+    def _unseen(self, pool: Pool, now: float, luck: float) -> Choice | None:
+        """A page that nobody has seen, while there is a share for that. Only when there is none left, the best of the poor
+        is looked at instead: before, that would only show the same pages again."""
+        if not self.around.thrift.allows(0.0):
+            return None
+        unseen = pool.pages[~self.around.expecting.visited(pool.pages)]
+        if not len(unseen):
+            return None
+        page = int(unseen[self.around.explore(unseen, luck)])
+        return (page, 0.0) if self._rests_until(page) <= now else None
+
+    def _rests_until(self, page: int) -> float:
+        return max(self.around.shared_until(page), self._postponed.get(page, -np.inf))

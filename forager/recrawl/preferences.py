@@ -1,0 +1,120 @@
+"""Which of some pages to look at first: by the new documents expected, or by a score function of their histories."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from forager.recrawl.cycle import first_of, of_each, top
+from forager.recrawl.history import History
+from forager.recrawl.policies import ScoreFunction
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+
+class Expecting(Protocol):
+    """What is asked of the visit statistics: the new documents expected of a page."""
+
+    def worth(self, urls: IntArray, now: float) -> tuple[FloatArray, BoolArray]:
+        """For each page the documents expected of a download now, and whether it is a link that just appeared."""
+
+    def pick(self, urls: IntArray, now: float, leaning: FloatArray, luck: float) -> tuple[int, float, bool, float]:
+        """The page that promises most: its index and its worth first. `leaning` holds a factor for each, or nothing."""
+
+    def visited(self, urls: IntArray) -> BoolArray:
+        """Which pages somebody has seen."""
+
+
+class Thrift(Protocol):
+    """Decides whether a download is worth a request."""
+
+    @property
+    def least_worth(self) -> float:
+        """What a page must promise now."""
+
+    @property
+    def owes(self) -> bool:
+        """Whether less than its share was explored."""
+
+    def allows(self, worth: float) -> bool: ...
+
+
+class Preference(Protocol):
+    """Chooses among known pages."""
+
+    def best(self, known: IntArray, groups: IntArray | None, now: float, size: int) -> IntArray:
+        """The pages among which to choose for a while: of each group about so many."""
+
+    def pick(self, pages: IntArray, now: float, luck: float) -> tuple[int, float]:
+        """The index of the page to look at first and its worth in documents; nan: worth a look whatever it promises."""
+
+    def wanted(self, pages: IntArray, now: float) -> int:
+        """How many of these pages are worth a look."""
+
+
+@dataclass(frozen=True, slots=True)
+class ByWorth:
+    """The most new documents first; links that just appeared count `fresh_first` times."""
+
+    expecting: Expecting
+    leaning: Callable[[IntArray], FloatArray]
+    """A factor for each page by what else is known of it, or nothing."""
+    fresh_first: float
+    thrift: Thrift
+
+    def best(self, known: IntArray, groups: IntArray | None, now: float, size: int) -> IntArray:
+        worth, fresh = self.expecting.worth(known, now)
+        keys = np.where(fresh, worth * self.fresh_first, worth)
+        leaning = self.leaning(known)
+        if len(leaning):
+            keys *= leaning
+        if groups is not None:
+            own = groups[known]
+            return known[of_each(own, np.lexsort((known, -keys, own)), size)]
+        return known if len(known) <= size else known[np.sort(np.argpartition(-keys, size)[:size])]
+
+    def pick(self, pages: IntArray, now: float, luck: float) -> tuple[int, float]:
+        index, worth, _, _ = self.expecting.pick(pages, now, self.leaning(pages), luck)
+        return index, worth
+
+    def wanted(self, pages: IntArray, now: float) -> int:
+        return int(np.count_nonzero(self.expecting.worth(pages, now)[0] >= self.thrift.least_worth))
+
+
+@dataclass(frozen=True, slots=True)
+class ByPolicy:
+    """Pages without history first if they promise enough documents, the others as the score function says."""
+
+    score: ScoreFunction
+    history: History
+    unseen: ByWorth
+
+    def best(self, known: IntArray, groups: IntArray | None, now: float, size: int) -> IntArray:
+        never = known[~self.history.visited(known)]
+        seen = top(self.history, self.score, now, size, groups=groups).pages
+        return np.concatenate([self.unseen.best(never, groups, now, size), seen])
+
+    def pick(self, pages: IntArray, now: float, luck: float) -> tuple[int, float]:
+        seen = self.history.visited(pages)
+        others = np.flatnonzero(~seen)
+        best, worth = 0, 0.0
+        if len(others):
+            index, worth = self.unseen.pick(pages[others], now, luck)
+            best = int(others[index])
+        if worth >= self.unseen.thrift.least_worth or len(others) == len(pages):
+            return best, worth
+        places = np.flatnonzero(seen)
+        states = self.history.states(now, pages[places])
+        scores = self.score.scores(states)
+        first = first_of(scores, states.last, pages[places])
+        return (int(places[first]), math.nan) if scores[first] > -np.inf else (best, worth)
+
+    def wanted(self, pages: IntArray, now: float) -> int:
+        seen = self.history.visited(pages)
+        scores = self.score.scores(self.history.states(now, pages[seen]))
+        return self.unseen.wanted(pages[~seen], now) + int(np.count_nonzero(scores > -np.inf))

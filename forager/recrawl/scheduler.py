@@ -1,0 +1,138 @@
+"""The recrawl side of a crawl or a replay: it watches all visits, chooses the next page, and can say why.
+
+One object serves both. By default pages are ranked by the new documents expected of them; with a policy, pages that have
+a history are ranked by its score function, and those without, which no function can score, by the documents expected.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from forager.events import CycleDone, Event, Scheduled
+from forager.measures.ranking import change_rate, ndcg
+from forager.recrawl.choosing import Choice, Choosing, Surroundings
+from forager.recrawl.cycle import Explanation, explain
+from forager.recrawl.policies import ScoreFunction
+from forager.recrawl.preferences import ByPolicy, ByWorth, Preference
+from forager.recrawl.watching import Watch
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+WORTH = "worth"
+"""The default policy …"""
+EXPECTED = "expected new documents"
+"""… and what it ranks by, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What orders the pages that have a history."""
+
+    name: str = WORTH
+    """As in the settings: a name, a formula, or a file."""
+    score: ScoreFunction | None = None
+    """None: the new documents expected."""
+    formula: str = ""
+    """What a file or a learned function computes."""
+
+    def __str__(self) -> str:
+        return EXPECTED if self.name == WORTH else self.formula or self.name
+
+
+class Scheduler:
+    """Told of every visit by `saw`; `choose` gives the recrawl side its next page."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        watch: Watch,
+        around: Surroundings,
+        *,
+        leaning: Callable[[IntArray], FloatArray],
+        fresh_first: float,
+        cycle: float,
+        seeds: IntArray,
+    ) -> None:
+        """`leaning` gives a factor for each never-visited page, or nothing; `fresh_first` one for links that just appeared."""
+        self.policy, self.watch, self.cycle = policy, watch, cycle
+        self._worth = ByWorth(around.expecting, leaning, fresh_first, around.thrift)
+        self._choosing = Choosing(self._preference(), around, every=cycle, seeds=seeds)
+        self.done: CycleDone | None = None
+        """The last full cycle."""
+        self._ends = -np.inf
+        self._found: list[bool] = []
+
+    def __repr__(self) -> str:
+        return f"<Scheduler by {self.policy}, {self._choosing!r}, {self.watch!r}>"
+
+    @property
+    def groups(self) -> list[int]:
+        """The groups that have pages to look at."""
+        return list(self._choosing.pools)
+
+    def use(self, policy: Policy) -> None:
+        """From now on another policy decides."""
+        self.policy = policy
+        self._choosing.prefer = self._preference()
+        self._choosing.ranked = -np.inf
+
+    # What is told.
+
+    def saw(self, page: int, when: float, version: int, links: IntArray) -> None:
+        """Somebody visited a page; version -1: it could not be had."""
+        self.watch.saw(page, when, version)
+        self._choosing.reveal(links, when)
+
+    def saw_all(self, pages: IntArray, when: FloatArray, version: IntArray) -> None:
+        """Somebody visited many pages."""
+        self.watch.saw_all(pages, when, version)
+
+    def credit(self, page: int) -> None:
+        """A page revealed a new document."""
+        self.watch.history.credit(page)
+
+    def looked(self, page: int) -> None:
+        """The recrawl side itself visited a page, which `saw` was told of; its first visit can show no change."""
+        states = self.watch.history.states(0.0, np.array([page]))
+        if states.n[0] > 1:
+            self._found.append(bool(states.recent[0]))
+
+    def postpone(self, page: int, until: float) -> None:
+        """A page that was chosen is not to be had before a time."""
+        self._choosing.postpone(page, until)
+
+    # What is asked.
+
+    def choose(self, now: float, luck: float, group: int = 0) -> Choice | None:
+        """The next page of a group and its worth, or None if nothing is worth a download."""
+        return self._choosing.choose(now, luck, group)
+
+    def turn(self, now: float) -> list[Event]:
+        """What is to be told when a cycle has passed: how good it was, and what the next one begins with."""
+        if now < self._ends:
+            return []
+        events: list[Event] = []
+        if self._ends > -np.inf:
+            found = np.array(self._found, dtype=np.bool_)
+            changes = int(np.count_nonzero(found))
+            quality = change_rate(found), ndcg(found, changes)
+            self.done = CycleDone(now, str(self.policy), len(found), changes, *quality)
+            events.append(self.done)
+        self._ends, self._found = now + self.cycle, []
+        if self._choosing.ranked == -np.inf:
+            self._choosing.rank(now)
+        events.append(Scheduled(now, str(self.policy), self._choosing.known, self._choosing.wanted(now)))
+        return events
+
+    def explain(self, page: int, now: float) -> Explanation | None:
+        """Why a page is looked at soon or late; None if it has no history or is ranked by expected documents."""
+        if self.policy.score is None or not self.watch.history.visited(np.array([page]))[0]:
+            return None
+        return explain(self.watch.history, self.policy.score, now, page)
+
+    def _preference(self) -> Preference:
+        score = self.policy.score
+        return self._worth if score is None else ByPolicy(score, self.watch.history, self._worth)

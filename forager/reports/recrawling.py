@@ -1,0 +1,76 @@
+"""Why the recrawl cycle looks at a page soon or late: what its score function reads of it, its rank, its next visit."""
+
+import math
+
+import numpy as np
+
+from forager.engine.policy import read_policy
+from forager.engine.remembering import Kept, Schedule, policy_in_use, recall_schedule, restore_history
+from forager.foragers.visits import VisitStatistics
+from forager.recrawl.cycle import explain, facts
+from forager.recrawl.policies import history_for
+from forager.recrawl.scheduler import Policy
+from forager.recrawl.settings import RecrawlSettings
+from forager.recrawl.watching import Watch
+from forager.reports.reasons import Prospect
+from forager.reports.showing import moment, shown, span
+from forager.terms import UrlId
+
+LUCK = np.random.Generator(np.random.PCG64(0))
+"""For the policy `rand`, whose ranks cannot be foretold."""
+
+
+async def why_again(
+    id: UrlId,
+    store: Kept,
+    now: float,
+    settings: RecrawlSettings,
+    statistics: VisitStatistics | None,
+    prospect: Prospect | None,
+) -> str:
+    """The decision on one page, as the run left it; empty if the run kept nothing of it."""
+    kept = await recall_schedule(store)
+    if kept is None:
+        return ""
+    policy = policy_in_use(_set(kept, settings), kept)
+    history = history_for(policy.score, store.counts().known, settings, kept.cycle)
+    history.about = None if statistics is None else statistics.about
+    await restore_history(Watch(history), store)
+    said = [f"By {shown(str(policy))}"]
+    if not history.visited(np.array([id]))[0]:
+        said[0] += ": without a history, it is ranked by the documents it promises."
+    elif policy.score is None:
+        rank = "" if prospect is None else f" → {prospect.worth:.2f}, rank {prospect.rank:,} of {prospect.of:,}"
+        said[0] += f": {facts(history, now, id)}{rank}."
+    else:
+        explained = explain(history, policy.score, now, id)
+        said[0] += f": {explained}."
+        said.append(_next(explained.rank, kept))
+    return " ".join([*filter(None, said), *_lessons(kept)])
+
+
+def _set(kept: Schedule, settings: RecrawlSettings) -> Policy:
+    """The policy as it was set; of a file only its formula is needed."""
+    return read_policy(kept.formula or kept.setting, LUCK, settings, kept.setting)
+
+
+def _next(rank: int, kept: Schedule) -> str:
+    done = kept.done
+    if done is None or not done.visits:
+        return ""
+    cycles = math.ceil(rank / done.visits)
+    return (
+        f"The last cycle looked at {done.visits} such pages in {span(kept.cycle)}; at that pace its turn comes "
+        f"{'in this cycle' if cycles <= 1 else f'in {span(cycles * kept.cycle)}'}."
+    )
+
+
+def _lessons(kept: Schedule) -> list[str]:
+    if not kept.lessons:
+        return []
+    last, used = kept.lessons[-1], sum(one.replaced for one in kept.lessons)
+    fate = "and took over" if last.replaced else "and was not used"
+    return [
+        f"{len(kept.lessons)} times a function was learned, {used} times it took over; the last one, {shown(last.formula)}, "
+        f"had {last.fitness} {last.new:.3f} against {last.old:.3f} on held-out pages at {moment(last.at)} UTC {fate}."
+    ]

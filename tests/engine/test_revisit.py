@@ -1,0 +1,219 @@
+"""Recrawl policies in a live crawl, in virtual time: they decide, they are remembered, they get better."""
+
+import asyncio
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+from forager.chance import stream
+from forager.engine import learning
+from forager.engine.policy import read_policy
+from forager.engine.remembering import HISTORY, Schedule, policy_in_use, recall_schedule, restore_history, save_history
+from forager.engine.retraining import Retraining, apart, at_once
+from forager.errors import SettingsError
+from forager.events import Learned
+from forager.recrawl.contest import Lesson, Verdict, contest, formula_of
+from forager.recrawl.formula import parse
+from forager.recrawl.history import History
+from forager.recrawl.learned import Learned as Function
+from forager.recrawl.learned import to_text
+from forager.recrawl.scheduler import Policy
+from forager.recrawl.settings import RecrawlSettings, RetrainSettings
+from forager.recrawl.watching import Watch
+from forager.settings import load
+from forager.terms import UrlId
+from tests.virtual import Crawled, crawl_newsroom
+
+SMALL = RetrainSettings(enabled=True, after=100, terminals="basic", population=12, generations=2)
+
+
+def events(crawled: Crawled, name: str) -> list[dict[str, object]]:
+    lines = [msgspec.json.decode(line) for line in crawled.journal.getvalue().splitlines()]
+    return [line for line in lines if line["event"] == name]
+
+
+def history(crawled: Crawled) -> History:
+    return crawled.crawl.scheduler.watch.history
+
+
+@pytest.mark.parametrize("policy", ["t * X", "hacs"])
+def test_a_policy_drives_the_cycle_and_the_same_seed_gives_the_same_journal(policy: str) -> None:
+    first, again = (crawl_newsroom(1, f"crawl.policy={policy}", "crawl.recrawl_share=1") for _ in range(2))
+    assert first.journal.getvalue() == again.journal.getvalue()
+    assert {event["policy"] for event in events(first, "Scheduled")} == {policy}
+    assert first.summary.stories
+
+
+def test_every_cycle_tells_how_well_it_chose() -> None:
+    crawled = crawl_newsroom(1)
+    done = events(crawled, "CycleDone")
+    assert len(done) == 4  # an hour of quarter hours
+    assert all(0.0 <= float(str(one["change_rate"])) <= 1.0 for one in done)
+    assert sum(int(str(one["visits"])) for one in done) > 5
+
+
+def test_every_visit_of_fleet_and_cycle_is_in_the_history() -> None:
+    crawled = crawl_newsroom(1)
+    states = history(crawled).states(0.0)
+    known = [crawled.store.known(UrlId(id)) for id in range(crawled.store.counts().known)]
+    seen = [page for page in known if page.version is not None]
+    assert len(seen) > 50
+    assert [states.n[page.id] for page in seen] == [page.visits for page in seen]
+    assert [states.X[page.id] for page in seen] == [page.changes for page in seen]
+    assert [states.last[page.id] * 900 for page in seen] == pytest.approx([page.last_visit for page in seen])
+
+
+def test_a_history_can_be_rebuilt_from_the_visits_of_the_store() -> None:
+    crawled = crawl_newsroom(1)
+    store, saved = crawled.store, history(crawled)
+
+    async def rebuilt(forget: bool) -> History:
+        if forget:
+            await store.keep(HISTORY, save_history(Watch(History())))  # as if the crawl had ended before the first save
+        watch = Watch(History(cycle=900.0))
+        await restore_history(watch, store)
+        return watch.history
+
+    seen = np.array([id for id in range(store.counts().known) if store.known(UrlId(id)).version is not None])
+    for forget in (False, True):
+        again = asyncio.run(rebuilt(forget))
+        for column in ("n", "X", "last", "first", "halved"):
+            ours, theirs = (getattr(one.states(0.0, seen), column).tolist() for one in (again, saved))
+            assert ours == pytest.approx(theirs), column
+
+
+def test_a_crawl_that_goes_on_knows_the_histories() -> None:
+    crawled = crawl_newsroom(1, "crawl.policy=t2")
+    before = history(crawled).states(0.0).n.sum()
+    crawled.run(0.5, store=crawled.store, start=1.0)
+    assert history(crawled).states(0.0).n.sum() > before
+    assert crawled.crawl.scheduler.policy.name == "t2"
+
+
+def test_what_a_policy_may_be() -> None:
+    rng = stream(1, "test")
+    for name in (
+        "rand",
+        "age",
+        "cg",
+        "nad",
+        "sad",
+        "aad",
+        "gad",
+        "hacs",
+        "last-obs",
+        "azar",
+        "azar-rate",
+        "t2",
+        "adaptive",
+    ):
+        assert read_policy(name, rng, RecrawlSettings()).score is not None
+    assert read_policy("worth", rng, RecrawlSettings()).score is None
+    for wrong in ("crawl.policy=nope", "crawl.policy=t *", "crawl.policy=__import__('os')"):
+        with pytest.raises(SettingsError, match=r"crawl\.policy: expected worth, one of rand age"):
+            load(Path("/dev/null"), [wrong])
+
+
+def test_a_learned_function_is_read_from_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "function.json"
+    rng = stream(1, "test")
+    with pytest.raises(SettingsError, match=r"function.json cannot be read \(No such file"):
+        read_policy(str(path), rng, RecrawlSettings())
+    path.write_text("{}")
+    with pytest.raises(SettingsError, match="not a score function written by `forager learn`"):
+        read_policy(str(path), rng, RecrawlSettings())
+    path.write_text(to_text(Function(parse("t * X"), "basic", "ndcg", 0.5, 0.4)))
+    assert str(read_policy(str(path), rng, RecrawlSettings())) == "t * X"
+
+
+def test_retraining_needs_a_formula_to_improve() -> None:
+    rng = stream(1, "test")
+    with pytest.raises(SettingsError, match="set one to begin with"):
+        read_policy("worth", rng, RecrawlSettings(retrain=SMALL))
+    assert formula_of(read_policy("t2", rng, RecrawlSettings())) == "t ^ 2 * lam"
+    with pytest.raises(SettingsError, match="the policy adaptive is none"):
+        formula_of(read_policy("adaptive", rng, RecrawlSettings()))
+
+
+def lesson(current: str = "0 - t * X") -> Lesson:
+    """40 pages, visited every cycle for 30 cycles; page p changes every p + 1 cycles. The function in use is the worst."""
+    page, cycle = np.tile(np.arange(40), 30), np.repeat(np.arange(30), 40)
+    return Lesson(
+        page, (cycle * 900.0).astype(np.float64), cycle % (page + 1) == 0, 900.0, current, SMALL, 0.1, 2, seed=3
+    )
+
+
+def test_what_is_learned_is_better_on_held_out_pages_than_a_bad_function() -> None:
+    verdict = contest(lesson())
+    assert verdict is not None
+    assert verdict.new > verdict.old
+    assert verdict.visits == 1200
+
+
+def test_too_little_is_no_lesson() -> None:
+    few = lesson()
+    kept = few.page < 20
+    assert contest(replace(few, page=few.page[kept], when=few.when[kept], changed=few.changed[kept])) is None
+    assert contest(replace(few, changed=np.zeros_like(few.changed))) is None
+
+
+def test_a_process_of_its_own_learns_the_same() -> None:
+    assert asyncio.run(apart(lesson())) == contest(lesson())
+
+
+def test_a_lesson_travels_unchanged() -> None:
+    one = lesson()
+    other = learning.from_bytes(learning.to_bytes(one))
+    assert other.page.tolist() == one.page.tolist()
+    assert (other.current, other.settings, other.seed) == (one.current, one.settings, one.seed)
+
+
+def test_a_crawl_holds_lessons_and_tells_what_came_of_them() -> None:
+    crawled = crawl_newsroom(
+        1.5,
+        "crawl.policy=0 - t * X",
+        "recrawl.retrain.enabled=true",
+        "recrawl.retrain.after=150",
+        "recrawl.retrain.population=12",
+        "recrawl.retrain.generations=2",
+        "recrawl.retrain.terminals=basic",
+    )
+    learned = events(crawled, "Learned")
+    assert learned
+    assert all(one["replaced"] == (float(str(one["new"])) > float(str(one["old"]))) for one in learned)
+
+
+def test_a_better_function_takes_over_and_a_crawl_that_goes_on_uses_it() -> None:
+    crawled = crawl_newsroom(0.5, "crawl.policy=t2", "recrawl.retrain.enabled=true")
+    retraining = crawled.crawl.retraining
+    assert retraining is not None
+    told = retraining.take(Verdict("t * X", 0.6, 0.5, 10), now=7.0)
+    assert told.replaced
+    assert str(crawled.crawl.scheduler.policy) == "t * X"
+    asyncio.run(crawled.crawl.save())
+    crawled.run(0.1, store=crawled.store, start=0.5)
+    assert str(crawled.crawl.scheduler.policy) == "t * X"
+    kept = asyncio.run(recall_schedule(crawled.store))
+    assert kept is not None
+    assert (kept.setting, kept.formula, kept.learned, kept.lessons) == ("t2", "t * X", True, [told])
+
+
+def test_a_function_that_is_not_better_is_not_used() -> None:
+    crawled = crawl_newsroom(0.5, "crawl.policy=t2", "recrawl.retrain.enabled=true")
+    scheduler = crawled.crawl.scheduler
+    retraining = Retraining(scheduler, RecrawlSettings(retrain=SMALL), 1, [], at_once)
+    told = retraining.take(Verdict("t * X", 0.5, 0.5, 10), now=7.0)
+    assert told == Learned(7.0, "t * X", "ndcg", 0.5, 0.5, replaced=False, visits=10)
+    assert scheduler.policy.name == "t2"
+    assert scheduler.policy.formula == ""
+
+
+def test_another_setting_wins_over_what_was_learned_before() -> None:
+    kept = Schedule("t2", "t * X", learned=True)
+    assert policy_in_use(Policy("age"), kept).name == "age"
+    assert str(policy_in_use(Policy("t2"), kept)) == "t * X"
+    assert math.isclose(kept.cycle, 900.0)

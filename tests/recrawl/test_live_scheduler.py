@@ -1,0 +1,255 @@
+"""The recrawl side that crawl and replay share: watching, choosing, explaining."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from forager.events import CycleDone, Scheduled
+from forager.recrawl.choosing import Surroundings
+from forager.recrawl.formula import parse
+from forager.recrawl.history import History
+from forager.recrawl.policies import Formula
+from forager.recrawl.pool import Pool
+from forager.recrawl.scheduler import Policy, Scheduler
+from forager.recrawl.trail import Trail
+from forager.recrawl.visit_log import VisitLog, change_log
+from forager.recrawl.watching import Watch
+
+NO_LINKS = np.empty(0, dtype=np.int64)
+TX = Policy("t * X", Formula.of(parse("t * X")))
+
+
+class Expecting:
+    """Pages with a fixed worth; `fresh` are links that just appeared."""
+
+    def __init__(self, worth: Sequence[float], fresh: Sequence[int] = (), seen: Sequence[int] = ()) -> None:
+        self.worths, self.fresh, self.seen = np.array(worth), set(fresh), set(seen)
+
+    def worth(self, urls: np.ndarray, now: float) -> tuple[np.ndarray, np.ndarray]:
+        return self.worths[urls], np.isin(urls, list(self.fresh))
+
+    def pick(self, urls: np.ndarray, now: float, leaning: np.ndarray, luck: float) -> tuple[int, float, bool, float]:
+        worth, fresh = self.worth(urls, now)
+        index = int(np.argmax(np.where(fresh, 10 * worth, worth)))
+        return index, float(worth[index]), bool(fresh[index]), float(worth.max())
+
+    def visited(self, urls: np.ndarray) -> np.ndarray:
+        return np.isin(urls, list(self.seen))
+
+
+class Thrift:
+    """Nobody explores unless told so."""
+
+    least_worth = 0.3
+    owes = False
+
+    def __init__(self, *, explores: bool = False) -> None:
+        self.explores = explores
+
+    def allows(self, worth: float) -> bool:
+        return not worth < self.least_worth or self.explores
+
+
+def scheduler(
+    expecting: Expecting,
+    policy: Policy = Policy(),  # noqa: B008 - frozen
+    *,
+    groups: Sequence[int] | None = None,
+    resting: Sequence[int] = (),
+    explores: bool = False,
+    seeds: Sequence[int] = (),
+    log: VisitLog | None = None,
+) -> Scheduler:
+    pages = len(expecting.worths)
+    around = Surroundings(
+        expecting,
+        Thrift(explores=explores),
+        known=lambda: np.arange(pages),
+        shared_until=lambda page: 1e9 if page in resting else -math.inf,
+        explore=lambda unseen, luck: int(luck * len(unseen)),
+        groups=None if groups is None else lambda: np.array(groups),
+    )
+    return Scheduler(
+        policy,
+        Watch(History(), log),
+        around,
+        leaning=lambda urls: np.empty(0),
+        fresh_first=10.0,
+        cycle=1.0,
+        seeds=np.array(seeds, dtype=np.int64),
+    )
+
+
+def visit(one: Scheduler, page: int, *versions: int) -> None:
+    """A visit at 0, 1, 2 …, each showing one of the versions."""
+    for when, version in enumerate(versions):
+        one.saw(page, float(when), version, NO_LINKS)
+
+
+def first(one: Scheduler, now: float, luck: float) -> int:
+    """The page chosen; -1 for none."""
+    chosen = one.choose(now, luck)
+    return -1 if chosen is None else chosen[0]
+
+
+def test_by_default_the_page_that_promises_most_documents_goes_first() -> None:
+    one = scheduler(Expecting([0.4, 0.9, 0.5], fresh=[0]))
+    assert one.choose(0.0, 0.0) == (0, 0.4)  # 10 × 0.4 in the ordering
+    assert scheduler(Expecting([0.4, 0.9, 0.5])).choose(0.0, 0.0) == (1, 0.9)
+    assert scheduler(Expecting([0.1, 0.2])).choose(0.0, 0.0) is None
+
+
+def test_seeds_that_nobody_has_seen_come_before_everything() -> None:
+    one = scheduler(Expecting([0.4, 0.9, 0.5], seen=[2]), seeds=[2, 0])
+    assert first(one, 0.0, 0.0) == 0
+    assert one.choose(0.0, 0.0) == (1, 0.9)
+
+
+def test_a_policy_orders_the_pages_that_have_a_history_whatever_documents_they_promise() -> None:
+    one = scheduler(Expecting([0.0, 0.0, 0.2], seen=[0, 1]), TX)
+    visit(one, 0, 7, 8, 9)  # X = 2
+    visit(one, 1, 5, 5, 6)  # X = 1
+    page, worth = one.choose(10.0, 0.0) or (-1, 0.0)
+    assert page == 0
+    assert math.isnan(worth)
+    explained = one.explain(1, 10.0)
+    assert str(explained) == "n=3 X=1 t=8 → 8.00, rank 2 of 2"
+    assert one.explain(2, 10.0) is None
+
+
+def test_pages_without_history_go_first_if_they_promise_enough_and_only_then() -> None:
+    expecting = Expecting([0.0, 0.5, 0.2], seen=[0])
+    one = scheduler(expecting, TX)
+    visit(one, 0, 7, 8)
+    assert one.choose(5.0, 0.0) == (1, 0.5)
+    expecting.worths[1] = 0.1
+    assert first(one, 5.0, 0.0) == 0
+    exploring = scheduler(expecting, TX, explores=True)
+    visit(exploring, 0, 7, 8)
+    assert exploring.choose(5.0, 0.9) == (2, 0.0)
+
+
+def test_what_was_seen_a_moment_ago_rests_and_the_next_best_is_taken() -> None:
+    one = scheduler(Expecting([0.0, 0.0, 0.0], seen=[0, 1, 2]), TX, resting=[0])
+    visit(one, 0, 7, 8, 9)
+    visit(one, 1, 5, 5, 6)
+    visit(one, 2, 1, 1, 1)
+    assert first(one, 10.0, 0.0) == 1
+
+
+def test_a_page_that_is_not_to_be_had_is_left_for_later() -> None:
+    one = scheduler(Expecting([0.4, 0.9]))
+    assert first(one, 0.0, 0.0) == 1
+    one.postpone(1, 5.0)
+    assert first(one, 0.5, 0.0) == 0
+    assert first(one, 5.0, 0.0) == 1
+
+
+def test_every_host_has_pages_of_its_own() -> None:
+    one = scheduler(Expecting([0.4, 0.9, 0.5, 0.1]), groups=[0, 1, 0, 2])
+    assert one.choose(0.0, 0.0, 0) == (2, 0.5)
+    assert one.choose(0.0, 0.0, 1) == (1, 0.9)
+    assert one.choose(0.0, 0.0, 2) is None
+    assert one.choose(0.0, 0.0, 3) is None
+    assert one.groups == [0, 1, 2]
+
+
+def test_links_that_just_appeared_join_the_pool_at_once() -> None:
+    expecting = Expecting([0.4] + [0.0] * 999, fresh=[999])
+    one = scheduler(expecting, seeds=[])
+    assert first(one, 0.0, 0.0) == 0
+    expecting.worths[999] = 0.9
+    one.saw(0, 1.0, 1, np.array([999]))
+    assert one.choose(1.0, 0.0) == (999, 0.9)
+
+
+def test_a_change_is_another_version_than_at_the_visit_before() -> None:
+    watch = Watch(History())
+    for when, version in enumerate([4, 4, 6, -1, 6, 7]):  # first, same, changed, failed, same, changed
+        watch.saw(0, float(when), version)
+    states = watch.history.states(6.0)
+    assert (states.n[0], states.X[0], states.last_change[0]) == (6, 2, 5)
+
+
+def test_a_cycle_is_told_with_its_quality() -> None:
+    one = scheduler(Expecting([0.0, 0.0], seen=[0, 1]), TX)
+    (scheduled,) = one.turn(0.0)
+    assert isinstance(scheduled, Scheduled)
+    assert one.turn(0.5) == []
+    visit(one, 0, 1, 1)
+    one.looked(0)
+    visit(one, 1, 2, 3)
+    one.looked(1)
+    done, _ = one.turn(1.0)
+    # one of two changed: ChangeRate 1/2; it came second, and the ideal puts it first: ranks 1 and 2 count the same
+    assert done == CycleDone(1.0, "t * X", 2, 1, 0.5, 1.0)
+    assert one.done == done
+
+
+def test_the_first_visit_of_a_page_says_nothing_of_the_quality() -> None:
+    one = scheduler(Expecting([0.0], seen=[0]), TX)
+    one.turn(0.0)
+    visit(one, 0, 1)
+    one.looked(0)
+    assert one.turn(1.0)[0] == CycleDone(1.0, "t * X", 0, 0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("trail", [False, True])
+def test_a_watch_saved_and_restored_goes_on_as_before(trail: bool) -> None:
+    rng = np.random.default_rng(5)
+
+    def watch() -> Watch:
+        return Watch(History(trail=Trail() if trail else None))
+
+    def go_on(one: Watch, luck: np.random.Generator, start: int) -> None:
+        for when in range(start, start + 60):
+            one.saw(int(luck.integers(9)), float(when), int(luck.integers(4)))
+
+    one, other = watch(), watch()
+    go_on(one, rng, 0)
+    other.restore(one.columns())
+    go_on(one, np.random.default_rng(6), 60)
+    go_on(other, np.random.default_rng(6), 60)
+    for column in ("n", "X", "last", "halved", "interval", "rate", "update"):
+        assert (
+            getattr(one.history.states(130.0), column).tolist() == getattr(other.history.states(130.0), column).tolist()
+        )
+
+
+def test_another_policy_can_take_over_at_any_time() -> None:
+    one = scheduler(Expecting([0.0, 0.0], seen=[0, 1]), TX)
+    visit(one, 0, 1, 2, 3)
+    visit(one, 1, 1)
+    assert first(one, 10.0, 0.0) == 0
+    one.use(Policy("age", Formula.of(parse("t"))))
+    assert first(one, 10.0, 0.0) == 1  # seen last at 0, the other at 2
+
+
+def test_a_pool_never_holds_a_page_twice_and_wakes_those_that_rested() -> None:
+    pool = Pool(np.array([3, 5]))
+    pool.add(np.array([5, 7, 7]))
+    assert sorted(pool.pages.tolist()) == [3, 5, 7]
+    pool.rest(0, 10.0)
+    assert 3 not in pool.pages
+    pool.add(np.array([3]))
+    pool.wake(9.0)
+    assert 3 not in pool.pages
+    pool.wake(10.0)
+    assert sorted(pool.pages.tolist()) == [3, 5, 7]
+
+
+def test_a_log_of_visits_forgets_the_oldest_half_when_it_is_full() -> None:
+    log = VisitLog(most=4)
+    for when in range(5):
+        log.add(np.array([when]), np.array([float(when)]), np.array([False]))
+    assert log.visits[0].tolist() == [2, 3, 4]
+    assert log.added == 5
+
+
+def test_visits_become_a_change_log_of_the_pages_seen_more_than_once() -> None:
+    page, when = np.array([4, 9, 4, 4, 2]), np.array([0.0, 1.0, 12.0, 25.0, 26.0])
+    log, share = change_log(page, when, np.array([False, False, True, False, False]), cycle=10.0)
+    assert log.changed.tolist() == [[False, True, False]]  # page 4, cycles 0, 1 and 2
+    assert share == 1.0  # it was visited in every cycle
