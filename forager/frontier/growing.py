@@ -129,6 +129,7 @@ def _packed(pages: int, earlier: Graph | None, read: Callable[[], Iterable[Chunk
         kernels.turn_round(earlier.into.starts, earlier.into.ends, free, out.ends)
     for sources, targets in read():
         kernels.place_links(sources, targets, free, out.ends)
+    del degrees, free  # large, and turning needs as much again
     into = out.turned()
     into.ends.resize(kernels.drop_repeats(into.starts, into.ends), refcheck=False)
     return into

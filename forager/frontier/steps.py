@@ -121,23 +121,24 @@ class _Votes:
         self._votes = np.zeros(graph.pages)
         if b is not None:
             self._co_citing = Sums(graph.out, graph.downloaded, cores)
-            self._to_itself = b * graph.in_degree
+            self._in_degree = graph.in_degree
             self._buffer = np.empty(graph.pages)
-            self._sums = np.zeros(graph.pages)
 
     def along_links(self, x: Vector) -> Vector:
         """a∘x + A(b∘x): by its second part a page passes on what the pages it cites hand to each other."""
-        np.multiply(self._a, x, out=self._votes)
-        if self._b is not None:
-            np.multiply(self._b, x, out=self._buffer)
-            self._co_citing.of(self._buffer, self._sums)
-            self._votes += self._sums
+        if self._b is None:
+            return np.multiply(self._a, x, out=self._votes)
+        np.multiply(self._b, x, out=self._buffer)
+        self._co_citing.of(self._buffer, self._votes)  # rows outside D stay 0
+        np.multiply(self._a, x, out=self._buffer)
+        self._votes += self._buffer
         return self._votes
 
     def take_back(self, x: Vector, y: Vector) -> None:
         """Subtract from `y` what a page handed to itself: being cited with oneself is no virtual edge."""
         if self._b is not None:
-            np.multiply(self._to_itself, x, out=self._buffer)
+            np.multiply(self._b, self._in_degree, out=self._buffer)
+            self._buffer *= x
             y -= self._buffer
 
 

@@ -6,10 +6,17 @@ Every newsroom is one sample: another site with other news. Intervals are 95% (S
 the usual fleet (WL, td) are paired by newsroom, and marked * if their interval does not hold 0. Newsrooms from number 500
 on were used for nothing else. With `recrawl_share` 0 the fleet is alone: the recrawl cycle finds nothing for it. States
 are learned from the articles of yet another newsroom (see paper_experiment.py).
+
+    python tests/bench/ordering.py --cost [--pages 100000]
+
+What renewing the scores costs while a crawl of 40 links a page grows: processor seconds of all renewals and of the last, and
+of telling it what pages showed.
 """
 
 import argparse
+import math
 import statistics
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -17,11 +24,16 @@ from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
 from paper_experiment import newsroom, progress, texts, with_states
 
+from forager.chance import stream
 from forager.cli.rankings import interval
+from forager.engine.ordering import Ordering
+from forager.foragers.expectation import ExpectationSettings
 from forager.foragers.settings import ForagerKind
 from forager.foragers.states import States, StateSettings
+from forager.foragers.visits import VisitStatistics
 from forager.imports.from_newsroom import tape_of_newsroom
 from forager.settings import Settings
 from forager.simulation.compare import FIGURES
@@ -79,6 +91,33 @@ def table(title: str, played: Sequence[Sequence[Played]]) -> None:
         print(f"{ordering:6}{kind:6}" + "".join(f"{cell:>34}" for cell in cells) + f"{born:7.1f}", flush=True)
 
 
+def cost(pages: int, links_per_page: int = 40) -> None:
+    """A crawl that goes from page to page; as many known as visited, popular ones linked more often."""
+    rng = stream(1, "ordering cost")
+    visits = VisitStatistics(ExpectationSettings())
+    visits.reserve(2 * pages)
+    ordering = Ordering("rw-eg", visits, every=math.inf)
+    telling = renewing = longest = last = 0.0
+    steps = 0
+    for page in range(pages):
+        known = min(2 * pages, 2 * page + 100)
+        shown = np.unique((known * rng.random(links_per_page) ** 2).astype(np.int64))
+        began = time.process_time()
+        ordering.saw(UrlId(page), shown)
+        told = time.process_time()
+        if ordering.due(0.0):
+            renewed = ordering.renewal(0.0).done()
+            ordering.take(renewed)
+            last = time.process_time() - told
+            renewing, longest, steps = renewing + last, max(longest, last), renewed.ranking.iterations
+        telling += told - began
+    print(
+        f"{pages:,} pages visited, {ordering!r}\n"
+        f"telling {telling:.2f} s in all; renewing {renewing:.2f} s in all ({1e6 * renewing / pages:.0f} µs a page), "
+        f"the last {last:.2f} s ({steps} steps), the longest {longest:.2f} s"
+    )
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--newsrooms", type=int, default=8)
@@ -88,7 +127,12 @@ def main() -> None:
     options.add_argument("--budgets", type=float, nargs="+", default=[20, 60])
     options.add_argument("--recrawl-shares", type=float, nargs="+", default=[0.8, 0.0])
     options.add_argument("--workers", type=int, default=0)
+    options.add_argument("--cost", action="store_true", help="only what renewing the scores costs")
+    options.add_argument("--pages", type=int, default=100_000)
     chosen = options.parse_args()
+    if chosen.cost:
+        cost(chosen.pages)
+        return
     with TemporaryDirectory() as folder:
         worlds = tapes(Path(folder), chosen.first, chosen.newsrooms, chosen.days)
         for share, budget in product(chosen.recrawl_shares, chosen.budgets):
