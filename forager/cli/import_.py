@@ -31,6 +31,7 @@ class Identity(StrEnum):
     URL = "url"
     TEXT = "text"
     VERSION = "version"
+    LINK = "link"
 
 
 def import_(
@@ -45,7 +46,12 @@ def import_(
     table: Annotated[
         Path | None, typer.Option("--table", metavar="DIR", help="A folder with the tables versions, links or stays.")
     ] = None,
-    identity: Annotated[Identity, typer.Option(help="What makes a document new.")] = Identity.URL,
+    identity: Annotated[
+        Identity | None,
+        typer.Option(
+            help="What makes a document new; link: a page at its first appearance as a link. Default: told by the data."
+        ),
+    ] = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -72,7 +78,7 @@ def import_(
     typer.echo(jsonlib.dumps(facts) if json else _summary(imported, output))
 
 
-def _import(files: list[str], identity: str, display: "_Display") -> Imported:
+def _import(files: list[str], identity: str | None, display: "_Display") -> Imported:
     origin = Path(files[0]).name or files[0]
     folder = Path(files[0])
     if (folder / CONTENTS).exists():
@@ -80,7 +86,7 @@ def _import(files: list[str], identity: str, display: "_Display") -> Imported:
     if (folder / DATABASE).exists():
         if len(files) > 1:
             raise InputError(f"{folder}: a run directory is imported alone")
-        return Imported(compiled(folder, identity), Tally(), Counter({"run directory": 1}))
+        return Imported(compiled(folder, identity or Identity.URL), Tally(), Counter({"run directory": 1}))
     origin += f" and {len(files) - 1} more" if len(files) > 1 else ""
     return import_files(sources(files), origin=origin, identity=identity, progress=display.show)
 

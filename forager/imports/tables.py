@@ -7,7 +7,8 @@ kinds      url, kind: hub, article, feed, sitemap or other
 
 Times are seconds since the epoch or ISO 8601; rows may stand in any order, and twice. With stays, a page has a new version
 whenever its standing links change, even if `versions` has no row there. Without `published`, a document is as old as its
-first sight. Without `kinds`, lists are told by their links (see `lists`).
+first sight. Without `kinds`, lists are told by their links, and unless said otherwise what makes a document new is told
+by the tables too (see `listing`).
 """
 
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ from forager.errors import InputError
 from forager.foragers.states import States, StateSettings, document
 from forager.imports.captures import REPLACED
 from forager.imports.files import Imported
-from forager.imports.listing import lists, shown_first
+from forager.imports.listing import lists, shown_first, told_identity
 from forager.imports.stating import Stating
 from forager.imports.stays import Versions, joined_versions, standing, with_changes
 from forager.imports.table_files import files_of, read_columns
@@ -36,7 +37,9 @@ from forager.world.tape.build import TapeBuilder
 _KINDS = {kind.value: kind for kind in Kind}
 
 
-def import_tables(folder: Path, *, origin: str, identity: str = "url", states: StateSettings | None = None) -> Imported:
+def import_tables(
+    folder: Path, *, origin: str, identity: str | None = None, states: StateSettings | None = None
+) -> Imported:
     """The tape of the tables in a folder; rows that cannot be used are counted."""
     if not folder.is_dir():
         raise InputError(f"{folder}: is not a folder with the tables versions, links or stays")
@@ -46,9 +49,9 @@ def import_tables(folder: Path, *, origin: str, identity: str = "url", states: S
 class _Import:
     """One import; holds what its parts share."""
 
-    def __init__(self, folder: Path, origin: str, identity: str, states: StateSettings) -> None:
+    def __init__(self, folder: Path, origin: str, identity: str | None, states: StateSettings) -> None:
         self._folder, self._tally = folder, Tally()
-        self._builder = TapeBuilder(origin, identity)
+        self._builder = TapeBuilder(origin, identity or "")
         self._stating = Stating(States(states))
         self._known: dict[bytes, int] = {}
 
@@ -63,6 +66,8 @@ class _Import:
         elif stays:
             versions, rows, targets = self._stood(versions, stays)
         self._tally.records += len(versions)
+        if not self._builder.identity:
+            self._builder.identity = told_identity(versions, rows, targets)
         if self._builder.identity == "link":
             versions = self._with_shown(versions, rows, targets)
         sets = self._builder.link_sets(rows, targets, len(versions))

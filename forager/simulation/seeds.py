@@ -6,10 +6,7 @@ import numpy as np
 
 from forager.errors import InputError
 from forager.terms import UrlId
-from forager.world.tape.columns import Tape
-
-SETTLING = 3600.0
-"""A recording takes some time to see the pages that are there; what it saw in the first hour was there at the start."""
+from forager.world.tape.columns import SETTLING, Tape
 
 
 def default_seeds(tape: Tape) -> tuple[UrlId, ...]:

@@ -57,7 +57,7 @@ def test_stays_make_a_version_whenever_the_standing_links_change(tmp_path: Path)
     )
     # Anything was seen at 0, 20, 50 and 60: x, last seen at 20, is gone at 50; y and z stand to the end.
     expected = [(0.0, ["x"]), (20.0, ["x", "y"]), (50.0, ["y", "z"])]
-    tape = import_tables(tmp_path, origin="t").tape
+    tape = import_tables(tmp_path, origin="t", identity="url").tape
     assert shown(tape) == {"hub": expected}
     assert tape.digest[0] == tape.digest[1] != tape.digest[2]  # at 20 only the links changed
 
@@ -145,7 +145,7 @@ def test_rows_that_stand_twice_count_once_and_keep_their_links(tmp_path: Path) -
     (tmp_path / "links.csv").write_text(
         "url,time,target\n" + "http://e.org/,60,http://e.org/y\nhttp://e.org/,0,http://e.org/x\n" * 2
     )
-    found = import_tables(tmp_path, origin="t")
+    found = import_tables(tmp_path, origin="t", identity="url")
     assert shown(found.tape) == {"http://e.org/": [(0, ["http://e.org/x"]), (60, ["http://e.org/y"])]}
 
 
@@ -187,3 +187,31 @@ def test_where_links_are_the_documents_each_is_there_from_its_first_appearance(t
     assert dated["new"] == 3600
     assert np.isnan(dated["old"])  # it was there at the start
     assert [KINDS[tape.url_kind[urls.index(name)]] for name in ("old", "new")] == [Kind.ARTICLE] * 2
+
+
+HOURS = range(2, 12)
+
+
+def test_where_texts_change_and_pages_stay_a_document_is_a_new_text(tmp_path: Path) -> None:
+    rows = [f"http://e.org/{page},{hour * 3600},text {page} at {hour}" for page in range(5) for hour in (0, *HOURS)]
+    (tmp_path / "versions.csv").write_text("url,time,digest\n" + "\n".join(rows) + "\nhttp://e.org/new,36000,x\n")
+    assert import_tables(tmp_path, origin="t").tape.identity == "text"  # fifty changes, one new page
+
+
+def test_where_lists_show_new_links_a_document_is_what_they_link_to(tmp_path: Path) -> None:
+    stays = [f"http://e.org/,http://e.org/{hour},{hour * 3600},{hour * 3600 + 7200}" for hour in HOURS]
+    (tmp_path / "stays.csv").write_text("url,target,first_time,last_time\n" + "\n".join(stays) + "\n")
+    lists = [f"http://e.org/,{hour * 3600},list at {hour}" for hour in (0, *HOURS)]
+    (tmp_path / "versions.csv").write_text("url,time,digest\n" + "\n".join(lists) + "\n")
+    tape = import_tables(tmp_path, origin="t").tape
+    assert (tape.identity, KINDS[tape.url_kind[0]]) == ("link", Kind.HUB)  # every change of the list showed a new link
+    articles = [f"http://e.org/{hour},{hour * 3600},article" for hour in HOURS]
+    (tmp_path / "versions.csv").write_text("url,time,digest\n" + "\n".join(lists + articles) + "\n")
+    assert import_tables(tmp_path, origin="t").tape.identity == "url"  # the articles themselves were recorded
+
+
+def test_dated_pages_are_documents_by_their_address(tmp_path: Path) -> None:
+    (tmp_path / "versions.csv").write_text(
+        "url,time,digest,published\nhttp://e.org/,0,a,0\nhttp://e.org/,9000,b,9000\n"
+    )
+    assert import_tables(tmp_path, origin="t").tape.identity == "url"

@@ -21,6 +21,8 @@ from forager.world.tape.checking import objection
 FORMAT = 1
 CONTENTS = "tape.json"
 KINDS = list(Kind)
+SETTLING = 3600.0
+"""A recording takes some time to see the pages that are there; what it saw in the first hour was there at the start."""
 
 
 @dataclass(frozen=True, slots=True)
