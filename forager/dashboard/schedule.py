@@ -57,38 +57,47 @@ def recrawl(watched: Watched, chronicle: Chronicle) -> Facts:
 
 
 def schedule(watched: Watched, now: float) -> list[Facts]:
-    """The pages that the recrawl cycle would look at first, and what speaks for each."""
-    visits, scheduler = watched.shared.visits, watched.scheduler
+    """The pages that the recrawl cycle would look at first, and what speaks for each.
+
+    By a policy, those never visited that promise enough come first, and then, from their rank on, those with a history.
+    """
+    scheduler = watched.scheduler
+    if scheduler is None or scheduler.policy.score is None:
+        return _by_worth(watched.known(), watched, now, NEXT)
     known = watched.known()
-    if not known.size:
-        return []
-    if scheduler is not None and scheduler.policy.score is not None:
-        known = known[~scheduler.watch.history.visited(known)]  # what has a history is ordered by the policy
+    never = known[~scheduler.watch.history.visited(known)]
+    worth, _ = watched.shared.visits.worth(never, now)
+    never = never[worth >= watched.settings.least_worth]
+    return _by_worth(never, watched, now, NEXT // 2) + _by_policy(scheduler, watched, now, len(never))
+
+
+def _by_worth(known: NDArray[np.int64], watched: Watched, now: float, count: int) -> list[Facts]:
+    """The pages that promise most; links that just appeared go first."""
+    visits = watched.shared.visits
     worth, fresh = visits.worth(known, now)
-    best = _best(np.where(fresh, worth + 1e3, worth))  # links that just appeared go first
-    if scheduler is not None and scheduler.policy.score is not None:
-        best = best[worth[best] >= watched.settings.least_worth]
-    rows = [
-        {"worth": round(float(worth[place]), 4), "fresh": bool(fresh[place]), "rate": round(rate, 4), "score": None}
+    best = _best(np.where(fresh, worth + 1e3, worth), count)
+    return [
+        {"rank": rank, "worth": round(float(worth[place]), 4), "fresh": bool(fresh[place]), "rate": round(rate, 4)}
+        | {"score": None}
         | _known(page := watched.store.known(UrlId(int(known[place]))))
         | {"why": why_next(page, float(worth[place]), bool(fresh[place]), rate, watched, visits, now)}
-        for place, rate in zip(best.tolist(), visits.rate(known[best]).tolist(), strict=True)
+        for rank, (place, rate) in enumerate(
+            zip(best.tolist(), visits.rate(known[best]).tolist(), strict=True), start=1
+        )
     ]
-    rows += [] if scheduler is None else _by_policy(scheduler, watched, now, NEXT - len(rows))
-    return [{"rank": place + 1} | row for place, row in enumerate(rows)]
 
 
-def _by_policy(scheduler: Scheduler, watched: Watched, now: float, count: int) -> list[Facts]:
-    """The pages with a history, as the policy orders them; none if the expected documents decide."""
-    if scheduler.policy.score is None:
-        return []
-    chosen = top(scheduler.watch.history, scheduler.policy.score, now, count)
+def _by_policy(scheduler: Scheduler, watched: Watched, now: float, before: int) -> list[Facts]:
+    """The pages with a history, as the policy orders them, after so many others."""
+    assert scheduler.policy.score is not None
+    chosen = top(scheduler.watch.history, scheduler.policy.score, now, NEXT // 2)
     states = scheduler.watch.history.states(now, chosen.pages)
     return [
-        {"worth": None, "fresh": False, "rate": None, "score": round(score, 4)}
+        {"rank": rank, "worth": None, "fresh": False, "rate": None, "score": round(score, 4)}
         | _known(watched.store.known(UrlId(page)))
         | {"why": f"n = {n:g} visits, X = {changes:g} changes, t = {cycles:.2f} cycles since the last"}
-        for page, score, n, changes, cycles in zip(
+        for rank, page, score, n, changes, cycles in zip(
+            range(before + 1, before + 1 + len(chosen.pages)),
             chosen.pages.tolist(),
             chosen.scores.tolist(),
             states.n.tolist(),
@@ -117,11 +126,19 @@ def why_next(
     return f"{said}; × {lift:.1f}, as a page that links here just had news" if lift > 1.05 else said
 
 
-def _best(order: NDArray[np.float64]) -> NDArray[np.int64]:
+def why_again(id: UrlId, watched: Watched) -> str:
+    """What the policy reads of a page, its score and rank; empty if the documents it promises decide."""
+    if watched.scheduler is None:
+        return ""
+    explained = watched.scheduler.explain(id, watched.clock.now())
+    return "" if explained is None else f"By {shown(str(watched.scheduler.policy))}: {explained}."
+
+
+def _best(order: NDArray[np.float64], count: int) -> NDArray[np.int64]:
     """Where the largest stand, largest first."""
     if not order.size:
         return np.empty(0, dtype=np.int64)
-    largest = np.argpartition(-order, min(NEXT, order.size) - 1)[:NEXT]
+    largest = np.argpartition(-order, min(count, order.size) - 1)[:count]
     return largest[np.argsort(-order[largest], kind="stable")]
 
 

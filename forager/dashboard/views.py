@@ -120,6 +120,7 @@ class Views:
             least_worth=self.watched.settings.least_worth,
             statistics=self.watched.shared.visits,
             host=self._host(url),
+            recrawl=schedule.why_again(id, self.watched),
         )
 
     def _host(self, url: Url) -> str:

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
+from forager.engine.remembering import Schedule, recall_schedule
 from forager.foragers.settings import ForagerSettings
 from forager.frontier.skipped import REFUSALS, Skipped
 from forager.pages.urls import site as site_of
@@ -64,6 +65,8 @@ class Account:
     errors: defaultdict[str, Errors] = field(default_factory=lambda: defaultdict(Errors))
     refusals: defaultdict[str, Errors] = field(default_factory=lambda: defaultdict(Errors))
     """Visits that were not made, because a rule or a budget forbids them."""
+    schedule: Schedule | None = None
+    """The recrawl policy and what was learned; None if the run kept nothing of it."""
     skipped: Skipped = field(default_factory=Skipped)
     """Links that never entered the crawl, and refusals, as the run itself counted them."""
     fleet: Side = field(default_factory=Side)
@@ -100,6 +103,7 @@ async def read_account(reader: SqliteReader) -> Account:
     for story in stories:
         _enter_story(account, story)
     account.records = await _records(reader)
+    account.schedule = await recall_schedule(reader)
     skipped = await reader.recall("skipped")
     account.skipped = Skipped() if skipped is None else Skipped.load(skipped)
     return account

@@ -5,8 +5,10 @@ from html import escape
 
 import numpy as np
 
+from forager.engine.remembering import Schedule
 from forager.frontier.skipped import REFUSALS, Skip
 from forager.measures.ranking import ndcg
+from forager.recrawl.scheduler import EXPECTED, WORTH
 from forager.reinforcing.scores import Record
 from forager.reports import svg
 from forager.reports.account import Account, Errors, Side
@@ -113,14 +115,35 @@ def _recrawl(account: Account) -> str:
     """How well the recrawl cycle chose, in each slice of time."""
     began, ended, looks = account.began, account.ended, account.looks
     if not any(looks):
-        return ""
+        return _policy(account.schedule)
     rate = svg.shares([sum(one) for one in looks], [len(one) for one in looks], began, ended, "ChangeRate over time")
     order = [ndcg(np.array(one), sum(one)) if any(one) else 0.0 for one in looks]
     good = svg.shares(order, [any(one) for one in looks], began, ended, "NDCG over time")
-    return pair(
+    return _policy(account.schedule) + pair(
         section("Recrawl: ChangeRate", "Visits to pages seen before that found a change.", rate),
         section("Recrawl: NDCG", "Were changed pages looked at first? 1 is the best order.", good),
     )
+
+
+def _policy(schedule: Schedule | None) -> str:
+    """The rule by which pages were looked at again, and the functions that were learned on the way."""
+    if schedule is None:
+        return ""
+    rule = EXPECTED if schedule.setting == WORTH else schedule.formula or schedule.setting
+    note = f"By {escape(shown(rule, 400))}, in cycles of {span(schedule.cycle)}."
+    heads = ["Learned", "Function", "Measure", "New", "In use", "Then"]
+    rows = [
+        [
+            moment(one.at),
+            f"<code>{escape(shown(one.formula, 400))}</code>",
+            escape(one.fitness),
+            f"{one.new:.3f}",
+            f"{one.old:.3f}",
+            "taken" if one.replaced else "not better",
+        ]
+        for one in reversed(schedule.lessons)
+    ]
+    return section("Recrawl", note, table(heads, rows, text=(0, 1, 2, 5)) if rows else "")
 
 
 def _side(name: str, side: Side) -> list[str]:

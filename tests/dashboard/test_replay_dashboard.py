@@ -13,6 +13,7 @@ from forager.assembly import Reader
 from forager.cli.replay_view import play, watch_replay
 from forager.dashboard.app import serve_dashboard
 from forager.dashboard.chronicle import Chronicle
+from forager.dashboard.schedule import recrawl
 from forager.dashboard.settings import DashboardSettings
 from forager.engine.journal import Journal, line
 from forager.events import Event
@@ -25,8 +26,8 @@ from tests.simulation.small_tape import HOME, paper
 PAGES = ("api/now", "api/fleet", "api/forager?id=0", "api/sites", "api/recrawl", "metrics", "stories.atom", "healthz")
 
 
-def _replay(tape: Tape, *readers: Reader) -> Replay:
-    settings = load(Path("/dev/null")).settings
+def _replay(tape: Tape, *readers: Reader, policy: str = "worth") -> Replay:
+    settings = load(Path("/dev/null"), [f"crawl.policy={policy}"]).settings
     return Replay(
         tape,
         Plan(60.0, (HOME,)),
@@ -113,3 +114,18 @@ async def test_the_command_serves_it_and_with_serve_goes_on_until_ctrl_c(tmp_pat
         out, _ = await process.communicate()
     assert process.returncode == 0
     assert b"stories found while young" in out
+
+
+async def test_under_a_policy_the_schedule_shows_its_scores_after_what_was_never_visited() -> None:
+    tape, chronicle = paper(), Chronicle()
+    records = ReplayRecords(tape)
+    replay = _replay(tape, chronicle, records, policy="t * X")
+    replay.run()
+    facts = recrawl(watch_replay(replay, records, "paper"), chronicle)
+    assert (facts["policy"], facts["formula"]) == ("t * X", "t * X")
+    ranks = [one["rank"] for one in facts["next"]]
+    scored = [one for one in facts["next"] if one["score"] is not None]
+    assert ranks == sorted(ranks) and len(scored) >= 3
+    assert all(one["visits"] == 0 for one in facts["next"] if one["score"] is None)
+    assert [one["score"] for one in scored] == sorted((one["score"] for one in scored), reverse=True)
+    assert any(cycle["ndcg"] is not None for cycle in facts["cycles"])

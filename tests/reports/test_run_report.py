@@ -5,11 +5,14 @@ import json
 import re
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
 from forager.cli.app import command
+from forager.engine.remembering import Schedule
 from forager.errors import ForagerError
+from forager.events import Learned
 from forager.foragers.settings import ForagerSettings
 from forager.frontier.skipped import Skipped
 from forager.reinforcing.agent import ReinforcingAgent, ReinforcingSettings
@@ -107,7 +110,8 @@ async def _make(folder: Path) -> None:
     for url in ("https://ads.example/1", "https://ads.example/2?<b>"):
         skipped.add("another site", Url(url))
     await store.keep("skipped", skipped.save())
-    await store.keep("seeds", json.dumps([HOME]).encode())
+    lesson = Learned(DAY, "t * X", "ndcg", new=0.7, old=0.6, replaced=True, visits=9)
+    await store.keep("schedule", msgspec.json.encode(Schedule("nad", "t * X", learned=True, lessons=[lesson])))
     await store.close()
 
 
@@ -153,6 +157,7 @@ async def test_the_report_needs_nobody_and_escapes_everything(run: Path) -> None
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert not re.search(r"""(src|@import|url\()\s*=?["']?http""", page)
     assert "Disallow: /admin/ (line 2)" in page
+    assert "By t * X, in cycles of 15 min." in page and "0.700" in page
     assert "another site" in page and "https://ads.example/2?&lt;b&gt;" in page
     assert page.count("№ ") >= 4  # two foragers, drawn and listed
 

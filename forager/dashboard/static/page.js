@@ -39,6 +39,7 @@ function answers(facts) {
   return [
     ["A story?", [facts.story, ...told].join(" ")],
     ["Why visited or not", facts.visiting],
+    facts.recrawl ? ["Recrawl", facts.recrawl] : null,
     facts.announced ? ["Announced", `a feed or news sitemap says ${moment(facts.announced)}`] : null,
     facts.robots ? ["robots.txt", facts.robots] : null,
     facts.host ? ["At its host", facts.host] : null,
