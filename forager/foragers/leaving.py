@@ -22,12 +22,19 @@ class LeavingSettings:
     """Downloads over which that mean is taken."""
 
 
-class Pace:
-    """The fleet's running mean of hits per download; hits may come later than their downloads."""
+AGES = 200
+"""Documents over which their mean age is taken."""
 
-    def __init__(self, memory: int, hits: float = 0.0, downloads: float = 0.0) -> None:
+
+class Pace:
+    """How well the fleet does: hits per download, and how old documents are when they are found, as running means.
+
+    Hits may come later than their downloads.
+    """
+
+    def __init__(self, memory: int, hits: float = 0.0, downloads: float = 0.0, age: float = 0.0) -> None:
         self.memory = memory
-        self.hits, self.downloads = hits, downloads
+        self.hits, self.downloads, self.age = hits, downloads, age
 
     def __repr__(self) -> str:
         return f"<Pace {self.mean:.3f} hits per download>"
@@ -44,6 +51,10 @@ class Pace:
 
     def hit(self) -> None:
         self.hits += 1
+
+    def found(self, age: float) -> None:
+        """A document of this age was found."""
+        self.age += (max(0.0, age) - self.age) / AGES
 
 
 def leaves(best: float, pace: Pace, settings: LeavingSettings) -> bool:

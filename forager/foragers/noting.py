@@ -5,8 +5,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from forager.compiling import compiled
 from forager.foragers.expectation import rate_of, sort_of
-from forager.foragers.kernels import compiled
 from forager.foragers.table import ATTEMPTS, BACKLOG, DEGREES, FRESH, HUB, LIFT, REVEALED_MOST, TEXT, Page, Priors
 
 
@@ -86,6 +86,24 @@ def note_links(
 
 
 @compiled
+def note_shown(
+    table: NDArray[np.void], links: NDArray[np.int64], by: int, when: float, first: bool, means: NDArray[np.float64]
+) -> None:
+    """Enter links whose documents a page shows itself, so that nobody has to follow them."""
+    for link in links:
+        page: Page = table[link]
+        if page.visits == 0 and page.met == -np.inf and not first:
+            means[FRESH, 1] += 1
+            table[by].followed += 1
+    note_links(table, links, by, when, first, means)
+    for link in links:
+        shown: Page = table[link]
+        if shown.visits == 0:
+            shown.visits = 1
+            shown.last = when
+
+
+@compiled
 def note_signal(table: NDArray[np.void], links: NDArray[np.int64], when: float) -> None:
     """A page with these links just had news."""
     for link in links:
@@ -111,7 +129,7 @@ def note_many(
     became = np.zeros(len(urls), dtype=np.bool_)
     for i in range(len(urls)):
         page: Page = table[urls[i]]
-        if free[i]:
+        if free[i] and not gone[i]:
             page.awaited = False
             continue
         became[i] = hub[i] and not page.hub

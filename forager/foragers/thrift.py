@@ -1,24 +1,47 @@
 """Few requests: a page that promises too little is not asked for, but a small share of downloads explores all the same.
 
-Both numbers are ours. Without the share a crawl can lock itself in: what is never looked at never shows its worth.
+All of it is ours. Without the share a crawl can lock itself in: what is never looked at never shows its worth. The share
+is of the downloads that were made and of those that were not: a crawl that finds nothing worth a request goes on
+exploring, or it would rest for ever. And thrift is for those who can afford it: a crawl that looks too seldom finds
+documents late, and misses many. The older they are on average, the less a page must promise, and from `LATE` on nothing.
 """
+
+from forager.foragers.leaving import Pace
+
+LATE = 0.25
+"""Share of `max_age`; documents found at random times are half as old as that age on average."""
 
 
 class Thrift:
     """Decides whether a download is worth a request; one for the fleet and the recrawl cycle together."""
 
-    def __init__(self, least_worth: float, explore: float) -> None:
-        self.least_worth, self.explore = least_worth, explore
-        self.spent = self.explored = 0
+    def __init__(self, usual: float, explore: float, pace: Pace, max_age: float) -> None:
+        """`usual` is what a page must promise while documents are found young."""
+        self.usual, self.explore, self.pace, self.max_age = usual, explore, pace, max_age
+        self.spent = self.explored = self.rests = 0
 
     def __repr__(self) -> str:
-        return f"<Thrift {self.spent} downloads, {self.explored} of them to explore>"
+        return f"<Thrift {self.spent} downloads, {self.explored} of them to explore, {self.rests} rests>"
+
+    @property
+    def least_worth(self) -> float:
+        """What a page must promise now."""
+        return self.usual * max(0.0, 1 - self.pace.age / (LATE * self.max_age))
+
+    @property
+    def owes(self) -> bool:
+        """Whether less than its share was explored: then exploring goes before everything else."""
+        return self.explored < self.explore * (self.spent + self.rests)
 
     def allows(self, worth: float) -> bool:
         """Whether so many expected documents are worth a request; asking changes nothing. Unknown worth (nan) is."""
-        return not worth < self.least_worth or self.explored < self.explore * (self.spent + 1)
+        return not worth < self.least_worth or self.explored < self.explore * (self.spent + self.rests + 1)
 
     def spend(self, worth: float) -> None:
-        """A page of this worth was downloaded."""
+        """A page of this worth was downloaded; 0: just to explore."""
         self.spent += 1
-        self.explored += worth < self.least_worth
+        self.explored += worth < self.least_worth or worth <= 0
+
+    def rested(self) -> None:
+        """Nothing was worth a download for a while."""
+        self.rests += 1

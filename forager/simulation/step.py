@@ -11,6 +11,7 @@ from forager.foragers.shared import Shared
 from forager.foragers.sighting import NO_LINKS, Reinforcement, Sighting, Sightings
 from forager.foragers.thrift import Thrift
 from forager.reinforcing.agent import ReinforcingAgent
+from forager.simulation.reading import read_off
 from forager.world.tape.player import TapeWorld
 
 
@@ -35,16 +36,20 @@ def take_step(forager: Forager, agent: ReinforcingAgent, world: TapeWorld, share
             thrift.spend(step.worth)
     else:
         page = Sighting(step.url, clock.time, False, free=True, links=NO_LINKS)
-    linked, seen = None, [page]
+    linked, seen, noted = None, [page], False
     if step.links and page.ok and len(page.links):
         shared.note(page)
+        noted = True
         linked = world.look_at_all(page.links)
         shared.note_many(linked)
         young = clock.time - forager.settings.max_age
         seen = [world.shared_copy(page), *world.shared_copies(linked, young)]
+    elif world.reads_off and page.ok and not page.free:
+        first, young, noted = shared.note(page), clock.time - forager.settings.max_age, True
+        seen = [world.shared_copy(page), *read_off(page, world, shared, first=first, since=young)]
     now, downloads = clock.time, world.downloads - before
     findings = forager.see(step, seen, now, shared)
-    if linked is not None:
+    if noted:
         shared.pace.downloaded(downloads)
     reinforcements = agent.judge(findings, now) if findings else []
     forager.learn(step, reinforcements, now, shared)

@@ -6,6 +6,7 @@ import pytest
 from forager.foragers.expectation import ExpectationSettings
 from forager.foragers.leaving import LeavingSettings, Pace, leaves
 from forager.foragers.starts import StartSettings, start_page
+from forager.foragers.thrift import Thrift
 from forager.foragers.visits import VisitStatistics
 from forager.foragers.weblog import Weblog, WeblogSettings
 
@@ -80,3 +81,37 @@ def test_a_share_of_the_starts_goes_to_any_known_list(visits: VisitStatistics) -
 
 def test_with_an_empty_weblog_a_path_starts_at_a_seed(visits: VisitStatistics) -> None:
     assert set(start(StartSettings(explore=0.0), Weblog(WeblogSettings()), visits, 50)) == {1, 2}
+
+
+def test_exploring_goes_on_while_nothing_is_worth_a_download() -> None:
+    thrift = Thrift(0.3, 0.05, Pace(500), 86_400.0)
+    assert thrift.allows(0.1)  # the first one
+    thrift.spend(0.1)
+    assert not thrift.allows(0.1)
+    for _ in range(20):
+        thrift.rested()
+    assert thrift.owes  # 1 of 21 explored, a twentieth of them are 1.05
+    thrift.spend(0.0)
+    assert not thrift.owes
+    assert not thrift.allows(0.1)  # 2 of 22
+    assert thrift.allows(0.3)
+
+
+def test_a_page_must_promise_less_the_later_documents_are_found() -> None:
+    pace = Pace(500)
+    thrift = Thrift(0.3, 0.05, pace, 86_400.0)
+    for age, least in ((0.0, 0.3), (3 * 3600.0, 0.15), (6 * 3600.0, 0.0), (20 * 3600.0, 0.0)):
+        pace.age = age
+        assert thrift.least_worth == pytest.approx(least)
+    thrift.spend(0.0)
+    thrift.spend(0.01)
+    assert (thrift.spent, thrift.explored) == (2, 1)  # nothing is too poor any more, but exploring still counts as such
+
+
+def test_the_age_of_found_documents_is_a_running_mean() -> None:
+    pace = Pace(500)
+    for _ in range(2):
+        pace.found(3600.0)
+    assert pace.age == pytest.approx(3600 * (1 - (1 - 1 / 200) ** 2))
+    pace.found(-50.0)  # dated in the future: as good as new
+    assert pace.age < 36

@@ -182,7 +182,7 @@ def test_where_links_are_the_documents_each_is_there_from_its_first_appearance(t
     tape = import_tables(tmp_path, origin="t", identity="link").tape
     times = {url: [at for at, _ in versions] for url, versions in shown(tape).items()}
     assert times == {"hub": [0, 3600], "other": [3600], "old": [0], "new": [3600]}
-    urls = list(tape.urls())
+    urls = [str(url) for url in tape.urls()]
     dated = {urls[page]: tape.published[tape.version_start[page]] for page in range(tape.pages)}
     assert dated["new"] == 3600
     assert np.isnan(dated["old"])  # it was there at the start

@@ -1,10 +1,13 @@
 """The rewired twin of a tape."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from forager.chance import stream
 from forager.world.tape.build import TapeBuilder
 from forager.world.tape.columns import Tape
+from forager.world.tape.player import TapeClock, TapeWorld
 from forager.world.tape.rewire import distinct_links, rewired
 
 
@@ -52,3 +55,20 @@ def test_a_tape_without_links_stays_as_it_is() -> None:
     builder = TapeBuilder("test")
     builder.add("http://e.org/", 1.0)
     assert rewired(builder.finish(), stream(1, "rewire")).links.size == 0
+
+
+def test_a_link_of_the_twin_waits_until_the_page_it_leads_to_is_there() -> None:
+    """The home page links `late` from the start, but `late` appears at 100 only."""
+    builder = TapeBuilder("test")
+    builder.add("http://e.org/", 0.0, digest=1, links=["http://e.org/late", "http://e.org/soon"])
+    builder.add("http://e.org/late", 100.0, digest=2)
+    builder.add("http://e.org/soon", 0.0, digest=3)
+    recorded = builder.finish(end=300.0)
+    for waits, seen in ((False, [2, 2]), (True, [1, 2])):
+        tape = replace(recorded, waits=waits)
+        one_by_one = TapeWorld(tape, TapeClock(0.0), seconds=60.0)
+        as_columns = TapeWorld(tape, TapeClock(0.0), seconds=60.0)
+        assert [len(one_by_one.look(0).links) for _ in range(2)] == seen
+        looked = as_columns.look_at_all(np.array([0, 0]))
+        assert (looked.end - looked.begin).tolist() == seen
+    assert rewired(recorded, stream(1, "x")).waits

@@ -2,7 +2,8 @@
 
 The paper permutes the list of link origins and the list of link endpoints independently and pairs them again. As a set of
 pairs this is the same as giving each link the endpoint of another, drawn at random without return. So each link keeps its
-page and the versions in which it stands, and gets a new endpoint.
+page and the versions in which it stands, and gets a new endpoint. As in a recording no link ever leads to a page that is
+not there yet, a link of the twin stands on its page only when the page at its new end has appeared (`Tape.waits`).
 """
 
 from dataclasses import replace
@@ -25,7 +26,7 @@ def distinct_links(tape: Tape) -> tuple[Ids, Ids]:
 
 
 def rewired(tape: Tape, rng: np.random.Generator) -> Tape:
-    """The tape with its links re-paired; links to a page that is not born yet lead to nothing, as long as that lasts."""
+    """The tape with its links re-paired; they wait for the pages that they lead to."""
     origin, target, slot = _slots(tape)
     target = _mended(origin, rng.permutation(target), rng)
     owner = _owners(tape)
@@ -40,6 +41,7 @@ def rewired(tape: Tape, rng: np.random.Generator) -> Tape:
         link_start=np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)]),
         links=links,
         origin=f"{tape.origin}, rewired",
+        waits=True,
     )
 
 

@@ -1,0 +1,31 @@
+"""Documents that are read off the lists that link them: on tapes whose documents are links, nothing else is downloaded."""
+
+from forager.foragers.shared import Shared
+from forager.foragers.sighting import Finding, Reinforcement, Sighting
+from forager.reinforcing.agent import ReinforcingAgent
+from forager.terms import NOBODY
+from forager.world.tape.player import TapeWorld
+
+
+def read_off(page: Sighting, world: TapeWorld, shared: Shared, *, first: bool, since: float) -> list[Sighting]:
+    """The documents dated at `since` or later that a page just downloaded shows, as copies; they count as visited.
+
+    `first`: the page was visited for the first time.
+    """
+    shown = world.shown(page)
+    shared.visits.shown(page.url, page.when, shown.urls, first=first)
+    return world.shared_copies(shown, since)
+
+
+def judge_shown(page: Sighting, copies: list[Sighting], agent: ReinforcingAgent, shared: Shared) -> list[Reinforcement]:
+    """Send to the agent, in nobody's name, what a page shows; what is accepted pays the page that showed it first."""
+    findings = [
+        Finding(NOBODY, one.url, one.version, one.text_print, one.published, -1, -1, shared.visits.revealer(one.url))
+        for one in copies
+    ]
+    reinforcements = agent.judge(findings, page.when)
+    for one in reinforcements:
+        if one.relevant:
+            shared.pace.hit()
+            shared.credit(one.finding, page.links, page.when)
+    return reinforcements
