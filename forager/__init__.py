@@ -14,6 +14,8 @@ world                the web seen from the house: live, polite, obeying robots, 
 store                what survives kill -9
 engine               the only place where all rooms meet, and wait
 settings, assembly   config.yaml -> settings -> parts
+simulation           the same fleet on a tape, in simulated time
+tuning               better settings, searched on a recording and judged on its held-out part
 cli                  one file per verb
 """
 

@@ -75,8 +75,12 @@ def laid_out(
     budget: float,
     seeds: Sequence[UrlId] = (),
 ) -> Course:
-    """Cut the tape in two and keep the parts in the folder; `held_out` is the share of time that is not trained on."""
+    """Cut the tape in two and keep the parts in the folder; `held_out` is the share of time that is not trained on.
+
+    Both start from the same pages; without `seeds`, those that the first part offers.
+    """
     split = tape.end - held_out * (tape.end - tape.start)
+    start = tuple(seeds) or default_seeds(cut(tape, tape.start, split))
     parts = []
     for name, part in ((TRAINING, cut(tape, tape.start, split)), (HELD_OUT, cut(tape, split, tape.end))):
         warm_up = min(WARM_UP, (part.end - part.start) / 4)
@@ -90,7 +94,6 @@ def laid_out(
         save(part, folder / name)
         slices = max(2, min(SLICES, round((part.end - part.start) / DAY)))
         scale = base.forager.states.scale
-        start = tuple(seeds) or default_seeds(part)
         parts.append(Part(folder / name, start, budget, warm_up, slices, scale))
     return Course(*parts)
 

@@ -1,6 +1,7 @@
 """Replays for those who need many, now and then: in this process, or in others that are started once."""
 
 import multiprocessing
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -16,8 +17,13 @@ def replaying(processes: int) -> Iterator[Replays]:
     if processes <= 1:
         yield lambda jobs: list(map(play, jobs))
         return
-    pool = ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn"))
+    pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), initializer=undisturbed)
     try:
         yield lambda jobs: list(pool.map(play, jobs))
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def undisturbed() -> None:
+    """Ctrl-C is heard by the first process alone, which tells the others."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

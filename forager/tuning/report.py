@@ -51,7 +51,7 @@ def _headline(outcome: Outcome, trials: Sequence[Trial]) -> str:
     ]
     for goal in judged.goals:
         old, new = judged.before.mean(goal.figure), judged.after.mean(goal.figure)
-        cells.append((escape(goal.figure), f"{new:.4g}", f"{old:.4g} before"))
+        cells.append((goal.name, f"{new:.4g}", f"{goal.figure}, {old:.4g} before"))
     return tiles(cells)
 
 
@@ -77,7 +77,7 @@ def _curves(judged: Judgement) -> str:
     def drawn(figure: str, label: str) -> str:
         named = [
             (style, list(zip(*row.curve(figure), strict=True)))
-            for style, row in (("life gone", judged.before), ("curve", judged.after))
+            for style, row in (("curve before", judged.before), ("curve", judged.after))
         ]
         return charts.curves(named, label, along="hours of the held-out part")
 
@@ -106,6 +106,7 @@ def _history(trials: Sequence[Trial], goal: Goal, place: int, start: float) -> s
     counted = [one for one in trials if not one.pruned and one.shortfall <= 0]
     best, line = start, [(0.0, start)]
     for one in counted:
+        line.append((float(one.ticket), best))
         best = max(best, one.values[place]) if goal.more else min(best, one.values[place])
         line.append((float(one.ticket), best))
     marks = [Marks("amount", lost, 2.2), Marks("c1", done)]

@@ -2,11 +2,11 @@
 
 import multiprocessing
 import queue
-import signal
 from collections.abc import Callable
 from multiprocessing.context import SpawnContext
 from typing import Any
 
+from forager.tuning.replaying import undisturbed
 from forager.tuning.study import Orders, Study, Trial
 
 _WAIT = 0.5
@@ -93,7 +93,7 @@ class _Shared:
 
 
 def _work(orders: Orders, shared: _Shared) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process hears it and tells the others
+    undisturbed()
     study, parent = Study(orders.folder, orders.goals), multiprocessing.parent_process()
 
     def stopped() -> bool:

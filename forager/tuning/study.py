@@ -141,10 +141,10 @@ class Study:
                 if len(self.goals) == 1:  # Optuna cannot prune where there are several goals
                     trial.report(float(seen[: turn + 1].mean()), step)
                     if trial.should_prune():
-                        trial.set_user_attr("shortfall", float(lost[: turn + 1].mean()))
+                        trial.set_constraint("shortfall", float(lost[: turn + 1].mean()))
                         return None
                 step += 1
-        trial.set_user_attr("shortfall", float(lost.mean()))
+        trial.set_constraint("shortfall", float(lost.mean()))
         return [float(value) for value in seen.mean(axis=0)]
 
 
@@ -230,12 +230,7 @@ def _sampler(orders: Orders, ticket: int) -> optuna.samplers.BaseSampler:
             multivariate=True,
             n_startup_trials=START,
             constant_liar=False,  # trials under way are in other processes
-            constraints_func=_constraints if guarded(orders.goals) else None,
         )
-
-
-def _constraints(trial: optuna.trial.FrozenTrial) -> tuple[float]:
-    return (float(trial.user_attrs.get("shortfall", 0.0)),)
 
 
 def _suggested(trial: optuna.Trial, key: str, space: Space) -> Plain:
@@ -259,5 +254,5 @@ def _told(trial: optuna.trial.FrozenTrial) -> Trial:
         tuple(values),
         trial.params,
         facts.get("changes", {}),
-        float(facts.get("shortfall", 0.0)),
+        trial.constraints["shortfall"],
     )
