@@ -1,8 +1,10 @@
 """crawl.db -> Ledger: few wide questions, answered in blocks and turned into columns at once."""
 
+import gc
 import sqlite3
 from array import array
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,6 @@ from forager.store.ledger import Ledger, host_of
 from forager.store.protocol import VersionId
 from forager.store.rows import as_read
 from forager.store.rundir import DATABASE, damaged
-from forager.terms import Url, UrlId
 
 _BLOCK = 5_000
 _URLS = "SELECT id, url, found, channel, ifnull(source, -1), depth, published, due FROM urls ORDER BY id"
@@ -27,11 +28,24 @@ def load(connection: sqlite3.Connection, directory: Path) -> Ledger:
     try:
         connection.execute("BEGIN")  # one moment for all questions
         try:
-            return _load(connection)
+            with _no_collecting():
+                return _load(connection)
         finally:
             connection.execute("ROLLBACK")
     except (sqlite3.Error, KeyError, ValueError, TypeError, IndexError, OverflowError) as error:
         raise damaged(directory / DATABASE, error) from None
+
+
+@contextmanager
+def _no_collecting() -> Iterator[None]:
+    """A million rows make no cycles, but would be looked through for them again and again."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def _load(connection: sqlite3.Connection) -> Ledger:
@@ -59,15 +73,15 @@ def _add_urls(ledger: Ledger, *cells: tuple[Any, ...]) -> None:
     first = len(ledger.urls)
     if numbers != tuple(range(first, first + len(numbers))):
         raise ValueError("the URLs are not numbered from 0 without gaps")
-    for number, cell in zip(numbers, urls, strict=True):
-        url = Url(as_read(cell))
-        ledger.urls.append(url)
-        ledger.ids[url] = UrlId(number)
-        ledger.turns.enter(host_of(url))
+    if bytes in map(type, urls):
+        urls = tuple(map(as_read, urls))
+    ledger.urls.extend(urls)
+    ledger.ids.update(zip(urls, numbers, strict=True))
+    ledger.turns.enter_all(list(map(host_of, urls)))
     columns = ledger.columns
     for column, values in ((columns.found, found), (columns.published, published), (columns.due, due)):
         column.frombytes(_moments(values).tobytes())
-    columns.channel.extend(CHANNEL_CODES[one] for one in channel)
+    columns.channel.extend(map(CHANNEL_CODES.__getitem__, channel))
     columns.source.extend(source)
     columns.depth.extend(depth)
     columns.extend_unvisited(len(numbers))

@@ -35,6 +35,13 @@ def _entry(due: float, id: UrlId) -> int:
     return ((bits if bits >= 0 else -(bits + _SIGN)) << _ID_BITS) | id
 
 
+def _entries(due: NDArray[np.float64], ids: NDArray[np.int64]) -> list[int]:
+    """The same for many."""
+    bits = due.view(np.int64)
+    ordered = np.where(bits >= 0, bits, -(bits ^ np.int64(-(2**63))))
+    return [bit << _ID_BITS | id for bit, id in zip(ordered.tolist(), ids.tolist(), strict=True)]
+
+
 class Turns:
     """The pending URLs by host, and the order of the hosts."""
 
@@ -58,6 +65,13 @@ class Turns:
         self._host.append(self._number(host))
         self._due.append(math.nan)
 
+    def enter_all(self, hosts: list[str]) -> None:
+        """The next URL numbers belong to these hosts."""
+        for host in dict.fromkeys(hosts):
+            self._number(host)
+        self._host.extend(map(self._numbers.__getitem__, hosts))
+        self._due.extend([math.nan] * len(hosts))
+
     def fill(self, due: NDArray[np.float64], seen: NDArray[np.int64]) -> None:
         """Plan all URLs at once, with the number of their last visit; nothing may have been planned before."""
         self._due = array("d", due.tobytes())
@@ -68,10 +82,10 @@ class Turns:
         pending = np.flatnonzero(~np.isnan(due))
         order = pending[np.lexsort((pending, due[pending], hosts[pending]))]
         ends = np.searchsorted(hosts[order], np.arange(len(self._heaps)), side="right").tolist()
+        entries = _entries(due[order], order)
         begin = 0
         for host, end in enumerate(ends):
-            ids = order[begin:end]
-            self._heaps[host] = list(map(_entry, due[ids].tolist(), ids.tolist()))  # in order, so it is a heap
+            self._heaps[host] = entries[begin:end]  # in order, so it is a heap
             self._living[host] = end - begin
             begin = end
         self.pending = len(order)

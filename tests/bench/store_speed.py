@@ -1,11 +1,15 @@
-"""How fast and how small the store is: acknowledgements, puts, memory per known URL, opening.
+"""How fast the store is and what a known URL costs: acknowledged pages, puts, memory, opening; of the whole crawl too.
 
 The peer of the store on disk is the store in memory, in the same run. One core: the process binds itself to the first.
 An acknowledged page is what a crawl writes for one: a put of 79 links of which 2 are new, then a visit with a new
 version of 3 kB of text and those 79 links.
 
-    python tests/bench/store_speed.py                  # a minute
-    python tests/bench/store_speed.py --urls 1000000   # with a million URLs for memory and opening
+    python tests/bench/store_speed.py                           # a minute
+    python tests/bench/store_speed.py --urls 100000 1000000     # memory and opening at several sizes
+    python tests/bench/store_speed.py --urls 10000000 --pages 0 --never   # ten million, never visited; some minutes
+
+"store" is crawl.db opened alone; "crawl" is everything that `forager crawl` holds before it fetches: store, scope, visit
+statistics of all pages, scheduler, fleet. Both are opened in fresh processes.
 """
 
 import argparse
@@ -15,20 +19,26 @@ import os
 import resource
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
+from shutil import rmtree
 
 import numpy as np
 
+from forager.assembly import make_crawl, open_wire
+from forager.clock import WallClock
+from forager.foragers.shared import Shared
+from forager.settings import Settings
 from forager.store.memory import MemoryStore
 from forager.store.protocol import Found, Store, Version, Visit
 from forager.store.settings import StoreSettings
 from forager.store.sqlite import SqliteStore
 from forager.terms import Channel, Kind, Outcome, Url, UrlId, Validators
 
+SETTINGS = Settings()
 LINKS, NEW = 79, 2
 STEMS, ENDINGS = ("vote", "rain", "bank", "club", "law", "sea"), ("", "s", "ing", "er", "ed")
 WORDS = [f"{stem}{ending}" for stem in STEMS for ending in ENDINGS]
@@ -89,34 +99,49 @@ def resident() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
-async def opening(directory: Path, count: int, *, visited: bool) -> tuple[float, float, float]:
-    """Bytes of memory per known URL, seconds to open, and megabytes on disk; all URLs pending."""
+async def filled(directory: Path, count: int, *, visited: bool) -> float:
+    """A run directory with so many known URLs, all pending; megabytes on disk."""
     store = await SqliteStore.open(directory)
+    shared = Shared.fresh(SETTINGS.forager.states.dimension, SETTINGS.forager.expectation, SETTINGS.forager.leaving)
+    shared.visits.reserve(count)
     numbers = iter(range(count))
     while block := list(islice(numbers, 10_000)):
         ids = await store.put([found(number) for number in block])
-        if visited:
-            async with asyncio.TaskGroup() as group:
-                for id in ids:
-                    validators = Validators(f'"{id:016x}"', "Fri, 17 May 2024 09:00:00 GMT")
-                    visit = Visit(id, 1.7e9, Outcome.FETCHED, 200, validators=validators, due=1.8e9 + id)
-                    group.create_task(store.ack(visit))
+        for id in ids if visited else ():
+            validators = Validators(f'"{id:016x}"', "Fri, 17 May 2024 09:00:00 GMT")
+            store.record(Visit(id, 1.7e9, Outcome.FETCHED, 200, validators=validators, due=1.8e9 + id))
+            shared.visits.visit(id, 1.7e9)
+    await store.keep("shared", shared.save())
     await store.close()
-    del store
-    with get_context("spawn").Pool(1) as fresh:  # a new process, so that nothing that was freed hides in the figure
-        seconds, size = fresh.apply(measured_opening, (directory, count))
-    return size, seconds, (directory / "crawl.db").stat().st_size / 1e6
+    return (directory / "crawl.db").stat().st_size / 1e6
 
 
-def measured_opening(directory: Path, count: int) -> tuple[float, float]:
-    return asyncio.run(_open(directory, count))
+def in_fresh_process(work: Callable[[Path], tuple[float, float]], directory: Path) -> tuple[float, float]:
+    """In a new process, so that nothing that was freed hides in the figure."""
+    with get_context("spawn").Pool(1) as fresh:
+        return fresh.apply(work, (directory,))
 
 
-async def _open(directory: Path, count: int) -> tuple[float, float]:
-    before, started = resident(), time.perf_counter()
+def opened_store(directory: Path) -> tuple[float, float]:
+    """Seconds of processor time to open it, and the bytes of memory it holds."""
+    return asyncio.run(_open(directory, crawl=False))
+
+
+def opened_crawl(directory: Path) -> tuple[float, float]:
+    return asyncio.run(_open(directory, crawl=True))
+
+
+async def _open(directory: Path, *, crawl: bool) -> tuple[float, float]:
+    before, started = resident(), time.process_time()
     store = await SqliteStore.open(directory)
-    seconds = time.perf_counter() - started
-    size = (resident() - before) / count
+    if crawl:
+        clock = WallClock()
+        async with open_wire(SETTINGS, clock) as wire:
+            made = await make_crawl(SETTINGS, clock, wire, store, [url(0)], [])
+            seconds, size = time.process_time() - started, resident() - before
+            del made
+    else:
+        seconds, size = time.process_time() - started, resident() - before
     await store.close()
     return seconds, size
 
@@ -125,18 +150,28 @@ async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pages", type=int, default=10_000)
     parser.add_argument("--callers", type=int, default=24)
-    parser.add_argument("--urls", type=int, default=100_000, help="known URLs for memory and opening")
+    parser.add_argument("--urls", type=int, nargs="*", default=[100_000], help="known URLs for memory and opening")
+    parser.add_argument("--never", action="store_true", help="only URLs that were never visited")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--directory", type=Path, help="where to put the run directories (default: a temporary one)")
     options = parser.parse_args()
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     with tempfile.TemporaryDirectory(dir=options.directory) as place:
-        for visited in (False, True):
-            size, seconds, disk = await opening(Path(place, f"open{visited}"), options.urls, visited=visited)
-            print(
-                f"{options.urls:>9,} URLs {'visited once' if visited else 'never visited':13}  "
-                f"{size:6.0f} bytes of memory each   opened in {seconds:5.2f} s   {disk:6.0f} MB on disk"
-            )
+        print(
+            f"{'':24}{'MB on disk':>12}{'store: bytes/URL':>18}{'opened, s':>11}{'crawl: bytes/URL':>18}{'opened, s':>11}"
+        )
+        for count in options.urls:
+            for visited in (False,) if options.never else (False, True):
+                directory = Path(place, f"{count}{visited}")
+                disk = await filled(directory, count, visited=visited)
+                told = f"{count:>10,} {'visited once' if visited else 'never visited':13}{disk:12.0f}"
+                for work in (opened_store, opened_crawl):
+                    seconds, size = in_fresh_process(work, directory)
+                    told += f"{size / count:18.0f}{seconds:11.2f}"
+                print(told, flush=True)
+                rmtree(directory)
+        if not options.pages:
+            return
         todo = list(pages(options.pages, np.random.default_rng(options.seed)))
         print(f"{'':34}  pages/s acknowledged  per processor s  new URLs/s put")
         for name, settings in {

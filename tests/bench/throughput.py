@@ -1,16 +1,18 @@
-"""How many pages a second one core crawls: Forager with everything on, beside Scrapy and a loop written by hand.
+"""How many pages a second Forager crawls, beside Scrapy and a loop written by hand.
 
-The same site for all, in the same run: `site.py`, in a process of its own on another core. Every contender runs in a
-fresh process bound to one core and crawls the whole site once.
+The same site for all, in the same run: `site.py`, in a process of its own on the last core. Every contender runs in a
+fresh process and crawls the whole site once: on the first core alone, with `processes` on the first two, shared with
+the site if there are no more.
 
     python tests/bench/throughput.py                     # 20,000 pages, some minutes
-    python tests/bench/throughput.py --pages 2000        # a first look
+    python tests/bench/throughput.py --pages 3000        # a first look
     python tests/bench/throughput.py --profile           # also Forager under cProfile
     pip install 'forager[bench,fast]'                    # for Scrapy and uvloop
 
-Forager's "links only" reads links and stores nothing (its store is in memory); "+ text, dates, prints" reads all that is
-read of a page; "everything" also writes crawl.db. `pages/cpu s` is what one core to itself would do; on a machine with
-other work it is the figure to compare.
+The peers store title and links only. Forager's "links only" reads links and stores nothing; "+ text, dates, judging" reads
+all that is read of a page, with its store in memory; "+ store" writes crawl.db, "+ recording" WARC files too.
+`pages/cpu s` counts the processor time of all processes of a contender, which is what to compare on a machine with other
+work; `pages/s` is by the clock.
 """
 
 import argparse
@@ -35,6 +37,7 @@ import throughput_peers as peers
 
 from forager.assembly import make_crawl, open_wire
 from forager.clock import WallClock
+from forager.engine.allocation import tune_allocation
 from forager.events import Event, Fetched
 from forager.foragers.settings import ForagerKind
 from forager.pages.urls import canonical
@@ -75,15 +78,16 @@ class Counting:
                 self.stopping.set()
 
 
-async def crawl(start: str, pages: int, *, disk: bool) -> int:
-    """The whole stack: robots, politeness, guard, reading, dates, fingerprints, judging, and crawl.db if wanted."""
+async def crawl(start: str, pages: int, *, disk: bool, record: bool = False, processes: int = 1) -> int:
+    """The whole stack: robots, politeness, guard, reading, dates, fingerprints, judging, and files if wanted."""
     clock, chosen, counting = WallClock(), settings(), Counting(pages)
+    chosen = replace(chosen, crawl=replace(chosen.crawl, processes=processes))
     seed = canonical(start)
     assert seed is not None
     with tempfile.TemporaryDirectory(prefix="throughput-") as folder:
         store: Store = await SqliteStore.open(Path(folder), chosen.store) if disk else MemoryStore()
         try:
-            async with open_wire(chosen, clock) as wire:
+            async with open_wire(chosen, clock, Path(folder, "warc") if record else None) as wire:
                 running = await make_crawl(chosen, clock, wire, store, [seed], [counting])
                 await running.run([seed], counting.stopping)
         finally:
@@ -105,10 +109,10 @@ async def links_only(start: str, pages: int) -> int:
         async def work() -> None:
             while True:
                 response = await wire.web.fetch(Request(await queue.get()))
-                for link in read(response, memo=memo, settings=chosen.pages).links:
-                    if link.url not in met:
-                        met.add(link.url)
-                        queue.put_nowait(link.url)
+                for url in read(response, memo=memo, settings=chosen.pages).targets:
+                    if url not in met:
+                        met.add(url)
+                        queue.put_nowait(url)
                 queue.task_done()
 
         seed = canonical(start)
@@ -138,9 +142,13 @@ CONTENDERS: dict[str, Callable[[str, int], int]] = {
     "Scrapy, tuned, lexbor": lambda start, pages: peers.scrapy(start, lexbor=True),
     "aiohttp + lexbor by hand": lambda start, pages: fast(peers.by_hand(start)),
     "Forager, links only": lambda start, pages: fast(links_only(start, pages)),
-    "  + text, dates, prints": lambda start, pages: fast(crawl(start, pages, disk=False)),
-    "Forager, everything": lambda start, pages: fast(crawl(start, pages, disk=True)),
+    "  + text, dates, judging": lambda start, pages: fast(crawl(start, pages, disk=False)),
+    "  + store": lambda start, pages: fast(crawl(start, pages, disk=True)),
+    "  + recording": lambda start, pages: fast(crawl(start, pages, disk=True, record=True)),
+    "store, processes: 2": lambda start, pages: fast(crawl(start, pages, disk=True, processes=2)),
+    "store, processes: 3": lambda start, pages: fast(crawl(start, pages, disk=True, processes=3)),
 }
+CEILING, BASE = "aiohttp + lexbor by hand", "Scrapy, tuned"
 
 
 def warm_up(name: str, start: str) -> None:
@@ -149,6 +157,7 @@ def warm_up(name: str, start: str) -> None:
         importlib.import_module("scrapy.crawler")
     else:
         fast(crawl(start, 50, disk=True))
+        tune_allocation()
 
 
 def measure(name: str, start: str, pages: int, profile: bool) -> None:
@@ -157,14 +166,20 @@ def measure(name: str, start: str, pages: int, profile: bool) -> None:
     watcher = cProfile.Profile()
     if profile:
         watcher.enable()
-    began, worked = time.perf_counter(), time.process_time()
+    began, worked = time.perf_counter(), processor_time()
     done = CONTENDERS[name](start, pages)
-    seconds, cpu = time.perf_counter() - began, time.process_time() - worked
+    seconds, cpu = time.perf_counter() - began, processor_time() - worked
     watcher.disable()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     print(json.dumps({"pages": done, "seconds": seconds, "cpu": cpu, "peak": peak}))
     if profile:
         pstats.Stats(watcher, stream=sys.stderr).sort_stats("tottime").print_stats(40)
+
+
+def processor_time() -> float:
+    """Seconds of this process and of those it has started and seen end."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
 
 
 @contextmanager
@@ -181,26 +196,27 @@ def serving(pages: int, core: int) -> Iterator[str]:
 
 def compare(names: list[str], pages: int, profile: bool) -> None:
     cores = sorted(os.sched_getaffinity(0))
-    print(f"{pages:,} pages of 41 KB with 79 links, one core each")
-    print(f"{'':26}{'pages/s':>9}{'pages/cpu s':>13}{'ms cpu/page':>13}{'peak MB':>9}{'× Scrapy':>10}")
-    base = None
+    print(f"{pages:,} pages of 41 KB with 79 links; one core each, with processes two")
+    columns = ("pages/s", "pages/cpu s", "ms cpu/page", "peak MB", "× Scrapy", "of ceiling")
+    print(f"{'':26}" + "".join(f"{column:>13}" for column in columns))
+    rates: dict[str, float] = {}
     with serving(pages, cores[-1]) as start:
         for name in names:
             command = [sys.executable, __file__, "--contender", name, "--start", start, "--pages", str(pages)]
+            mine = cores[: 2 if "processes" in name else 1]
             ran = subprocess.run(
                 [*command, *(["--profile"] if profile else [])],
                 stdout=subprocess.PIPE,
                 text=True,
                 check=True,
-                preexec_fn=lambda: os.sched_setaffinity(0, {cores[0]}),
+                preexec_fn=lambda mine=mine: os.sched_setaffinity(0, set(mine)),
             )
             told = json.loads(ran.stdout.splitlines()[-1])
-            rate = told["pages"] / told["cpu"]
-            base = rate if name == "Scrapy, tuned" else base
-            note = "" if told["pages"] == pages else f"  only {told['pages']} pages"
+            rate = rates[name] = told["pages"] / told["cpu"]
+            note = "" if told["pages"] >= pages else f"  only {told['pages']} pages"
             print(
-                f"{name:26}{told['pages'] / told['seconds']:9.0f}{rate:13.0f}{1000 / rate:13.3f}{told['peak'] / 1e6:9.0f}"
-                + (f"{rate / base:10.2f}" if base else f"{'':10}")
+                f"{name:26}{told['pages'] / told['seconds']:13.0f}{rate:13.0f}{1000 / rate:13.3f}{told['peak'] / 1e6:13.0f}"
+                + "".join(f"{rate / rates[peer]:13.2f}" if peer in rates else f"{'':13}" for peer in (BASE, CEILING))
                 + note,
                 flush=True,
             )
@@ -209,7 +225,7 @@ def compare(names: list[str], pages: int, profile: bool) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pages", type=int, default=20_000)
-    parser.add_argument("--only", default="", help="contenders whose name contains this")
+    parser.add_argument("--only", default="", help="contenders whose name contains one of these, parted by commas")
     parser.add_argument(
         "--profile", action="store_true", help="run under cProfile (Forager alone unless --only is given)"
     )
@@ -219,8 +235,8 @@ def main() -> None:
     if options.contender:
         measure(options.contender, options.start, options.pages, options.profile)
         return
-    only = options.only or ("everything" if options.profile else "")
-    names = [name for name in CONTENDERS if only.lower() in name.lower()]
+    only = options.only or ("+ store" if options.profile else "")
+    names = [name for name in CONTENDERS if any(part.strip().lower() in name.lower() for part in only.split(","))]
     if importlib.util.find_spec("scrapy") is None:
         print("Scrapy is not installed; pip install 'forager[bench]' brings it")
         names = [name for name in names if "Scrapy" not in name]
