@@ -63,7 +63,7 @@ def compare_policies(
         raise InputError(f"{log}: {world.pages} pages and {world.cycles} cycles are too few to compare on")
     judged = compare(world, chosen, settings, folds=folds, seed=seed, young=young)
     if output is not None:
-        write_report(output, log.name, world, judged)
+        write_report(output, log.name, world, judged, settings.k)
     if json:
         typer.echo(jsonlib.dumps(machine_readable(world, judged)))
     else:

@@ -95,7 +95,7 @@ def learn(
     checkpoint = output.with_name(output.name + ".checkpoint")
     source = f"{log.name} {world.pages} x {world.cycles} seed {seed}"
     progress = learning.from_text(_read(checkpoint), settings, source) if resume and checkpoint.exists() else None
-    train, validation = world.shuffled(stream(seed, "learn: order of pages")).folds(2)
+    train, validation = learning.split(world, settings, stream(seed, "learn: order of pages"))
     judges = {"train": Judge(train, settings), "validation": Judge(validation, settings)}
     with measurers(judges, processes or os.cpu_count() or 1) as measure:
         done = _learned(measure["train"], terminal_set(settings, world), settings, seed, progress, checkpoint, source)

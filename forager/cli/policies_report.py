@@ -23,25 +23,27 @@ _FIGURES: tuple[tuple[Figure, str], ...] = (
     ("age", "Age in cycles"),
 )
 _WINDOWS = (1, 2, 4, 8, 12)
+_BOUGHT = "In each cycle {:.2%} of them are visited; ± is half the 95% interval over folds of pages."
 
 
-def write_report(path: Path, name: str, log: ChangeLog, judged: Sequence[Judged]) -> None:
-    """Write the report to a file."""
+def write_report(path: Path, name: str, log: ChangeLog, judged: Sequence[Judged], k: float) -> None:
+    """Write the report to a file; `k` is the share of the pages visited per cycle."""
     try:
-        path.write_text(report(name, log, judged), encoding="utf-8")
+        path.write_text(report(name, log, judged, k), encoding="utf-8")
     except OSError as problem:
         raise OutputError(f"{path}: cannot be written ({problem.strerror})") from problem
 
 
-def report(name: str, log: ChangeLog, judged: Sequence[Judged]) -> str:
+def report(name: str, log: ChangeLog, judged: Sequence[Judged], k: float) -> str:
     """The report as a page."""
     title = f"Recrawl policies on {html.escape(name)}"
     size = f"{log.pages:,} pages, {log.cycles} cycles, {log.changed_share():.1%} of the pages change in a cycle."
     plots = [_curves(judged, figure, label, script=not place) for place, (figure, label) in enumerate(_FIGURES)]
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title><style>{_STYLE}</style>'
-        f"<h1>{title}</h1><p>{size}</p>{_table(judged)}<h2>Cycle by cycle</h2>{''.join(plots)}"
-        f"<h2>The top of the schedule</h2>{_top(judged)}<h2>Victories / losses by cycle (ChangeRate)</h2>"
+        f"<h1>{title}</h1><p>{size} {_BOUGHT.format(k)}</p>{_table(judged)}{_found(judged)}"
+        f"<h2>Cycle by cycle</h2>{''.join(plots)}"
+        f"<h2>The top of the schedule</h2>{_top(judged, k)}<h2>Victories / losses by cycle (ChangeRate)</h2>"
         f"<p>Cycles in which the policy of the row beats / loses to that of the column, paired t-test, p &lt; 0.05.</p>"
         f"{_matrix(judged)}{_hacs(log) if any(one.name == 'hacs' for one in judged) else ''}</html>"
     )
@@ -58,6 +60,20 @@ def _table(judged: Sequence[Judged]) -> str:
     return f"<table><tr><th>policy</th>{head}</tr>{rows}</table>"
 
 
+def _found(judged: Sequence[Judged]) -> str:
+    """Coverage and delay of documents, where the log knows of documents."""
+    if not any(len(one.delays()) for one in judged):
+        return ""
+    rows = ""
+    for one in judged:
+        delays = one.delays()
+        mean, median = (float(delays.mean()), float(np.median(delays))) if len(delays) else (0.0, 0.0)
+        figures = f"<td>{one.coverage():.1%}</td><td>{mean:.2f}</td><td>{median:.1f}</td>"
+        rows += f"<tr><th>{html.escape(one.name)}</th>{figures}</tr>"
+    head = "<tr><th>policy</th><th>coverage</th><th>mean delay</th><th>median delay</th></tr>"
+    return f"<h2>New documents</h2><p>Found while young; delays in cycles.</p><table>{head}{rows}</table>"
+
+
 def _curves(judged: Sequence[Judged], figure: Figure, label: str, *, script: bool) -> str:
     plot = go.Figure()
     for one in judged:
@@ -67,13 +83,18 @@ def _curves(judged: Sequence[Judged], figure: Figure, label: str, *, script: boo
     return str(plot.to_html(full_html=False, include_plotlyjs=script))
 
 
-def _top(judged: Sequence[Judged]) -> str:
+def _top(judged: Sequence[Judged], k: float) -> str:
     plot = go.Figure()
     for one in judged:
-        plot.add_scatter(x=[20, 40, 60, 80, 100], y=one.top(), name=html.escape(one.name), mode="lines+markers")
+        plot.add_scatter(
+            x=[100.0 * k * part / 5 for part in range(1, 6)],
+            y=one.top(),
+            name=html.escape(one.name),
+            mode="lines+markers",
+        )
     plot.update_layout(
         title="ChangeRate of the first part of each cycle's schedule",
-        xaxis_title="% of the schedule",
+        xaxis_title="% of all pages, best first",
         height=420,
         template="plotly_white",
     )

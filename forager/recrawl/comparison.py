@@ -45,7 +45,8 @@ class Judged:
         return np.asarray(np.mean([fold.top.mean(axis=0) for fold in self.folds], axis=0))
 
     def delays(self) -> FloatArray:
-        return np.concatenate([fold.discovery.delays for fold in self.folds if fold.discovery is not None])
+        found = [fold.discovery.delays for fold in self.folds if fold.discovery is not None]
+        return np.concatenate(found) if found else np.empty(0)
 
     def coverage(self) -> float:
         found = [fold.discovery for fold in self.folds if fold.discovery is not None]

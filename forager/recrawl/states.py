@@ -103,6 +103,7 @@ TERMINALS: Mapping[str, Callable[[States], FloatArray]] = {
     "gain": lambda s: estimators.index_gain(_lam(s), s.t),
     "since": lambda s: s.now - s.last_change,
     "rate": lambda s: _told(s.rate, s),
+    "hacs": lambda s: estimators.changed_since(_told(s.rate, s), s.now - _told(s.update, s)),
     "docs": lambda s: _told(s.documents, s) / np.maximum(s.n, 1.0),
     "hour": _hour,
     "hub": lambda s: _told(s.hub, s),
@@ -112,8 +113,11 @@ TERMINALS: Mapping[str, Callable[[States], FloatArray]] = {
 
 BASIC = ("n", "X", "t")
 ALL = (*BASIC, "cg", "nad", "sad", "aad", "gad")
-EXTENDED = (*ALL, "T", "lam", "azar", "gain", "since", "rate", "docs", "hour", "hub", "inlinks")
+EXTENDED = (*ALL, "T", "lam", "azar", "gain", "since", "rate", "hacs", "docs", "hour", "hub", "inlinks")
 """Ours; those that a log cannot tell are not offered."""
+
+TRAILED = frozenset({"rate", "hacs"})
+"""Terminals that need every interval between visits, not only running sums."""
 
 MEANINGS = {
     "n": "visits so far",
@@ -130,6 +134,7 @@ MEANINGS = {
     "gain": "azar times lam",
     "since": "cycles since the last change seen",
     "rate": "changes per cycle by maximum likelihood (HACS)",
+    "hacs": "chance of an update since the last known one (HACS)",
     "docs": "new documents per visit",
     "hour": "hour of the day",
     "hub": "1 for lists of links, else 0",

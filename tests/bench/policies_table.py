@@ -25,6 +25,7 @@ from hub_world import hub_world
 from forager.chance import stream
 from forager.recrawl.comparison import Judged, half_interval, victories
 from forager.recrawl.formula import text_of
+from forager.recrawl.gp import learning
 from forager.recrawl.gp.retrain import learn
 from forager.recrawl.gp.settings import GPSettings, Measure, Terminals
 from forager.recrawl.log import ChangeLog
@@ -41,7 +42,7 @@ Parts = tuple[ChangeLog, ChangeLog, ChangeLog]
 def read(arguments: argparse.Namespace) -> ChangeLog:
     """The log that was asked for, in random order."""
     if arguments.log == "hubs":
-        return hub_world(arguments.world)
+        return hub_world(arguments.world).shuffled(stream(0, "policies table"))
     if arguments.log == "brdc":
         return brdc_like(arguments.pages or (PAGES if arguments.full else 20_000))
     sys.path.insert(0, str(Path(__file__).parent.parent))
@@ -69,13 +70,14 @@ def on_earlier_time(log: ChangeLog) -> list[Parts]:
 
 
 def whole_hubs(log: ChangeLog) -> list[Parts]:
-    """Hubs share documents, so they are not dealt out: learned and validated on one world's first half, judged after."""
+    """Learned on the first half of time as `forager learn` would, judged on the second; all hubs together."""
     half = log.cycles // 2
-    return [(log.span(half, log.cycles), log.span(0, 2 * half // 3), log.span(2 * half // 3, half))]
+    parts = learning.split(log.span(0, half), GPSettings(fitness="discovery"), stream(0, "policies table"))
+    return [(log.span(half, log.cycles), *parts)]
 
 
 def wishes(arguments: argparse.Namespace) -> dict[str, GPSettings]:
-    sets: list[Terminals] = ["basic", "all", "extended"]
+    sets: list[Terminals] = arguments.terminals.split(",")
     asked: list[Measure] = ["discovery"] if arguments.log == "hubs" else arguments.fitness.split(",")
     population = arguments.population or (300 if arguments.full else 60)
     generations = arguments.generations or (50 if arguments.full else 10)
@@ -92,6 +94,7 @@ def main() -> None:
     parser.add_argument("--log", choices=("brdc", "emacs", "emacs-daily", "hubs"), default="brdc")
     parser.add_argument("--time", action="store_true", help="learn from the first half of time, judge on the second")
     parser.add_argument("--fitness", default="ndcg,freshness", help="changerate, ndcg, freshness; with commas")
+    parser.add_argument("--terminals", default="basic,all,extended", help="sets to learn with; with commas")
     parser.add_argument("--full", action="store_true", help="the papers' number of pages and population")
     parser.add_argument("--pages", type=int, default=0)
     parser.add_argument("--world", type=int, default=0, help="seed of the hub world")

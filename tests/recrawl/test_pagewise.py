@@ -38,6 +38,7 @@ FORMULAS = [
     "hub * t + inlinks",
     "t * (hour - 12) + X",
     "rate",
+    "hacs",
 ]
 
 

@@ -24,8 +24,8 @@ KNOWN_RULES: tuple[Tree, ...] = (
     ("/", "*", "t", "+", "X", 0.1, "+", "n", 1.0),
     *((name,) for name in ("cg", "nad", "sad", "aad", "gad", "azar", "gain")),
     ("*", "*", "t", "t", "lam"),  # least summed delay
+    ("hacs",),
     ("*", "rate", "t"),
-    ("*", "rate", "since"),  # much like HACS
     ("*", "docs", "t"),
     ("/", "*", "*", "docs", "n", "t", "T"),  # documents expected by their pace so far
 )

@@ -4,12 +4,15 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 
+import numpy as np
+
 from forager.errors import InputError
 from forager.recrawl.gp.choose import Candidate
 from forager.recrawl.gp.evolve import Generation, Measured, Measurer, Memory, evolve
 from forager.recrawl.gp.settings import GPSettings
 from forager.recrawl.gp.simplify import canonical
 from forager.recrawl.gp.tree import Tree, children, end_of, graft
+from forager.recrawl.log import ChangeLog
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,18 @@ class Progress:
         """The best of all runs so far, without repetition, in the order of the runs."""
         runs = [*self.finished, *([self.current.best] if self.current else [])]
         return list({tree: (tree, fitness) for run in runs for tree, fitness in run}.values())
+
+
+def split(log: ChangeLog, settings: GPSettings, rng: np.random.Generator) -> tuple[ChangeLog, ChangeLog]:
+    """Training and validation: the pages dealt out to two logs of equal size.
+
+    For discovery, where pages show the same documents, all pages: the first and the last three quarters of the time.
+    """
+    if settings.fitness == "discovery":
+        shuffled, quarter = log.shuffled(rng), log.cycles // 4
+        return shuffled.span(0, log.cycles - quarter), shuffled.span(quarter, log.cycles)
+    train, validation = log.shuffled(rng).folds(2)
+    return train, validation
 
 
 def learning(

@@ -2,6 +2,9 @@
 
 A program is a list of steps over rows; a row stands for a page or a group of pages. Functions and terminals are those of
 `primitives` and `states`; results may differ from theirs in the last bit.
+
+Compiled code is kept in `__pycache__`, and numba renews it only when the file of the calling function changes: whoever
+edits this file deletes `__pycache__/*.nb*` here.
 """
 
 from dataclasses import dataclass
@@ -18,15 +21,17 @@ from forager.recrawl.states import PRIOR
 
 FloatArray = NDArray[np.float64]
 
-FIELDS = ("last", "n", "X", "recent", "ranked", "halved", "last_change", "rate", "documents", "hub", "inlinks")
-LAST, N, X, RECENT, RANKED, HALVED, LAST_CHANGE, RATE, DOCUMENTS, HUB, INLINKS = range(len(FIELDS))
+FIELDS = (
+    *("last", "n", "X", "recent", "ranked", "halved", "last_change", "rate", "update", "documents", "hub", "inlinks"),
+)
+LAST, N, X, RECENT, RANKED, HALVED, LAST_CHANGE, RATE, UPDATE, DOCUMENTS, HUB, INLINKS = range(len(FIELDS))
 """Rows of the table of columns that a program reads."""
 
 _CODES = ("number", "+", "-", "*", "/", "pow", "log", "exp")
 _NUMBER, _ADD, _SUBTRACT, _MULTIPLY, _DIVIDE, _POWER, _LOG, _EXP = range(len(_CODES))
 _TERMINALS = (
     *("n", "X", "t", "cg", "nad", "sad", "aad", "gad", "T", "lam", "azar", "gain", "since", "rate", "docs", "hour"),
-    *("hub", "inlinks"),
+    *("hub", "inlinks", "hacs"),
 )
 _FIRST = len(_CODES)
 _BLOCK = 256
@@ -121,8 +126,11 @@ def _terminal(name, at, count, now, hour, table, out):  # type: ignore[no-untype
         out[:count] = hour
     elif name == 16:
         out[:count] = table[HUB, at : at + count]
-    else:
+    elif name == 17:
         out[:count] = table[INLINKS, at : at + count]
+    else:
+        for i in range(count):
+            out[i] = _chance(table[RATE, at + i], now - table[UPDATE, at + i])
 
 
 @njit(cache=True)

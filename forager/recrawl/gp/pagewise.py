@@ -21,6 +21,7 @@ from forager.recrawl.gp.machine import (
     RANKED,
     RATE,
     RECENT,
+    UPDATE,
     N,
     X,
     evaluate,
@@ -28,7 +29,7 @@ from forager.recrawl.gp.machine import (
 from forager.recrawl.gp.tree import Tree, terminals_of
 from forager.recrawl.log import ChangeLog, Documents
 from forager.recrawl.simulate import clock_of, downloads
-from forager.recrawl.states import hour_of
+from forager.recrawl.states import TRAILED, hour_of
 
 IntArray = NDArray[np.int64]
 _NEWTON_STEPS = 60
@@ -104,6 +105,8 @@ def _simulate(program, warmup, k, hours, following, discount, ideal, table, rate
                 visit = np.int64(table[N, page]) - 1
                 end = (table[LAST, page] + cycle) / 2.0 if changed else float(cycle)
                 length[page, visit], updated[page, visit], since[page] = end - since[page], changed, end
+                if changed:
+                    table[UPDATE, page] = end
                 table[RATE, page] = _likeliest_rate(length[page], updated[page], visit + 1)
             table[N, page] += 1.0
             table[X, page] += changed
@@ -160,7 +163,7 @@ class PagewiseSimulation:
             self._discount,
             self._ideal,
             self._table.copy(),
-            "rate" in terminals_of(tree),
+            not terminals_of(tree).isdisjoint(TRAILED),
             self._shown,
         )
         return rows, found
