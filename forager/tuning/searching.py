@@ -103,3 +103,5 @@ def _work(orders: Orders, shared: _Shared) -> None:
         trial = study.attempt(orders, ticket, stopped)
         if trial is not None:
             shared.told.put(trial)
+    if stopped():
+        shared.told.cancel_join_thread()  # nobody may be listening any more

@@ -1,0 +1,90 @@
+"""From trials to a judgement: the best with other luck, few changes, paired intervals, an honest verdict."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+from forager.settings import Settings
+from forager.simulation.account import Figures
+from forager.tuning.choosing import choose
+from forager.tuning.goals import GOALS, balance, goals_named
+from forager.tuning.judging import checking_lucks, interval, judge, judged_lucks, trial_lucks
+from forager.tuning.space import Point, changed
+from forager.tuning.study import Trial
+from tests.tuning.fake_course import figures, late, orders, replays
+
+BASE = Settings()
+LATE = (GOALS["late"],)
+
+
+def trial(ticket: int, value: float, changes: Point, **more: object) -> Trial:
+    return Trial(ticket, bool(more.get("pruned", False)), (value,), {}, changes, float(str(more.get("shortfall", 0.0))))
+
+
+def test_the_interval_of_paired_differences() -> None:
+    # differences 1, 2, 3: mean 2, s = 1, t(.975; 2) = 4.3027, 4.3027 / √3 = 2.4841
+    difference = interval([2.0, 4.0, 6.0], [1.0, 2.0, 3.0])
+    assert (difference.mean, difference.low) == (2.0, pytest.approx(-0.4841, abs=1e-4))
+    assert difference.high == pytest.approx(4.4841, abs=1e-4)
+    assert str(interval([1.0, 1.0], [2.0, 2.0])) == "-1 [-1, -1]"
+    assert math.isnan(interval([1.0], [2.0]).low)
+    assert math.isnan(interval([math.nan], [2.0]).mean)
+
+
+def test_the_luck_of_trials_choice_and_judgement_never_meets() -> None:
+    lucks = [*trial_lucks(1, 20), *checking_lucks(1, 20), *judged_lucks(1, 20)]
+    assert len(lucks) == len(set(lucks)) == 60
+
+
+def test_gains_are_shares_of_the_old_value_and_the_least_counts() -> None:
+    goals = goals_named(["late,coverage"])
+    assert balance(goals, (0.5, 0.9), (1.0, 0.8)) == pytest.approx(0.125)  # late halved, coverage up by an eighth
+    assert balance(goals, (0.5, 0.6), (1.0, 0.8)) == pytest.approx(-0.25)
+
+
+def test_changes_that_make_no_difference_are_taken_back(tmp_path: Path) -> None:
+    found = {"crawl.least_worth": 0.6, "crawl.explore": 0.2, "forager.max_step": 40}
+    trials = [trial(0, 1.18, {}), trial(4, 1.0, found), trial(5, 0.2, {"crawl.explore": 0.1}, pruned=True)]
+    chosen = choose(orders(tmp_path), trials, (1.18,), (7, 8, 9), replays=replays(lambda s: figures(late(s))),
+                    tell=lambda text: None)  # fmt: skip
+    assert chosen.changes == {"crawl.least_worth": 0.6}
+    assert chosen.taken_back == ("crawl.explore", "forager.max_step")
+    assert (chosen.trial, chosen.before, chosen.after) == (4, pytest.approx((1.18,)), pytest.approx((1.0,)))
+
+
+def test_a_trial_that_was_only_lucky_is_not_chosen(tmp_path: Path) -> None:
+    lucky, good = {"crawl.explore": 0.2}, {"crawl.least_worth": 0.5}
+    trials = [trial(3, 0.1, lucky), trial(4, 1.02, good)]
+    chosen = choose(orders(tmp_path), trials, (1.18,), (7,), replays=replays(lambda s: figures(late(s))),
+                    tell=lambda text: None)  # fmt: skip
+    assert chosen.changes == good
+
+
+def test_where_nothing_is_better_nothing_changes(tmp_path: Path) -> None:
+    trials = [trial(1, 1.0, {"crawl.explore": 0.2}), trial(2, 0.5, {"crawl.least_worth": 0.5}, shortfall=0.2)]
+    chosen = choose(orders(tmp_path), trials, (1.18,), (7,), replays=replays(lambda s: figures(late(s))),
+                    tell=lambda text: None)  # fmt: skip
+    assert (chosen.changes, chosen.trial) == ({}, None)
+
+
+@pytest.mark.parametrize(
+    ("goals", "old", "new", "better"),
+    [
+        (("late",), figures(late=2.0), figures(late=1.0), True),
+        (("late",), figures(late=1.0), figures(late=1.0), False),
+        (("late",), figures(late=1.0), figures(late=2.0), False),
+        (("requests",), figures(requests=4.0), figures(requests=3.0), True),
+        (("requests",), figures(requests=4.0), figures(requests=3.0, coverage=0.9), False),  # by finding less
+        (("late", "requests"), figures(2.0, 4.0), figures(1.0, 4.0), True),
+        (("late", "requests"), figures(2.0, 4.0), figures(1.0, 5.0), False),
+    ],
+)
+def test_better_means_something_gained_and_nothing_sought_lost(
+    goals: tuple[str, ...], old: Figures, new: Figures, better: bool, tmp_path: Path
+) -> None:
+    other = changed(BASE, {"crawl.explore": 0.2})
+    part = orders(tmp_path).parts[0]
+    played = replays(lambda settings: old if settings == BASE else new)
+    judged = judge(part, goals_named(goals), BASE, other, (1, 2, 3), played)
+    assert judged.better is better

@@ -1,0 +1,150 @@
+"""The search: what it tries, what it gives up, and that no finished trial is ever lost."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from forager.errors import InputError, StoreError
+from forager.settings import Settings
+from forager.simulation.account import Figures
+from forager.tuning.goals import GOALS
+from forager.tuning.searching import search
+from forager.tuning.space import Space, paper
+from forager.tuning.study import JOURNAL, START, Study, Trial, check_terms, claim
+from tests.tuning.fake_course import SPACE, figures, late, orders
+
+ROOT = Path(__file__).parents[2]
+LATE = (GOALS["late"],)
+
+
+def searched(folder: Path, first: int, limit: int, **more: object) -> list[Trial]:
+    search(orders(folder, **more), first, limit, processes=1, expired=lambda: False, tell=lambda one: None)  # type: ignore[arg-type]
+    return Study(folder, more.get("goals", LATE)).trials()  # type: ignore[arg-type]
+
+
+def test_the_first_trial_is_as_it_was_and_the_second_the_papers(tmp_path: Path) -> None:
+    first, second = searched(tmp_path, 0, 2, space=Space(Settings()))
+    assert first.changes == {}
+    wanted = paper(Settings())
+    assert second.changes == Space(Settings()).changes(Space(Settings()).of(wanted))
+    assert second.changes["forager.links"] == "all"
+
+
+def test_it_comes_close_to_the_best_there_is(tmp_path: Path) -> None:
+    done = [one for one in searched(tmp_path, 0, 45) if not one.pruned]
+    best = min(done, key=lambda one: one.values)
+    assert best.values[0] < 1.01  # at least_worth .6 it is 1, as it was 1.18
+    assert best.changes["crawl.least_worth"] == pytest.approx(0.6, abs=0.07)
+
+
+def test_hopeless_trials_are_given_up_early(tmp_path: Path) -> None:
+    done = searched(tmp_path, 0, 30)
+    pruned = [one for one in done if one.pruned]
+    assert pruned
+    assert not any(one.pruned for one in done[: START // 2])  # nothing to compare with yet
+    typical = sorted(one.values[0] for one in done)[len(done) // 2]
+    assert all(one.values[0] > min(1.18, typical) - 0.2 for one in pruned)
+
+
+def test_with_several_goals_nothing_is_given_up(tmp_path: Path) -> None:
+    def both(settings: Settings) -> Figures:
+        return figures(late(settings), requests=2 + settings.crawl.explore)
+
+    done = searched(tmp_path, 0, 20, formula=both, goals=(GOALS["late"], GOALS["requests"]))
+    assert [one.pruned for one in done] == [False] * 20
+    assert all(len(one.values) == 2 for one in done)
+
+
+def test_a_goal_that_finding_less_would_serve_is_sought_among_trials_that_cover_enough(tmp_path: Path) -> None:
+    def thrifty(settings: Settings) -> Figures:
+        worth = settings.crawl.least_worth
+        return figures(requests=5 - 4 * worth, coverage=1.0 if worth <= 0.5 else 0.5)
+
+    done = searched(tmp_path, 0, 20, formula=thrifty, goals=(GOALS["requests"],))
+    assert {one.shortfall > 0 for one in done} == {True, False}
+    for one in done:
+        assert (one.shortfall > 0) == (one.changes.get("crawl.least_worth", 0.3) > 0.5)
+
+
+def test_a_search_that_was_stopped_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
+    (tmp_path / "once").mkdir()
+    (tmp_path / "twice").mkdir()
+    searched(tmp_path / "twice", 0, 9)
+    assert searched(tmp_path / "twice", 9, 18) == searched(tmp_path / "once", 0, 18)  # across the start of TPE
+
+
+def test_a_stopped_trial_leaves_nothing_behind(tmp_path: Path) -> None:
+    study = Study(tmp_path, LATE)
+    assert study.attempt(orders(tmp_path), 0, lambda: True) is None
+    assert study.trials() == []
+
+
+def test_a_line_cut_short_is_mended(tmp_path: Path) -> None:
+    before = searched(tmp_path, 0, 3)
+    with (tmp_path / JOURNAL).open("ab") as journal:
+        journal.write(b'{"op_code":4,"worker')
+    claim(tmp_path).close()
+    assert Study(tmp_path, LATE).trials() == before
+    assert len(searched(tmp_path, 3, 4)) == 4
+
+
+def test_two_searches_do_not_share_a_folder(tmp_path: Path) -> None:
+    with claim(tmp_path), pytest.raises(StoreError, match="another forager tune is at work"):
+        claim(tmp_path)
+    claim(tmp_path).close()
+
+
+def test_trials_of_different_searches_are_not_mixed(tmp_path: Path) -> None:
+    study = Study(tmp_path, LATE)
+    check_terms(study, {"--budget": 20.0, "--for": ["late"]}, tmp_path)
+    check_terms(study, {"--budget": 20.0, "--for": ["late"]}, tmp_path)
+    with pytest.raises(InputError, match=r"another search \(differing: --budget\)"):
+        check_terms(study, {"--budget": 30.0, "--for": ["late"]}, tmp_path)
+
+
+def test_time_that_is_over_ends_the_search(tmp_path: Path) -> None:
+    told: list[Trial | None] = []
+    search(orders(tmp_path), 0, 50, processes=1, expired=lambda: len(told) >= 3, tell=told.append)
+    assert len(Study(tmp_path, LATE).trials()) == 3
+
+
+def test_a_setting_outside_the_space_is_never_moved(tmp_path: Path) -> None:
+    space = replace(SPACE, fixed={"forager.weblog.size": 50})
+    done = searched(tmp_path, 0, 15, space=space)
+    assert all(set(one.changes) <= {*SPACE.dimensions, "forager.weblog.size"} for one in done)
+    assert {one.changes["forager.weblog.size"] for one in done} == {50}
+
+
+def endless(folder: str, processes: int) -> None:
+    """A search that goes on until somebody kills it."""
+    search(orders(Path(folder)), 0, 10**6, processes=processes, expired=lambda: False, tell=lambda one: None)
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_killed_search_loses_no_finished_trial_and_leaves_nobody_behind(processes: int, tmp_path: Path) -> None:
+    code = f"if __name__ == '__main__': from tests.tuning.test_search import endless; endless({str(tmp_path)!r}, {processes})"
+    script = tmp_path / "script.py"
+    script.write_text(code)
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    started = subprocess.Popen(
+        [sys.executable, str(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+    )
+    journal, deadline = tmp_path / JOURNAL, time.monotonic() + 240
+    while time.monotonic() < deadline and not (journal.exists() and journal.read_bytes().count(b"\n") >= 6):
+        assert started.poll() is None, started.communicate()
+        time.sleep(0.05)
+    seen = [one for one in Study(tmp_path, LATE).trials() if one.ticket < 4]
+    os.kill(started.pid, signal.SIGKILL)
+    started.communicate(timeout=240)  # comes back when the last process that holds the other end is gone
+    claim(tmp_path).close()
+    kept = Study(tmp_path, LATE).trials()
+    assert [one for one in kept if one in seen] == seen
+    assert len(kept) == len({one.ticket for one in kept}) >= 4
+    now = searched(tmp_path, kept[-1].ticket + 1, kept[-1].ticket + 3)
+    assert now[:-2] == kept
