@@ -7,13 +7,17 @@ through the very same engine. Under it there must be no threads, processes or so
 import asyncio
 import math
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, NoReturn, Protocol, TypeVar
 
 T = TypeVar("T")
 
 _GRAIN = 2.0**-20
 """Seconds: the steps of virtual time, exact in floating point, so that a replay meets the very same moments."""
+
+
+_BEHIND = 0.9
+"""How fast a wall clock runs that waits to be caught up with."""
 
 
 class Clock(Protocol):
@@ -25,10 +29,21 @@ class Clock(Protocol):
 
 
 class WallClock:
-    """The time of the world."""
+    """The time of the world, but it never goes back.
+
+    A step forward is followed at once: the machine may have slept. After a step back ours goes on at nine tenths of the
+    pace until both agree again, so nobody waits for hours because a moment that was over lies ahead once more.
+    """
+
+    def __init__(self, wall: Callable[[], float] = time.time, steady: Callable[[], float] = time.monotonic) -> None:
+        """`wall` is the clock that may be set, `steady` one that only runs."""
+        self._wall, self._steady = wall, steady
+        self._told, self._at = wall(), steady()
 
     def now(self) -> float:
-        return time.time()
+        wall, at = self._wall(), self._steady()
+        self._told, self._at = max(wall, self._told + _BEHIND * (at - self._at)), at
+        return self._told
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(max(0.0, seconds))

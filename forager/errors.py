@@ -22,9 +22,13 @@ class Exit(IntEnum):
 
 
 class ForagerError(Exception):
-    """The operator can mend it; the message is one line that says how."""
+    """The operator can mend it; the message is one line that says how, whatever stood in the words it repeats."""
 
     exit = Exit.BUG
+
+    def __init__(self, message: str) -> None:
+        shown = "".join(sign if sign.isprintable() else " " for sign in message)
+        super().__init__(" ".join(shown.split()))
 
 
 class SettingsError(ForagerError):

@@ -201,7 +201,7 @@ def _from_overrides(overrides: Sequence[str]) -> dict[str, Given]:
 def _scalar(text: str, origin: str) -> object:
     try:
         return yaml.load(text, Loader=yaml.CSafeLoader)
-    except yaml.YAMLError:
+    except (yaml.YAMLError, UnicodeEncodeError, RecursionError):
         raise SettingsError(f"{origin}: {text!r} is not a valid value") from None
 
 

@@ -28,9 +28,14 @@ QUICK = (
 class Crawled:
     """What is left of a crawl."""
 
-    def __init__(self, settings: Settings, wrap: Callable[[Web, Clock], Web] = lambda web, clock: web) -> None:
-        """`wrap` puts another web round the newsroom, or in its place."""
-        self.settings, self.wrap = settings, wrap
+    def __init__(
+        self,
+        settings: Settings,
+        wrap: Callable[[Web, Clock], Web] = lambda web, clock: web,
+        clock: Callable[[float], LoopClock] = LoopClock,
+    ) -> None:
+        """`wrap` puts another web round the newsroom, or in its place; `clock` makes the clock from its epoch."""
+        self.settings, self.wrap, self.clock = settings, wrap, clock
         self.journal = io.BytesIO()
         self.summary = Summary()
         self.store: Store = MemoryStore()
@@ -44,7 +49,7 @@ class Crawled:
         return self
 
     async def _main(self, hours: float, start: float) -> None:
-        clock = LoopClock(self.settings.newsroom.start + start * 3600)
+        clock = self.clock(self.settings.newsroom.start + start * 3600)
         self.newsroom = Newsroom(self.settings.newsroom, clock)
         inner = self.wrap(self.newsroom, clock)
         stopping = asyncio.Event()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from forager.errors import SettingsError
+from forager.frontier.ground import Ground
 from forager.pages.urls import host, site
 from forager.terms import Url
 from forager.units import Count
@@ -34,7 +35,11 @@ class ScopeSettings:
     max_parameters: Count = 6
     """Query parameters of a URL; more look like a trap. Ours."""
     max_per_folder: Count = 20_000
-    """Known URLs that share host and folder; beyond it new ones are refused (calendars, session ids). Ours."""
+    """Known URLs that share host and folder; beyond it new ones are refused, unless documents were found there. Ours."""
+    barren_after: Count = 4
+    """Different pages seen in one place (a folder, or a path with the same parameters) without a document among them and
+    without a new document that they revealed; then no new link enters there (calendars, facets, visitor numbers). Five
+    times as many where links read like headlines. Ours."""
 
 
 class Scope:
@@ -45,12 +50,13 @@ class Scope:
         self.sites = {site(url) for url in seeds}
         self._allow, self._deny = _pattern("allow", settings.allow), _pattern("deny", settings.deny)
         self._folders: Counter[str] = Counter()
+        self.ground = Ground(settings.barren_after)
 
     def __repr__(self) -> str:
-        return f"<Scope of {len(self.sites)} sites, {sum(self._folders.values())} URLs entered>"
+        return f"<Scope of {len(self.sites)} sites, {sum(self._folders.values())} URLs entered, {self.ground!r}>"
 
-    def objection(self, url: Url, depth: int) -> str:
-        """Why the URL must stay out, in a few words; empty if it may enter."""
+    def objection(self, url: Url, depth: int, *, announced: bool = False) -> str:
+        """Why the URL must stay out, in a few words; empty if it may enter. `announced`: by a feed or sitemap."""
         if self._deny and self._deny.search(url):
             return "denied by scope.deny"
         if _site_of_host(host(url)) not in self.sites and not (self._allow and self._allow.search(url)):
@@ -65,7 +71,10 @@ class Scope:
             return "a trap: path too deep or repeating"
         if query.count("&") >= self.settings.max_parameters:
             return "a trap: too many query parameters"
-        if self._folders[_folder(url)] >= self.settings.max_per_folder:
+        if not announced and self.ground.is_barren(url):
+            return "a trap: many pages in this place, no document"
+        folder = _folder(url)
+        if self._folders[folder] >= self.settings.max_per_folder and not self.ground.is_fertile(f"{folder}/"):
             return "a trap: too many URLs in one folder"
         return ""
 
@@ -82,7 +91,7 @@ def _site_of_host(name: str) -> str:
 def _folder(url: Url) -> str:
     """Host and path up to the last slash; URLs that differ in their query alone share the whole path."""
     path, question, _ = url.partition("?")
-    return path if question else path.rpartition("/")[0]
+    return path if question else path.rstrip("/").rpartition("/")[0]
 
 
 def _repeats(segments: list[str]) -> bool:

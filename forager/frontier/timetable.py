@@ -217,12 +217,15 @@ class Timetable:
         kept = {name: replace(host, booked=0, active=0) for name, host in self._hosts.items()}
         return msgspec.msgpack.encode({name: host for name, host in kept.items() if not self._idle(host, now)})
 
-    def load(self, raw: bytes) -> None:
-        """Take over what another timetable saved."""
+    def load(self, raw: bytes, now: float) -> None:
+        """Take over what another timetable saved; nothing was started later than now, whatever its clock said."""
         try:
             self._hosts = msgspec.msgpack.decode(raw, type=dict[str, _Host])
         except msgspec.MsgspecError as error:
             raise StoreError(f"the kept timetable cannot be read ({error}); start a new run directory") from None
+        for host in self._hosts.values():
+            host.started = min(host.started, now)
+            host.blocked = min(host.blocked, now + self.settings.longest_block)
 
     # The rules.
 

@@ -38,9 +38,9 @@ def read_table(path: Path) -> pa.Table:
                 table = pa.json.read_json(path)
             case _:
                 table = pa.csv.read_csv(path)
-    except (pa.ArrowException, OSError) as problem:
+        return table.rename_columns([name.strip().lower() for name in table.column_names])
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as problem:
         raise InputError(f"{path}: cannot be read ({str(problem).splitlines()[0]})") from problem
-    return table.rename_columns([name.strip().lower() for name in table.column_names])
 
 
 def log_of_table(table: pa.Table, path: Path, cycle: float | None) -> ChangeLog:
@@ -132,7 +132,10 @@ def _column(table: pa.Table, path: Path, *names: str) -> pa.ChunkedArray:
 
 def _numbered(column: pa.ChunkedArray) -> tuple[list[str], IntArray]:
     """The distinct values in order of first appearance, and the number of each row's."""
-    encoded = column.cast(pa.string()).combine_chunks().dictionary_encode()
+    try:
+        encoded = column.cast(pa.string()).combine_chunks().dictionary_encode()
+    except pa.ArrowException:
+        raise InputError("the change log names pages in bytes that are no UTF-8 text; convert it") from None
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()
     return encoded.dictionary.to_pylist(), encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)

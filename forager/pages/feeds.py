@@ -162,7 +162,7 @@ def _text(element: etree._Element) -> str:
 
 def _json_feed(body: bytes, url: Url) -> Feed | None:
     try:
-        feed = msgspec.json.decode(body)
+        feed = msgspec.json.decode(body.decode("utf-8", "replace"))
     except (msgspec.DecodeError, RecursionError):
         return None
     if not isinstance(feed, dict) or "jsonfeed.org/version/" not in str(feed.get("version")):

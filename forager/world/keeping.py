@@ -4,7 +4,6 @@ Between two waits everything is decided synchronously: whether the page changed,
 links belong to the crawl.
 """
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -15,14 +14,16 @@ from numpy.typing import NDArray
 from forager.events import Event, Fetched
 from forager.foragers.sighting import NO_LINKS, Sighting
 from forager.frontier.scope import Scope
+from forager.frontier.skipped import REFUSALS, Skipped
 from forager.pages.changes import Change, has_changed
-from forager.pages.reader import Page, read
-from forager.pages.settings import PagesSettings
-from forager.pages.urls import UrlMemo
+from forager.pages.prints import byte_print
+from forager.pages.reader import Page
 from forager.store.protocol import Found, Known, Store, Version, VersionId, Visit
-from forager.terms import Dated, ForagerId, Kind, Outcome, Response, UrlId, Validators
+from forager.terms import Channel, Dated, ForagerId, Kind, Outcome, Response, UrlId, Validators
 from forager.units import Duration
-from forager.world.dating import Dating
+from forager.world.dating import DAY, Dating
+from forager.world.lately import Lately
+from forager.world.reading import PageReader
 
 LISTS = (Kind.HUB, Kind.FEED, Kind.SITEMAP)
 
@@ -62,42 +63,40 @@ class Focus(Protocol):
 
 
 class Keeper:
-    """Reads and keeps pages, and remembers what each looked like last."""
+    """Has pages read, keeps them, and remembers what each looked like last."""
 
     def __init__(
         self,
         store: Store,
         scope: Scope,
         settings: VisitSettings,
-        pages: PagesSettings,
+        reader: PageReader,
         note: Callable[[Event], None],
         states: States | None = None,
         focus: Focus | None = None,
     ) -> None:
-        self.store, self.scope, self.settings, self.pages, self.note = store, scope, settings, pages, note
+        self.store, self.scope, self.settings, self.reader, self.note = store, scope, settings, reader, note
         self.states, self.focus = states, focus
         self.dating = Dating(store)
-        self.skipped: Counter[str] = Counter()
-        """Links that stayed out, by the reason why."""
-        self.seen: dict[UrlId, Sighting] = {}
-        """The last sighting of each page."""
-        self._memo = UrlMemo()
+        self.skipped = Skipped()
+        """Links that stayed out, and why."""
+        self.lately = Lately()
 
     def __repr__(self) -> str:
-        return f"<Keeper of {len(self.seen)} pages, {sum(self.skipped.values())} links left out>"
+        return f"<Keeper of {len(self.lately)} pages, {self.skipped!r}>"
 
     async def keep(self, before: Known, response: Response, by: ForagerId) -> Sighting:
         """Keep what a visit showed of a page."""
         sighting = await self._kept(before, response, by)
-        self.seen[before.id] = sighting
+        self.lately.note(before.id, sighting)
         return sighting
 
     async def _kept(self, before: Known, response: Response, by: ForagerId) -> Sighting:
         if response.outcome is not Outcome.FETCHED:
             return await self._keep_nothing(before, response, by)
-        page = read(response, memo=self._memo, settings=self.pages)
-        if before.version is not None and page.byte_print == before.byte_print:
+        if before.version is not None and byte_print(response.body) == before.byte_print:
             return await self._keep_nothing(before, response, by)
+        page = await self.reader.read(response)
         old = await self._old_links(before)
         links, new = self._links(page, before, response.asked)
         changed = before.version is not None and has_changed(
@@ -112,7 +111,15 @@ class Keeper:
             is_document = page.kind is Kind.ARTICLE and page.robots.index
             dated = await self.dating.published(before, page, response.asked) if is_document else None
             version = self._version(page, links, dated)
-        number = await self.store.ack(self._visit(before, response, by, changed, version))
+        if before.version is None:
+            self._survey(before, page, dated, response.asked)
+        visit = self._visit(before, response, by, changed, version)
+        if version is not None:
+            number = self.store.record(visit)  # whoever judges the version waits until it is on disk
+            if new:
+                self.dating.kept(before, response.asked)
+        else:
+            number = await self.store.ack(visit)
         self._tell(before, response, by, page.kind, changed, new)
         if self.states is not None:
             self.states.read(before.id, page)
@@ -121,13 +128,26 @@ class Keeper:
         shown = before.version if number is None else number
         return _sighting(before.id, response.asked, shown, page.text_print, dated, links, page.kind)
 
+    def _survey(self, before: Known, page: Page, dated: Dated | None, now: float) -> None:
+        """Learn where documents stand; a young one speaks for the page that revealed it as well."""
+        if page.kind in (Kind.FEED, Kind.SITEMAP):
+            return
+        is_document, ground = page.kind is Kind.ARTICLE, self.scope.ground
+        ground.seen(before.url, document=is_document, canonical=page.canonical or "", text_print=page.text_print)
+        if before.source is not None and dated is not None and now - dated.time < DAY:
+            ground.revealed(self.store.url(before.source))
+
     async def _keep_nothing(self, before: Known, response: Response, by: ForagerId) -> Sighting:
         """The page is as it was, or there is none."""
         await self.store.ack(self._visit(before, response, by, changed=False, version=None))
         self._tell(before, response, by, before.kind, changed=False, new=0)
+        if response.outcome is Outcome.REFUSED:
+            self.skipped.add(REFUSALS.get(response.trouble, response.trouble.value), before.url)
+        if response.outcome is Outcome.GONE and before.visits == 0:
+            self.scope.ground.seen(before.url)
         if response.outcome not in (Outcome.FETCHED, Outcome.UNCHANGED):
-            return Sighting(before.id, response.asked, ok=False)
-        seen = self.seen.get(before.id)
+            return Sighting(before.id, response.asked, ok=False, gone=response.outcome is Outcome.GONE)
+        seen = self.lately.of(before.id)
         if seen is not None and seen.ok:
             return replace(seen, when=response.asked)
         links = await self._old_links(before)
@@ -135,7 +155,7 @@ class Keeper:
 
     async def _old_links(self, page: Known) -> NDArray[np.int64]:
         """The links of a page as it looked last."""
-        seen = self.seen.get(page.id)
+        seen = self.lately.of(page.id)
         if seen is not None and seen.ok:
             return seen.links
         if page.version is None:
@@ -150,19 +170,26 @@ class Keeper:
         ids: list[UrlId] = []
         entering: list[Found] = []
         depth = source.depth + 1
-        for link in page.links:
-            known = self.store.find(link.url)
+        announces = page.kind in (Kind.FEED, Kind.SITEMAP)
+        for target, known in zip(page.targets, self.store.find_all(page.targets), strict=True):
+            if known is not None and not announces:
+                ids.append(known)
+                continue
+            link = page.link(target)
             if known is not None:
                 ids.append(known)
                 if link.published is not None:
                     self.dating.announce(known, link.published)
                 continue
-            objection = "nofollow" if "nofollow" in link.rel else self.scope.objection(link.url, depth)
+            announced = link.channel is not Channel.LINK
+            objection = self.scope.objection(link.url, depth, announced=announced)
+            objection = "nofollow" if "nofollow" in link.rel else objection
             if objection:
-                self.skipped[objection] += 1
+                self.skipped.add(objection, link.url)
                 continue
             self.scope.enter(link.url)
             anchor = link.anchor or link.title
+            self.scope.ground.met(link.url, anchor, source.url)
             entering.append(Found(link.url, link.channel, now, source.id, anchor, depth, link.published, now))
         new = self.store.enter(entering)
         if self.states is not None and new:

@@ -25,9 +25,15 @@ def measured(crawled: Crawled, hours: float) -> Delay:
     )
 
 
-def spent(crawled: Crawled) -> Counter[str]:
-    """Requests by the kind of trap; under the empty name those outside of all traps."""
-    return Counter(trap_of(asked.target) for asked in crawled.newsroom.requests)
+def spent(crawled: Crawled, after: float = 0.0) -> Counter[str]:
+    """Requests by the kind of trap, after some hours; under the empty name those outside of all traps."""
+    since = crawled.settings.newsroom.start + after * 3600
+    return Counter(trap_of(asked.target) for asked in crawled.newsroom.requests if asked.at >= since)
+
+
+def share(requests: Counter[str]) -> float:
+    """Of requests in traps."""
+    return 1 - requests[""] / max(1, requests.total())
 
 
 def main() -> None:
@@ -38,8 +44,10 @@ def main() -> None:
     parser.add_argument("-s", dest="settings", action="append", default=[])
     given = parser.parse_args()
     kinds = list(dict.fromkeys(PLACES.values()))
-    print("| fleet | seed | traps | requests | in traps | coverage | median delay, min | per story | known |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    print(
+        "| fleet | seed | traps | requests | in traps | after a quarter | coverage | delay, min | per story | known |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|---|")
     for kind in given.kinds:
         total: Counter[str] = Counter()
         for seed in given.seeds:
@@ -47,10 +55,11 @@ def main() -> None:
                 overrides = (f"forager.kind={kind}", f"newsroom.traps={str(traps).lower()}", *given.settings)
                 crawled = crawl_newsroom(given.hours, *overrides, seed=seed)
                 found, asked = measured(crawled, given.hours), spent(crawled)
-                share = 1 - asked[""] / asked.total()
+                later = spent(crawled, given.hours / 4)
                 stories = crawled.store.counts().stories
                 print(
-                    f"| {kind} | {seed} | {'yes' if traps else 'no'} | {asked.total():,} | {share:.1%} | {found.coverage:.2f}"
+                    f"| {kind} | {seed} | {'yes' if traps else 'no'} | {asked.total():,} | {share(asked):.1%}"
+                    f" | {share(later):.1%} | {found.coverage:.2f}"
                     f" | {found.median / 60:.0f} | {asked.total() / max(1, stories):.1f} | {crawled.store.counts().known:,} |",
                     flush=True,
                 )

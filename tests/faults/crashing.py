@@ -1,8 +1,8 @@
 """A crawl that is killed again and again, and the account of it against the log of the server.
 
 The Newsroom is served by this process, so its log of requests survives every death of the crawl, which is a process (and
-a process group) of its own. One page at a time is under way at each host, and the next one is asked for only after the
-visit before was acknowledged. So in each life of the crawl all requests to a host but the last must be in the store.
+a process group) of its own. One page at a time is under way at each host, and visits are committed in their order. So in
+each life of the crawl the requests to a host that are in the store come before those that are not: a gap is a loss.
 """
 
 import os
@@ -68,10 +68,12 @@ class Killer:
     start: Callable[[list[str], Path], Started] = Command
     settings: Sequence[str] = BUSY
     lives: list[Life] = field(default_factory=list)
+    place: Path | None = None
+    """The run directory; None: `run` in the folder."""
 
     @property
     def run_dir(self) -> Path:
-        return self.folder / "run"
+        return self.place or self.folder / "run"
 
     @property
     def output(self) -> Path:
@@ -102,11 +104,12 @@ class Killer:
                 kill(process.pid, signal.SIGKILL)
         self._note(process, asked, began, (0, -signal.SIGKILL, -signal.SIGTERM))  # asked to end before it could listen
 
-    def finish(self, seconds: float) -> None:
-        """The last life: it ends by itself."""
+    def finish(self, seconds: float | None = None, *codes: int) -> str:
+        """A life that ends by itself, after some time or with one of these codes; what it said on standard error."""
         asked, began = len(self.newsroom.requests), time.time()
-        process = self.start(self.arguments("--time-limit", f"{seconds}s"), self.folder / "errors")
-        self._note(process, asked, began, (0,))
+        limit = () if seconds is None else ("--time-limit", f"{seconds}s")
+        self._note(self.start(self.arguments(*limit), self.folder / "errors"), asked, began, codes or (0,))
+        return (self.folder / "errors").read_text()
 
     def _note(self, process: Started, asked: int, began: float, expected: tuple[int, ...]) -> None:
         code = process.wait(PATIENCE)
@@ -155,33 +158,34 @@ class Account:
     requests: int
     """Of pages."""
     unstored: list[Asked]
-    """Requests without a visit in the store: they were under way when the crawl died."""
+    """Requests without a visit in the store: they were under way when the crawl died, or not yet acknowledged."""
     lost: list[Asked]
-    """Those among them after which the same life asked the same host for another page: they were acknowledged."""
+    """Those among them after which the same life stored a visit of a later request to the same host."""
     invented: list[Url]
     """Stored visits that the server knows nothing of."""
 
 
-def account(newsroom: Newsroom, lives: Sequence[Life], visits: Sequence[tuple[Url, Visit]]) -> Account:
-    """Match each stored visit with the request that it stems from: same URL, asked before and answered after it came."""
-    pages = [asked for asked in newsroom.requests if asked.target != "/robots.txt"]
+def account(newsroom: Newsroom, lives: Sequence[Life], visits: Sequence[tuple[Url, Visit]], since: int = 0) -> Account:
+    """Match each stored visit with the request that it stems from: same URL, asked before and answered after it came.
+
+    Of the server's log the first `since` requests are left out.
+    """
+    pages = [asked for asked in list(newsroom.requests)[since:] if asked.target != "/robots.txt"]
     waiting: defaultdict[str, list[Visit]] = defaultdict(list)
     for url, visit in sorted(visits, key=lambda pair: pair[1].at):
         waiting[url].append(visit)
     unstored, lost = [], []
-    last: dict[tuple[int, str], Asked] = {}
-    for asked in pages:
-        life = sum(asked.at > life.ended for life in lives)
-        last[life, asked.paper] = asked
-    for asked in pages:
+    stored_later: set[tuple[int, str]] = set()
+    for asked in reversed(pages):
         candidates = waiting[newsroom.bases[asked.paper] + asked.target]
         match = next((visit for visit in candidates if visit.at <= asked.at <= visit.at + visit.seconds + 0.01), None)
+        life = sum(asked.at > life.ended for life in lives), asked.paper
         if match is not None:
             candidates.remove(match)
+            stored_later.add(life)
             continue
         unstored.append(asked)
-        life = sum(asked.at > life.ended for life in lives)
-        if last[life, asked.paper] is not asked:
+        if life in stored_later:
             lost.append(asked)
     invented = [Url(url) for url, left in waiting.items() for visit in left if visit.status]
     return Account(len(pages), unstored, lost, invented)

@@ -3,12 +3,15 @@
 The second saves the seconds of loading; what is killed is a process and process group of its own in both cases.
 """
 
+import atexit
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -70,11 +73,20 @@ class Nursery:
     ) -> None:
         self._process.communicate(timeout=30)
 
-    def start(self, arguments: list[str], errors: Path) -> Forked:
+    def start(self, arguments: list[str], errors: Path, largest_file: int = resource.RLIM_INFINITY) -> Forked:
+        """`largest_file`: bytes beyond which no file can grow."""
         assert self._process.stdin is not None and self._process.stdout is not None
-        self._process.stdin.write(json.dumps([arguments, str(errors)]) + "\n")
+        self._process.stdin.write(json.dumps([arguments, str(errors), largest_file]) + "\n")
         self._process.stdin.flush()
         return Forked(int(self._process.stdout.readline()), self._process)
+
+
+@cache
+def nursery() -> Nursery:
+    """One for all tests of this process; it ends with it."""
+    entered = Nursery().__enter__()
+    atexit.register(entered.__exit__, None, None, None)
+    return entered
 
 
 def _raise_children() -> None:
@@ -85,11 +97,12 @@ def _raise_children() -> None:
 
     crawl_newsroom(0.1)  # loads what is compiled
     for line in sys.stdin:
-        arguments, errors = json.loads(line)
+        arguments, errors, largest_file = json.loads(line)
         child = os.fork()
         if child == 0:
             os.setsid()
             signal.signal(signal.SIGINT, signal.default_int_handler)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, resource.RLIM_INFINITY))
             nothing, file = os.open(os.devnull, os.O_RDWR), os.open(errors, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
             for number, source in enumerate((nothing, nothing, file)):
                 os.dup2(source, number)

@@ -9,20 +9,20 @@ from forager.chance import stream
 from forager.world.newsroom.settings import NewsroomSettings
 from forager.world.warc import Capture, captures, repair, warcs_in
 from tests.faults.crashing import Killer, Stored, account, doubles
-from tests.faults.launching import Nursery
+from tests.faults.launching import nursery
 from tests.served import served_newsroom
 from tests.world.test_warc_writing import check
 
 KILLS = 10
 ENDS = ("kill", "group", "drain")
-LIVELY = NewsroomSettings(pace=100.0, page_size=4000)
-"""A story every six seconds."""
+LIVELY = NewsroomSettings(pace=30.0, page_size=4000)
+"""A story every twenty seconds."""
 
 
 async def test_a_crawl_that_is_killed_again_and_again_loses_nothing_and_doubles_nothing(tmp_path: Path) -> None:
     rng = stream(1, "moments of death")
-    with served_newsroom(LIVELY, backlog_hours=0.3) as newsroom, Nursery() as nursery:
-        killer = Killer(newsroom, tmp_path, nursery.start)
+    with served_newsroom(LIVELY, backlog_hours=1.0) as newsroom:
+        killer = Killer(newsroom, tmp_path, nursery().start)
         for number in range(KILLS):
             # every fifth at any moment of its start
             killer.live(ENDS[number % 3], wait=float(rng.uniform(0, 1)), after_first=number % 5 != 4)

@@ -213,7 +213,7 @@ def test_a_saved_timetable_goes_on_as_before() -> None:
     before.set_crawl_delay("slow", 9.0)
     before.reserve("slow", 60.0)
     after = Timetable(rules)
-    after.load(before.save(60.0))
+    after.load(before.save(60.0), 60.0)
     assert after.delay("busy") == before.delay("busy") == 3.0
     for host in ("busy", "spent"):
         assert after.allowed_at(host, 60.0) == before.allowed_at(host, 60.0) > 60.0
@@ -223,7 +223,7 @@ def test_a_saved_timetable_goes_on_as_before() -> None:
 
 def test_a_damaged_save_is_an_error_that_says_what_to_do() -> None:
     with pytest.raises(StoreError, match="new run directory"):
-        Timetable().load(b"\x93\x01")
+        Timetable().load(b"\x93\x01", 0.0)
 
 
 def test_a_window_counts_what_lies_in_its_span() -> None:

@@ -105,7 +105,8 @@ class Site:
             return Sheet(Kind.TEXT, path, "1", self.opened, path.strip("/").replace("/", " ").capitalize())
         links = trap_links(path, query) if self.settings.traps else ()
         if links:
-            return Sheet(Kind.TEXT, target, "1", self.opened, path.strip("/").capitalize(), links=links)
+            title = "Nothing was found" if path.startswith("/old/") else path.strip("/").capitalize()
+            return Sheet(Kind.TEXT, target, "1", self.opened, title, links=links)
         return Sheet(Kind.NOTHING, path)
 
     def links(self, sheet: Sheet, now: float) -> list[str]:

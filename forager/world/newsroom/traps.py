@@ -77,7 +77,7 @@ def trap_links(path: str, query: str) -> Links:
     if path.startswith("/browse/"):
         return tuple((f"{path}{name}/", f"Shelf {name}") for name in _names(path, 3))
     if path.startswith("/old/"):
-        return tuple((f"/old/{name}", f"Try {name}") for name in _names(path, 3))
+        return tuple((f"/old/{name}", f"Perhaps you were looking for {name}?") for name in _names(path, 3))
     return ()
 
 

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -117,7 +118,7 @@ def load(folder: Path, *, check: bool = True) -> Tape:
         tape = Tape(**columns, **{name: contents[name] for name in _FACTS if name in contents})
     except FileNotFoundError:
         raise InputError(f"{folder}: not a tape, or not completely written (no {CONTENTS})") from None
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, SyntaxError, TokenError, EOFError) as error:
         raise InputError(f"{folder}: damaged tape: {str(error).splitlines()[0] if str(error) else error!r}") from None
     trouble = objection(tape)
     if trouble:

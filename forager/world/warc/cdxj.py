@@ -42,7 +42,7 @@ def read_line(text: str) -> Line | None:
     stamp, _, json = rest.partition(" ")
     try:
         return msgspec.structs.replace(_decode(json.encode()), stamp=stamp)
-    except (msgspec.DecodeError, UnicodeEncodeError):
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         return None
 
 

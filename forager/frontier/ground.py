@@ -1,0 +1,140 @@
+"""Fertile and barren ground: where on a site documents stand, and where a crawl could go on for ever and find none.
+
+Calendars, facets, endless pages, mazes of folders, numbers of visitors in links, *not found* that says *fine*: traps differ,
+but in all of them one page follows the other in the same place, none is a document, none reveals a new one, and many are
+copies. A *place* is a folder of the first or second level, a path with parameters, or a path with these very parameters.
+After some different pages without any yield it is barren: new links there do not enter the crawl, and those that entered
+are passed by, but for one in twenty. The first that yields something opens the place again. Where links lead to it, or from
+it, that read like headlines, patience is five times as long: what sections promise is seen only when articles are visited.
+"""
+
+from dataclasses import dataclass
+
+import msgspec
+
+from forager.errors import StoreError
+from forager.terms import Url
+
+_LEVELS = 2
+_ONE_IN = 20
+_HOPE = 5
+_HEADLINE = 25
+"""Characters of an anchor from which on it may be a headline, not the name of a section or a number."""
+_PRINTS = 20_000
+"""Texts remembered, to tell copies: some 2 MB."""
+
+
+@dataclass(slots=True)
+class Place:
+    """What the pages of a place were, as they were first seen."""
+
+    pages: int = 0
+    copies: int = 0
+    """Pages that say, or show, that they are another page of the site."""
+    yields: int = 0
+    """Documents among the other pages, and new documents that these revealed."""
+    hope: bool = False
+    """A link that reads like a headline stood on a page of this place, or leads to one."""
+
+    def is_barren(self, patience: int) -> bool:
+        if self.copies >= max(patience, 0.9 * self.pages):
+            return True
+        return self.yields == 0 and self.pages >= patience * (_HOPE if self.hope else 1)
+
+
+class Ground:
+    """Learns the places of all sites from pages seen for the first time."""
+
+    def __init__(self, patience: int) -> None:
+        self.patience = patience
+        self._places: dict[str, Place] = {}
+        self._barren: set[str] = set()
+        self._prints: dict[tuple[str, int], Url] = {}
+        self._passed = 0
+
+    def __repr__(self) -> str:
+        return f"<Ground of {len(self._places)} places, {len(self._barren)} of them barren>"
+
+    def is_barren(self, url: Url) -> bool:
+        """Whether a URL lies in a place where nothing is to be expected."""
+        return bool(self._barren) and any(place in self._barren for place in places(url))
+
+    def passes_by(self, url: Url) -> bool:
+        """Whether a known page is left alone; of those in barren places all but one in twenty are."""
+        if not self.is_barren(url):
+            return False
+        self._passed += 1
+        return self._passed % _ONE_IN > 0
+
+    def is_fertile(self, place: str) -> bool:
+        """Whether a place has yielded anything."""
+        known = self._places.get(place)
+        return known is not None and known.yields > 0
+
+    def met(self, url: Url, anchor: str, source: Url) -> None:
+        """A new link was met on a page."""
+        if len(anchor) >= _HEADLINE:
+            for name in (*places(url), *places(source)):
+                place = self._places.setdefault(name, Place())
+                if not place.hope:
+                    place.hope = True
+                    self._judge(name, place)
+
+    def seen(self, url: Url, *, document: bool = False, canonical: str = "", text_print: int = 0) -> None:
+        """A page was seen for the first time; `canonical` is the address it gives for itself.
+
+        A copy speaks against the narrowest of its places alone: other parameters of the same path may well matter.
+        """
+        copy = self._is_copy(url, canonical, text_print)
+        for name in places(url)[-1 if copy else 0 :]:
+            place = self._places.setdefault(name, Place())
+            place.pages += 1
+            place.copies += copy
+            place.yields += document and not copy
+            self._judge(name, place)
+
+    def revealed(self, source: Url) -> None:
+        """A page brought the first link to a new document."""
+        for name in places(source):
+            if name in self._places:
+                self._places[name].yields += 1
+                self._judge(name, self._places[name])
+
+    def save(self) -> bytes:
+        return msgspec.msgpack.encode(self._places)
+
+    def load(self, saved: bytes) -> None:
+        """Take over what another one learned."""
+        try:
+            self._places = msgspec.msgpack.decode(saved, type=dict[str, Place])
+        except msgspec.MsgspecError as error:
+            raise StoreError(f"the kept ground cannot be read ({error}); start a new run directory") from None
+        for name, place in self._places.items():
+            self._judge(name, place)
+
+    def _judge(self, name: str, place: Place) -> None:
+        if place.is_barren(self.patience):
+            self._barren.add(name)
+        else:
+            self._barren.discard(name)
+
+    def _is_copy(self, url: Url, canonical: str, text_print: int) -> bool:
+        """It says so, or its text stood on another page of the host."""
+        if text_print:
+            first = self._prints.setdefault((url.split("/", 3)[2], text_print), url)
+            if len(self._prints) > _PRINTS:
+                del self._prints[next(iter(self._prints))]
+            if first != url:
+                return True
+        return bool(canonical) and canonical != url
+
+
+def places(url: Url) -> list[str]:
+    """The places in which a URL lies, from the widest to the narrowest; none if it stands at the top of its site."""
+    path, _, query = url.partition("?")
+    parts = path.split("/")
+    found = ["/".join(parts[: 4 + level]) + "/" for level in range(min(len(parts) - 4, _LEVELS))]
+    if query:
+        names = "&".join(field.partition("=")[0] for field in query.split("&"))
+        found += [f"{path}?", f"{path}?{names}"]
+    return found
