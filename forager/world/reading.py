@@ -16,7 +16,7 @@ from collections import deque
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol, Self, cast
 
 import msgspec
 
@@ -103,8 +103,7 @@ class _Reader(asyncio.Protocol):
     _received: bytearray = field(default_factory=bytearray)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
+        self.transport = cast(asyncio.Transport, transport)
 
     def take(self, task: _Task) -> None:
         assert self.transport is not None
