@@ -46,9 +46,11 @@ class CrawlSettings:
     written by `forager learn`; it orders the pages that have been seen, all of its share is spent, and `least_worth`
     holds for never-visited pages only."""
     least_worth: Share = 0.3
-    """New documents expected of a request below which nobody asks at all: few requests, but none too few. Ours."""
+    """New documents expected of a request below which nobody asks at all: few requests, but none too few. The later
+    documents are found, the less is asked for; found six hours old on average (a quarter of 24 h), nothing. Ours."""
     explore: Share = 0.05
-    """Share of the downloads that may go to pages below `least_worth`, so that nothing is written off unseen. Ours."""
+    """Share of the downloads, and of the rests when nothing is worth one, for pages nobody has seen yet, or else below
+    `least_worth`: so that nothing is written off unseen. Ours."""
     ordering: OrderingKind = "td"
     """Which never-visited pages come first where their worth is alike: those of the largest long-term profit (`td`, the
     paper's; kinds that learn none take any), those that the link graph ranks highest by RW-EG with what pages earned as
