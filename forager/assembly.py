@@ -107,7 +107,7 @@ async def make_crawl(
     settings: Settings, clock: Clock, wire: Wire, store: Store, seeds: Sequence[Url], readers: Sequence[Reader]
 ) -> Crawl:
     """A crawl over a store: a new one, or the one that the store remembers."""
-    policy = read_policy(settings.crawl.policy, stream(settings.seed, "policy"), settings.recrawl)
+    policy = read_policy(settings.crawl.policy, stream(settings.seed, "policy"), settings.recrawl, settings.crawl.cycle)
     journal = Journal(readers)
     scope = await _scope(settings, store, seeds)
     shares = Shares(settings.crawl.recrawl_share, settings.timetable.concurrent_requests_per_host)

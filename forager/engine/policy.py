@@ -11,11 +11,15 @@ from forager.recrawl.policies import Formula, named
 from forager.recrawl.scheduler import WORTH, Policy
 from forager.recrawl.settings import RecrawlSettings
 
+DAY = 86_400.0
 
-def read_policy(name: str, rng: np.random.Generator, settings: RecrawlSettings, called: str = "") -> Policy:
+
+def read_policy(
+    name: str, rng: np.random.Generator, settings: RecrawlSettings, cycle: float, called: str = ""
+) -> Policy:
     """The policy of this name; what cannot be read is a `SettingsError`. `rng` is for the policy `rand`.
 
-    `called` is the name it goes by, if another one.
+    `cycle` is the length of a cycle in seconds; `called` the name it goes by, if another one.
     """
     if name == WORTH:
         if settings.retrain.enabled:
@@ -23,7 +27,7 @@ def read_policy(name: str, rng: np.random.Generator, settings: RecrawlSettings, 
         return Policy()
     try:
         if not name.endswith(".json"):
-            return Policy(called or name, named(name, rng, settings), name if called else "")
+            return Policy(called or name, named(name, rng, settings, DAY / cycle), name if called else "")
         tree = from_text(Path(name).read_text(encoding="utf-8"), name).tree
     except InputError as problem:
         raise SettingsError(f"crawl.policy: {problem}") from None

@@ -34,9 +34,12 @@ def changed_since(rate: FloatArray, t: FloatArray) -> FloatArray:
     return 1.0 - np.exp(-rate * t)
 
 
-def observed_rate(X: FloatArray, T: FloatArray, prior: float) -> FloatArray:
-    """λ = (X + a) / (T + 1) from the *time* observed, with prior a: the rate the index of Azar et al. wants."""
-    return (X + prior) / (T + 1.0)
+def observed_rate(X: FloatArray, T: FloatArray, prior: float, hope: float = 1.0) -> FloatArray:
+    """λ = (X + a) / (T + b) from the *time* observed: the rate the index of Azar et al. wants.
+
+    The prior is `prior` changes (a) in a time `hope` (b).
+    """
+    return (X + prior) / (T + hope)
 
 
 def index_gain(rate: FloatArray, t: FloatArray) -> FloatArray:

@@ -78,9 +78,11 @@ class Index:
 
     breadth: float
     prior: float = PRIOR
+    hope: float = 1.0
+    """Cycles in which a page of which nothing is known changes `prior` times."""
 
     def scores(self, states: States) -> FloatArray:
-        rate = estimators.observed_rate(states.X, states.T, self.prior)
+        rate = estimators.observed_rate(states.X, states.T, self.prior, self.hope)
         gain = estimators.index_gain(rate, states.t)
         return gain if self.breadth == 1.0 else gain * rate ** (self.breadth - 1.0)
 
@@ -90,9 +92,10 @@ class LeastDelay:
     """t²λ: least summed delay of the changes; the limit of the index for small λt, times the rate."""
 
     prior: float = PRIOR
+    hope: float = 1.0
 
     def scores(self, states: States) -> FloatArray:
-        return states.t**2 * estimators.observed_rate(states.X, states.T, self.prior)
+        return states.t**2 * estimators.observed_rate(states.X, states.T, self.prior, self.hope)
 
 
 class Adaptive:
@@ -123,8 +126,13 @@ NAMES = (
 )
 
 
-def named(name: str, rng: np.random.Generator, settings: RecrawlSettings = DEFAULTS) -> ScoreFunction:
-    """The policy of this name, or the formula it spells; a formula that cannot be read is an `InputError`."""
+def named(
+    name: str, rng: np.random.Generator, settings: RecrawlSettings = DEFAULTS, hope: float = 1.0
+) -> ScoreFunction:
+    """The policy of this name, or the formula it spells; a formula that cannot be read is an `InputError`.
+
+    `hope` is the time of the prior of rates, in cycles.
+    """
     match name:
         case "rand":
             return Rand(rng)
@@ -138,9 +146,9 @@ def named(name: str, rng: np.random.Generator, settings: RecrawlSettings = DEFAU
             return Hacs(settings.hacs)
         case "azar" | "azar-rate" | "breadth":
             breadth = {"azar": 0.0, "azar-rate": 1.0, "breadth": settings.breadth}[name]
-            return Index(breadth, settings.prior)
+            return Index(breadth, settings.prior, hope)
         case "t2":
-            return LeastDelay(settings.prior)
+            return LeastDelay(settings.prior, hope)
         case "adaptive":
             return Adaptive()
     return Formula.of(parse(name))

@@ -79,7 +79,7 @@ class RecrawlSettings:
     breadth: Annotated[float, Field(ge=0, le=1)] = 0.5
     """The policy `breadth` ranks by index × rate^breadth: 0 keeps copies fresh, 1 hunts for volume; ours."""
     prior: Positive = 0.5
-    """a of λ = (X + a)/(T + 1) in azar, azar-rate, t2 and breadth; ours."""
+    """a of λ = (X + a)/(T + 1) in azar, azar-rate, t2 and breadth; in a crawl the 1 is a day, else a cycle; ours."""
     warmup: Count = 2
     """Visits of every page before scores count, in simulations; stated."""
     hacs: HacsSettings = HACS

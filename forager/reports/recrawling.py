@@ -51,7 +51,7 @@ async def why_again(
 
 def _set(kept: Schedule, settings: RecrawlSettings) -> Policy:
     """The policy as it was set; of a file only its formula is needed."""
-    return read_policy(kept.formula or kept.setting, LUCK, settings, kept.setting)
+    return read_policy(kept.formula or kept.setting, LUCK, settings, kept.cycle, kept.setting if kept.formula else "")
 
 
 def _next(rank: int, kept: Schedule) -> str:

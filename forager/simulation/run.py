@@ -81,7 +81,7 @@ class Replay:
         self.thrift = Thrift(crawl.least_worth, crawl.explore, self.shared.pace, foragers.expectation.max_age)
         self._luck = stream(seed, "recrawl")
         self.scheduler = make_scheduler(
-            read_policy(crawl.policy, stream(seed, "policy"), recrawl),
+            read_policy(crawl.policy, stream(seed, "policy"), recrawl, crawl.cycle),
             self.shared,
             self.thrift,
             crawl,

@@ -94,6 +94,14 @@ def test_a_crawl_that_goes_on_knows_the_histories() -> None:
     assert crawled.crawl.scheduler.policy.name == "t2"
 
 
+def test_a_page_seen_once_is_hoped_to_change_once_in_two_days() -> None:
+    score = read_policy("t2", stream(1, "test"), RecrawlSettings(), 900.0).score
+    assert score is not None
+    history = History(cycle=900.0)
+    history.note(0, 0.0, False)
+    assert score.scores(history.states(1800.0)).tolist() == [2**2 * 0.5 / 96]  # t = 2 of the 96 cycles of a day
+
+
 def test_what_a_policy_may_be() -> None:
     rng = stream(1, "test")
     for name in (
@@ -111,8 +119,8 @@ def test_what_a_policy_may_be() -> None:
         "t2",
         "adaptive",
     ):
-        assert read_policy(name, rng, RecrawlSettings()).score is not None
-    assert read_policy("worth", rng, RecrawlSettings()).score is None
+        assert read_policy(name, rng, RecrawlSettings(), 900.0).score is not None
+    assert read_policy("worth", rng, RecrawlSettings(), 900.0).score is None
     for wrong in ("crawl.policy=nope", "crawl.policy=t *", "crawl.policy=__import__('os')"):
         with pytest.raises(SettingsError, match=r"crawl\.policy: expected worth, one of rand age"):
             load(Path("/dev/null"), [wrong])
@@ -122,21 +130,21 @@ def test_a_learned_function_is_read_from_its_file(tmp_path: Path) -> None:
     path = tmp_path / "function.json"
     rng = stream(1, "test")
     with pytest.raises(SettingsError, match=r"function.json cannot be read \(No such file"):
-        read_policy(str(path), rng, RecrawlSettings())
+        read_policy(str(path), rng, RecrawlSettings(), 900.0)
     path.write_text("{}")
     with pytest.raises(SettingsError, match="not a score function written by `forager learn`"):
-        read_policy(str(path), rng, RecrawlSettings())
+        read_policy(str(path), rng, RecrawlSettings(), 900.0)
     path.write_text(to_text(Function(parse("t * X"), "basic", "ndcg", 0.5, 0.4)))
-    assert str(read_policy(str(path), rng, RecrawlSettings())) == "t * X"
+    assert str(read_policy(str(path), rng, RecrawlSettings(), 900.0)) == "t * X"
 
 
 def test_retraining_needs_a_formula_to_improve() -> None:
     rng = stream(1, "test")
     with pytest.raises(SettingsError, match="set one to begin with"):
-        read_policy("worth", rng, RecrawlSettings(retrain=SMALL))
-    assert formula_of(read_policy("t2", rng, RecrawlSettings())) == "t ^ 2 * lam"
+        read_policy("worth", rng, RecrawlSettings(retrain=SMALL), 900.0)
+    assert formula_of(read_policy("t2", rng, RecrawlSettings(), 900.0)) == "t ^ 2 * lam"
     with pytest.raises(SettingsError, match="the policy adaptive is none"):
-        formula_of(read_policy("adaptive", rng, RecrawlSettings()))
+        formula_of(read_policy("adaptive", rng, RecrawlSettings(), 900.0))
 
 
 def lesson(current: str = "0 - t * X") -> Lesson:
