@@ -15,6 +15,8 @@ from forager.frontier import kernels
 from forager.frontier.kernels import Counts, Flags, Ids, Vector
 
 _BLOCKS = 256
+WORTH_SHARING = 200_000
+"""Links from which on a product is shared out: below, waiting for each other takes longer, above all on a busy machine."""
 
 Cores = Literal["all", "one"]
 """Whether a product over all links is shared out between the cores of the machine."""
@@ -55,7 +57,7 @@ class Sums:
     def __init__(self, links: Links, wanted: Flags, cores: Cores) -> None:
         self._links, self._wanted = links, wanted
         self._bounds: Counts | None = None
-        if cores == "all":
+        if cores == "all" and links.ends.size >= WORTH_SHARING:
             self._bounds = np.empty(_BLOCKS + 1, dtype=np.int64)
             kernels.share_out(links.starts, wanted, self._bounds)
 

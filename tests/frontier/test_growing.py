@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from forager.frontier.appeal import appeals
+from forager.frontier.graph import WORTH_SHARING
 from forager.frontier.growing import GrowingGraph, streamed
 from forager.frontier.steps import Ranking, WalkSettings
 from forager.frontier.walks import enriched_walk
@@ -42,7 +43,7 @@ def test_links_added_while_another_thread_packs_are_in_the_next_graph():
 
 def test_one_core_gives_the_scores_of_all_cores_to_the_last_bit():
     growing = GrowingGraph()
-    growing.add_links(*links(20_000, 3000))
+    growing.add_links(*links(2 * WORTH_SHARING, 30_000))
     graph = growing.graph()
     impact = np.random.default_rng(5).random(graph.pages)
     alone = enriched_walk(graph, impact, WalkSettings(cores="one"))
