@@ -102,10 +102,11 @@ def judge(name: str, part: Part, variants: dict[str, Settings], seeds: int, repl
     rows = dict(zip(variants, rows_of(replays(jobs), seeds, lambda one: False), strict=True))
     first = next(iter(rows.values()))
     print(f"\n{name}, {seeds} seeds: mean; difference to defaults with its 95% interval")
+    print(f"  {'':20}{'defaults':>9}" + "".join(f"{name:>11}{'':38}" for name in list(variants)[1:]))
     for figure in FIGURES:
         cells = [f"{first.mean(figure):>9.4g}"]
         for row in list(rows.values())[1:]:
-            cells.append(f"{row.mean(figure):>9.4g} {interval(row.values(figure), first.values(figure))!s:>30}")
+            cells.append(f"{row.mean(figure):>11.4g}  {interval(row.values(figure), first.values(figure))!s:<36}")
         print(f"  {figure:20}" + "".join(cells), flush=True)
     return rows
 
