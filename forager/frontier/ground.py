@@ -83,14 +83,17 @@ class Ground:
     def seen(self, url: Url, *, document: bool = False, canonical: str = "", text_print: int = 0) -> None:
         """A page was seen for the first time; `canonical` is the address it gives for itself.
 
-        A copy speaks against the narrowest of its places alone: other parameters of the same path may well matter.
+        A copy speaks against the narrowest of its places, and against those in which the other page lies as well: of
+        `/?visitor=1`, a copy of the home page, other parameters may well matter.
         """
-        copy = self._is_copy(url, canonical, text_print)
-        for name in places(url)[-1 if copy else 0 :]:
+        found, other = places(url), self._copied(url, canonical, text_print)
+        if other is not None:
+            found = [name for name in found if name in places(other) or name == found[-1]]
+        for name in found:
             place = self._places.setdefault(name, Place())
             place.pages += 1
-            place.copies += copy
-            place.yields += document and not copy
+            place.copies += other is not None
+            place.yields += document and other is None
             self._judge(name, place)
 
     def revealed(self, source: Url) -> None:
@@ -118,15 +121,15 @@ class Ground:
         else:
             self._barren.discard(name)
 
-    def _is_copy(self, url: Url, canonical: str, text_print: int) -> bool:
-        """It says so, or its text stood on another page of the host."""
+    def _copied(self, url: Url, canonical: str, text_print: int) -> Url | None:
+        """The page of which this is a copy: it says so, or its text stood there before; None if it is none."""
         if text_print:
             first = self._prints.setdefault((url.split("/", 3)[2], text_print), url)
             if len(self._prints) > _PRINTS:
                 del self._prints[next(iter(self._prints))]
             if first != url:
-                return True
-        return bool(canonical) and canonical != url
+                return first
+        return Url(canonical) if canonical and canonical != url else None
 
 
 def places(url: Url) -> list[str]:

@@ -76,6 +76,13 @@ def test_copies_of_other_pages_are_no_yield_whatever_they_show() -> None:
     assert shown.is_barren(url("/old/9"))
 
 
+def test_copies_speak_against_all_places_that_they_share_with_the_other_page() -> None:
+    ground = Ground(patience=3)
+    for facet in ("a=1", "b=1", "c=1", "a=1&b=1"):
+        ground.seen(url(f"/search?{facet}"), text_print=77)
+    assert ground.is_barren(url("/search?z=1"))
+
+
 def test_of_the_known_pages_in_a_barren_place_one_in_twenty_is_looked_at() -> None:
     ground = Ground(patience=3)
     assert not ground.passes_by(url("/calendar/1"))
