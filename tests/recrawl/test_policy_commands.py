@@ -49,6 +49,17 @@ def test_a_function_is_learned_written_and_compared(
     assert table["oracle"]["freshness"] >= max(entry["freshness"] for entry in table["policies"])
 
 
+def test_one_learns_from_the_past_and_judges_on_the_future(
+    log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    function = tmp_path / "function.json"
+    learn_small(log, function, train_until="60%")
+    capsys.readouterr()
+    assert json.loads(function.read_text())["provenance"]["cycles"] == 9  # 60% of 15
+    compare_policies(log, ["nad", str(function)], folds=2, from_="60%", json=True)
+    assert json.loads(capsys.readouterr().out)["log"]["cycles"] == 6
+
+
 def test_a_learning_that_stopped_goes_on_and_ends_the_same(
     log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -105,6 +116,8 @@ def test_discovery_logs_add_coverage_and_delay(tmp_path: Path, capsys: pytest.Ca
         ({"k": "none"}, "--k none"),
         ({"cycle": "soon"}, "--cycle soon"),
         ({"fitness": "discovery"}, "--documents"),
+        ({"train_until": "2022-01-01"}, "--train-until 2022-01-01"),
+        ({"pages": "some"}, "--pages some"),
         ({"warmup": 15}, "too few"),
     ],
 )
