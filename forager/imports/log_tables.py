@@ -38,9 +38,13 @@ def read_table(path: Path) -> pa.Table:
                 table = pa.json.read_json(path)
             case _:
                 table = pa.csv.read_csv(path)
-        return table.rename_columns([name.strip().lower() for name in table.column_names])
+        names = [name.strip().lower() for name in table.column_names]
     except (pa.ArrowException, OSError, UnicodeDecodeError) as problem:
         raise InputError(f"{path}: cannot be read ({str(problem).splitlines()[0]})") from problem
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"{path}: has more than one column {twice}; keep one of them")
+    return table.rename_columns(names)
 
 
 def log_of_table(table: pa.Table, path: Path, cycle: float | None) -> ChangeLog:

@@ -15,6 +15,7 @@ FOUND = [
     ("feed", b'{"version":"https://jsonfeed.org/version/1","items":[{"url":"https://a.example/2","title":"caf\xe9"}]}'),
     ("change_log", b"ab\x91,time,changed\na,0,1\n"),
     ("change_log", b"url,time,changed\nab\x91,0,1\nab\x91,3600,0\n"),
+    ("change_log", b"url,time,Time,changed\na,0,0,1\na,3600,3600,0\n"),
     ("tape", b"\x01\x01\x00{"),
     ("settings", b"crawl.cycle=\x80"),
     ("index", b'a b {"x":' + b"[" * 100_000),
