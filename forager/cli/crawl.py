@@ -99,7 +99,7 @@ async def _crawl(
             chronicle = Chronicle()
             crawl = await make_crawl(settings, clock, wire, store, seeds, [summary, chronicle, log])
             for name in archives:
-                pages, captures = await crawl.warm_up(histories(name))
+                pages, captures = await crawl.warm_up(seeds, histories(name))
                 log.say("history", f"{captures:,} captures of {pages:,} pages from {name}", at=clock.now())
             watched = live_view(str(run_dir), crawl, chronicle, wire)
             await stack.enter_async_context(shown(watched, chronicle, settings.dashboard, log.dashboard(clock)))

@@ -29,7 +29,7 @@ from forager.recrawl.captured import Captured
 from forager.recrawl.scheduler import Scheduler
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.store.protocol import Found, Store
-from forager.terms import Channel, Kind, Url
+from forager.terms import Channel, Kind, Url, UrlId
 from forager.world.visits import WebWorld
 
 
@@ -80,8 +80,9 @@ class Crawl:
                     group.create_task(self._recrawl().run(stopping))
         await self.save()
 
-    async def warm_up(self, captured: Iterable[Captured]) -> tuple[int, int]:
+    async def warm_up(self, seeds: list[Url], captured: Iterable[Captured]) -> tuple[int, int]:
         """Take in what an archive knows of pages of this crawl; how many pages and captures that were."""
+        await self._plant(seeds)
         return await warm_up(captured, self.store, self.scheduler.watch, self.shared.visits, self.world.keeper.scope)
 
     async def save(self) -> None:
@@ -93,12 +94,17 @@ class Crawl:
     async def _begin(self, seeds: list[Url]) -> None:
         """Enter the seeds, let the first foragers out, and catch up with what a sudden end left undecided."""
         now = self.clock.now()
-        ids = await self.store.put([Found(url, Channel.SEED, now, due=now) for url in seeds])
+        ids = await self._plant(seeds)
         if not self.agent.records:
             self.agent.start(np.asarray(ids, dtype=np.int64), now)
         announce(self.agent, self.journal.write)
         await self._remember_stories()
         await self._decide_leftovers(now)
+
+    async def _plant(self, seeds: list[Url]) -> list[UrlId]:
+        """Enter the seeds; those known already stay as they are."""
+        now = self.clock.now()
+        return await self.store.put([Found(url, Channel.SEED, now, due=now) for url in seeds])
 
     async def _remember_stories(self) -> None:
         """Stories that were stored are accepted documents, whatever the fleet's own memory says."""

@@ -37,7 +37,9 @@ async def warm_up(
 
 
 async def _enter(batch: list[Captured], store: Store, watch: Watch, statistics: VisitStatistics) -> int:
-    found = [Found(Url(one.url), Channel.ARCHIVE, float(one.when[0]), depth=1) for one in batch]
+    found = [
+        Found(Url(one.url), Channel.ARCHIVE, float(one.when[0]), depth=1, due=float(one.when[-1])) for one in batch
+    ]
     captures = 0
     for id, one in zip(await store.put(found), batch, strict=True):
         new = one.when > watch.history.last(id)

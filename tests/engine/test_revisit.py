@@ -16,6 +16,7 @@ from forager.engine.remembering import HISTORY, Schedule, policy_in_use, recall_
 from forager.engine.retraining import Retraining, apart, at_once
 from forager.errors import SettingsError
 from forager.events import Learned
+from forager.recrawl.captured import Captured
 from forager.recrawl.contest import Lesson, Verdict, contest, formula_of
 from forager.recrawl.formula import parse
 from forager.recrawl.history import History
@@ -25,7 +26,7 @@ from forager.recrawl.scheduler import Policy
 from forager.recrawl.settings import RecrawlSettings, RetrainSettings
 from forager.recrawl.watching import Watch
 from forager.settings import load
-from forager.terms import UrlId
+from forager.terms import Channel, Url, UrlId
 from tests.virtual import Crawled, crawl_newsroom
 
 SMALL = RetrainSettings(enabled=True, after=100, terminals="basic", population=12, generations=2)
@@ -225,3 +226,14 @@ def test_another_setting_wins_over_what_was_learned_before() -> None:
     assert policy_in_use(Policy("age"), kept).name == "age"
     assert str(policy_in_use(Policy("t2"), kept)) == "t * X"
     assert math.isclose(kept.cycle, 900.0)
+
+
+def test_an_archive_does_not_make_a_seed_anything_else() -> None:
+    crawled = crawl_newsroom(0.05)
+    home = crawled.newsroom.homes[0]
+    captured = [Captured(url, np.array([0.0, 900.0]), np.array([False, True])) for url in (home, f"{home}old")]
+    again = Crawled(crawled.settings).run(0.05)
+    pages, captures = asyncio.run(again.crawl.warm_up([home], captured))
+    assert (pages, captures) == (2, 2)  # the home page was visited since: its captures are too old to count
+    channels = [again.store.known(UrlId(again.store.find(url) or 0)).channel for url in (home, Url(f"{home}old"))]
+    assert channels == [Channel.SEED, Channel.ARCHIVE]
