@@ -154,6 +154,11 @@ class ReadBeside:
         )
 
     @property
+    def ready(self) -> "list[_Reader]":
+        """The readers that have started; until there is one, pages are read here."""
+        return [reader for reader in self._readers if reader.is_ready]
+
+    @property
     def pids(self) -> list[int]:
         """The numbers of the processes beside us."""
         return [reader.process.pid for reader in self._readers]
@@ -177,14 +182,15 @@ class ReadBeside:
         await self._stack.__aexit__(kind, error, trace)
 
     async def read(self, response: Response) -> Page:
-        if len(response.body) < SMALL or not self._readers:
+        readers = self.ready
+        if len(response.body) < SMALL or not readers:
             return self._here.page(response)
         try:
             job = msgspec.msgpack.encode(Job(response.url, response.asked, response.headers, response.body))
         except UnicodeEncodeError:  # half a surrogate pair in a header
             return self._here.page(response)
         task = _Task(LENGTH.pack(len(job)) + job, asyncio.get_running_loop().create_future())
-        self._give(task)
+        min(readers, key=lambda reader: len(reader.tasks)).take(task)  # the one with the least to do
         facts = await task.done
         if task.crashes >= ATTEMPTS:
             return unreadable(response, "markup: reading it takes too long or crashes", self.settings)
@@ -214,7 +220,7 @@ class ReadBeside:
             while self._waiting:
                 _settle(self._waiting.popleft())
         while self._waiting:
-            self._give(self._waiting.popleft())
+            self._readers[0].take(self._waiting.popleft())
 
     async def _replace(self, reader: _Reader) -> None:
         await asyncio.get_running_loop().run_in_executor(None, _end, reader.process)
@@ -229,10 +235,6 @@ class ReadBeside:
         self._readers.append(reader)
         while self._waiting:
             reader.take(self._waiting.popleft())
-
-    def _give(self, task: _Task) -> None:
-        """To the reader with the least to do."""
-        min(self._readers, key=lambda reader: len(reader.tasks)).take(task)
 
 
 def _spawned(connection: socket.socket, seconds: float, settings: PagesSettings) -> "subprocess.Popen[bytes]":

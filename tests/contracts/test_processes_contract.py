@@ -4,14 +4,17 @@ import asyncio
 import sqlite3
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from forager.assembly import make_crawl, open_wire
 from forager.clock import WallClock
 from forager.events import Event, Fetched
 from forager.foragers.settings import ForagerKind
+from forager.pages.reader import Page
 from forager.settings import Settings
 from forager.store.sqlite import SqliteStore
+from forager.terms import Response
+from forager.world.reading import ReadBeside
 from tests.server import LOOPBACK, Served, serving
 
 PAGES = 13
@@ -31,6 +34,25 @@ def story(number: int) -> Served:
     return Served(
         f"<html><head>{head}</head><body><article>{prose}</article>{links}{extra}</body></html>".encode(), headers=HTML
     )
+
+
+class Started:
+    """Readers beside the crawl that are waited for, so that every page is read by them."""
+
+    def __init__(self, inner: ReadBeside) -> None:
+        self.inner = inner
+
+    async def __aenter__(self) -> Self:
+        await self.inner.__aenter__()
+        while not self.inner.ready:
+            await asyncio.sleep(0.01)
+        return self
+
+    async def __aexit__(self, *error: Any) -> None:
+        await self.inner.__aexit__(*error)
+
+    async def read(self, response: Response) -> Page:
+        return await self.inner.read(response)
 
 
 async def rows(folder: Path, start: str, processes: int) -> dict[str, list[tuple[Any, ...]]]:
@@ -55,6 +77,9 @@ async def rows(folder: Path, start: str, processes: int) -> dict[str, list[tuple
     try:
         async with open_wire(settings, WallClock()) as wire:
             crawl = await make_crawl(settings, WallClock(), wire, store, [start], [watch])
+            reader = crawl.world.keeper.reader
+            if isinstance(reader, ReadBeside):
+                crawl.world.keeper.reader = Started(reader)
             await crawl.run([start], stopping)
     finally:
         await store.close()
