@@ -6,6 +6,7 @@ copies. A *place* is a folder of the first or second level, a path with paramete
 After some different pages without any yield it is barren: new links there do not enter the crawl, and those that entered
 are passed by, but for one in twenty. The first that yields something opens the place again. Where links lead to it, or from
 it, that read like headlines, patience is five times as long: what sections promise is seen only when articles are visited.
+Each yield earns as much patience again, so that a lucky find (a box of headlines on every page) opens no trap for good.
 """
 
 from dataclasses import dataclass
@@ -39,7 +40,8 @@ class Place:
     def is_barren(self, patience: int) -> bool:
         if self.copies >= max(patience, 0.9 * self.pages):
             return True
-        return self.yields == 0 and self.pages >= patience * (_HOPE if self.hope else 1)
+        longer = _HOPE * (1 + self.yields) if self.hope or self.yields else 1
+        return self.pages >= patience * longer
 
 
 class Ground:

@@ -54,6 +54,16 @@ def test_one_document_or_one_that_was_revealed_makes_a_place_fertile_again() -> 
         assert not ground.is_barren(url("/x/9"))
 
 
+def test_each_yield_earns_patience_for_some_more_pages_not_for_ever() -> None:
+    ground = Ground(patience=3)
+    see(ground, "/x/", 10)
+    ground.revealed(url("/x/0"))
+    see(ground, "/x/", 19)
+    assert not ground.is_barren(url("/x/9"))  # 29 pages, one yield: 3 · 5 · (1 + 1) = 30
+    see(ground, "/x/", 1)
+    assert ground.is_barren(url("/x/9"))
+
+
 def test_where_links_read_like_headlines_patience_is_five_times_as_long() -> None:
     ground = Ground(patience=3)
     ground.met(url("/2026/03/tunnel"), HEADLINE, url("/section/near"))
