@@ -93,6 +93,10 @@ class History:
         self.grow(int(pages.max(initial=-1)) + 1)
         return np.asarray(self._counts[0, pages] > 0)
 
+    def surprise(self, page: int) -> bool | None:
+        """Whether the last visit of a page saw a change; None if there is no visit before it."""
+        return bool(self._sums[0, page]) if self._counts[0, page] > 1 else None
+
     def last(self, page: int) -> float:
         """The last visit of a page; −inf if there was none."""
         return float(self._times[1, page]) if page < self._size and self._counts[0, page] else -np.inf

@@ -96,9 +96,9 @@ class Scheduler:
 
     def looked(self, page: int) -> None:
         """The recrawl side itself visited a page, which `saw` was told of; its first visit can show no change."""
-        states = self.watch.history.states(0.0, np.array([page]))
-        if states.n[0] > 1:
-            self._found.append(bool(states.recent[0]))
+        changed = self.watch.history.surprise(page)
+        if changed is not None:
+            self._found.append(changed)
 
     def postpone(self, page: int, until: float) -> None:
         """A page that was chosen is not to be had before a time."""

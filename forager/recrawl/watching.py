@@ -30,7 +30,11 @@ class Watch:
 
     def saw(self, page: int, when: float, version: int) -> None:
         """A visit; `version` is -1 if no page could be had."""
-        self.saw_all(np.array([page]), np.array([when]), np.array([version]))
+        self._grow(page + 1)
+        held = int(self._held[page])
+        if version >= 0:
+            self._held[page] = version
+        self.enter(np.array([page]), np.array([when]), np.array([version >= 0 <= held and version != held]))
 
     def saw_all(self, pages: IntArray, when: FloatArray, version: IntArray) -> None:
         """Visits of distinct pages."""
