@@ -11,7 +11,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from forager.tuning.study import Study
 
-LEAST = 10
+LEAST = 25
 """Finished trials without which nothing can be said (ours)."""
 
 

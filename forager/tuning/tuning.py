@@ -114,15 +114,16 @@ class Tuning:
             lucks = checking_lucks(seed, CHECKED)
             chosen = choose(self.orders, self.study.trials(), self.start, lucks, replays=replays, tell=tell)
             tell("judging on the held-out part")
-            self.study.note("judged", self.judged + 1)
             new, lucks = changed(self.base, chosen.changes), judged_lucks(seed, wishes.seeds)
             judged = judge(self.course.held_out, wishes.goals, self.base, new, lucks, replays)
+        after = {*(self.study.noted("judged") or ()), len(self.study.trials())}
+        self.study.note("judged", sorted(after))
         return Outcome(self, chosen, judged)
 
     @property
     def judged(self) -> int:
-        """How often the held-out part was looked at: once is evidence, more is not."""
-        return int(self.study.noted("judged") or 0)
+        """After how many different searches the held-out part was looked at: once is evidence, more is not."""
+        return len(self.study.noted("judged") or ())
 
     def _orders(self) -> Orders:
         wishes, lucks = self.wishes, trial_lucks(self.base.seed, self.wishes.repeats)
