@@ -127,7 +127,9 @@ async def make_crawl(
         wire.timetable.load(booked, clock.now())
     if skipped is not None:
         keeper.skipped = Skipped.load(skipped)
-    thrift = Thrift(settings.crawl.least_worth, settings.crawl.explore, shared.pace, settings.forager.expectation.max_age)
+    thrift = Thrift(
+        settings.crawl.least_worth, settings.crawl.explore, shared.pace, settings.forager.expectation.max_age
+    )
     kept = await recall_schedule(store)
     lessons = [] if kept is None else kept.lessons
     scheduler = make_scheduler(
