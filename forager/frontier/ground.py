@@ -85,10 +85,11 @@ class Ground:
     def seen(self, url: Url, *, document: bool = False, canonical: str = "", text_print: int = 0) -> None:
         """A page was seen for the first time; `canonical` is the address it gives for itself.
 
-        A copy speaks against the narrowest of its places, and against those in which the other page lies as well: of
-        `/?visitor=1`, a copy of the home page, other parameters may well matter.
+        One that names another page as the true one speaks against the narrowest of its places, and against those in which
+        that page lies as well: beside `/?visitor=1`, a copy of the home page, other parameters may well matter.
         """
-        found, other = places(url), self._copied(url, canonical, text_print)
+        found, again = places(url), self._stood_elsewhere(url, text_print)
+        other = url if again else Url(canonical) if canonical and canonical != url else None
         if other is not None:
             found = [name for name in found if name in places(other) or name == found[-1]]
         for name in found:
@@ -123,15 +124,14 @@ class Ground:
         else:
             self._barren.discard(name)
 
-    def _copied(self, url: Url, canonical: str, text_print: int) -> Url | None:
-        """The page of which this is a copy: it says so, or its text stood there before; None if it is none."""
-        if text_print:
-            first = self._prints.setdefault((url.split("/", 3)[2], text_print), url)
-            if len(self._prints) > _PRINTS:
-                del self._prints[next(iter(self._prints))]
-            if first != url:
-                return first
-        return Url(canonical) if canonical and canonical != url else None
+    def _stood_elsewhere(self, url: Url, text_print: int) -> bool:
+        """Whether another page of the host had this text before."""
+        if not text_print:
+            return False
+        first = self._prints.setdefault((url.split("/", 3)[2], text_print), url)
+        if len(self._prints) > _PRINTS:
+            del self._prints[next(iter(self._prints))]
+        return first != url
 
 
 def places(url: Url) -> list[str]:
