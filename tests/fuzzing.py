@@ -4,12 +4,14 @@
 """
 
 import asyncio
+import atexit
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
 from itertools import islice
 from pathlib import Path
+from shutil import rmtree
 from tempfile import mkdtemp
 
 import numpy as np
@@ -59,7 +61,9 @@ def text_of_bytes(raw: bytes) -> str:
 @cache
 def folder() -> Path:
     """A place for files, in memory if there is one."""
-    return Path(mkdtemp(prefix="forager-fuzz-", dir="/dev/shm" if Path("/dev/shm").is_dir() else None))
+    made = Path(mkdtemp(prefix="forager-fuzz-", dir="/dev/shm" if Path("/dev/shm").is_dir() else None))
+    atexit.register(rmtree, made, ignore_errors=True)
+    return made
 
 
 def file_of(raw: bytes, name: str) -> Path:
