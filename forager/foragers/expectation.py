@@ -42,8 +42,9 @@ class ExpectationSettings:
     """What links met on the first visit of a page are expected to bring before any was followed."""
     backlog_memory: Count = 200
     """Visits over which the worth of each sort of backlog is averaged: it falls as a site becomes known."""
-    prior_hours: Positive = 24.0
-    """Hours of watching after which a page's own rate weighs as much as the mean of its kind."""
+    prior_hours: Positive = 10.0
+    """Hours of watching after which a page's own rate weighs as much as the mean of its kind. Tuned on newsrooms: 5
+    found stories sooner there with fewer requests than 24, but lost lasting texts on pages that change."""
     prior_links: Positive = 5.0
     """Links followed after which a page's own share weighs as much as the mean."""
     prior_weight: Positive = 10.0

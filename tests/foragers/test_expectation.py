@@ -27,7 +27,7 @@ def worth(visits: VisitStatistics, url: int, now: float) -> float:
 
 @pytest.fixture
 def visits() -> VisitStatistics:
-    return VisitStatistics(ExpectationSettings())
+    return VisitStatistics(ExpectationSettings(prior_hours=24))
 
 
 def test_a_list_is_worth_its_rate_times_the_hours_since_the_last_visit(visits: VisitStatistics) -> None:
@@ -92,7 +92,7 @@ def test_dates_given_by_a_feed_tell_fresh_links_from_backlog(visits: VisitStatis
 
 
 def test_backlog_is_worth_what_such_links_brought() -> None:
-    visits = VisitStatistics(ExpectationSettings(backlog_memory=10**9))
+    visits = VisitStatistics(ExpectationSettings(prior_hours=24, backlog_memory=10**9))
     visits.visit(0, 0.0, hub=True, links=urls(1, 2, 3))
     assert worth(visits, 3, 0.0) == pytest.approx(0.5 + LATER)
     visits.visit(1, 0.0)
@@ -105,7 +105,7 @@ def test_backlog_is_worth_what_such_links_brought() -> None:
 
 
 def test_where_texts_change_often_pages_never_seen_are_worth_a_look() -> None:
-    visits = VisitStatistics(ExpectationSettings(backlog_memory=10**9))
+    visits = VisitStatistics(ExpectationSettings(prior_hours=24, backlog_memory=10**9))
     visits.visit(0, 0.0, links=urls(1, 2))
     visits.visit(1, 0.0)
     for hour in range(1, 21):
@@ -116,7 +116,7 @@ def test_where_texts_change_often_pages_never_seen_are_worth_a_look() -> None:
 
 
 def test_a_page_to_which_everything_links_is_told_from_old_articles() -> None:
-    visits = VisitStatistics(ExpectationSettings(backlog_memory=10**9))
+    visits = VisitStatistics(ExpectationSettings(prior_hours=24, backlog_memory=10**9))
     visits.visit(0, 0.0, hub=True, links=urls(1, 2, *range(10, 40)))
     for article in range(10, 20):
         visits.visit(article, 0.0, links=urls(1, 2))  # every article links to the sections 1 and 2
@@ -127,7 +127,7 @@ def test_a_page_to_which_everything_links_is_told_from_old_articles() -> None:
 
 
 def test_news_on_a_linking_page_lifts_the_expectation_by_what_was_learned() -> None:
-    visits = VisitStatistics(ExpectationSettings(lift_memory=10**9))
+    visits = VisitStatistics(ExpectationSettings(prior_hours=24, lift_memory=10**9))
     visits.visit(0, 0.0, hub=True)
     plain = worth(visits, 0, 4 * HOUR)
     assert plain == pytest.approx(2.0)  # .5 per hour
