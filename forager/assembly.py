@@ -54,7 +54,8 @@ from forager.world.retrying import Retrying
 from forager.world.robots import Robots
 from forager.world.shares import Shares
 from forager.world.visits import WebWorld
-from forager.world.warc import BackgroundRecorder, WarcWriter
+from forager.world.warc.recorder import BackgroundRecorder
+from forager.world.warc.writer import WarcWriter
 
 Reader = Callable[[Event], None]
 """Reads the journal along."""

@@ -20,22 +20,22 @@ from forager.engine.settings import CrawlSettings, DemoSettings
 from forager.errors import SettingsError
 from forager.foragers.settings import PAPER as PAPER_FORAGER
 from forager.foragers.settings import ForagerSettings
-from forager.frontier.scope import ScopeSettings
-from forager.frontier.timetable import TimetableSettings
+from forager.frontier.settings import ScopeSettings, TimetableSettings
 from forager.pages.settings import PagesSettings
 from forager.recrawl.settings import RecrawlSettings
-from forager.reinforcing.agent import PAPER as PAPER_AGENT
-from forager.reinforcing.agent import ReinforcingSettings
-from forager.reinforcing.focus import FocusSettings
+from forager.reinforcing.settings import PAPER as PAPER_AGENT
+from forager.reinforcing.settings import FocusSettings, ReinforcingSettings
 from forager.store.settings import StoreSettings
-from forager.world.following import FollowingSettings
-from forager.world.keeping import VisitSettings
-from forager.world.live import LiveSettings
 from forager.world.newsroom.settings import NewsroomSettings
-from forager.world.polite import PoliteSettings
-from forager.world.retrying import RetryingSettings
-from forager.world.robots import RobotsSettings
-from forager.world.warc import RecordingSettings
+from forager.world.settings import (
+    FollowingSettings,
+    LiveSettings,
+    PoliteSettings,
+    RetryingSettings,
+    RobotsSettings,
+    VisitSettings,
+)
+from forager.world.warc.settings import RecordingSettings
 
 PRESETS: dict[str, dict[str, Any]] = {
     "": {},

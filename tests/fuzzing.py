@@ -38,7 +38,7 @@ from forager.world.robots import Robots
 from forager.world.rules import Rules
 from forager.world.tape.columns import load as load_tape
 from forager.world.tape.columns import save as save_tape
-from forager.world.warc import captures
+from forager.world.warc.capturing import captures
 from forager.world.warc.cdxj import read_line
 from tests.corpora import CorpusMissing, feed_files, newspaper_pages, robots_files
 from tests.simulation.small_tape import paper

@@ -1,5 +1,7 @@
 """Settings: layers, origins, and one line for every mistake."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -84,3 +86,11 @@ def test_the_command_ends_with_the_documented_code(capsys: pytest.CaptureFixture
         run(["settings", "-s", "nonsense=1"])
     assert ended.value.code == Exit.SETTINGS
     assert capsys.readouterr().err.startswith("forager: -s nonsense=1: no setting nonsense")
+
+
+def test_settings_are_read_without_loading_what_crawls(tmp_path: Path) -> None:
+    """`forager settings` answers at once because no settings class stands in a module that computes or fetches."""
+    heavy = {"aiohttp", "lxml", "numba", "numpy", "pyarrow", "scipy", "sklearn", "tldextract"}
+    script = "import sys, forager.cli.settings, forager.settings; forager.settings.load(); print(*sys.modules)"
+    listed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert heavy.isdisjoint(listed.stdout.split())

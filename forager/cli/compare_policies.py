@@ -26,8 +26,8 @@ from forager.errors import InputError
 from forager.recrawl.comparison import Judged, MakeScore, compare, victories
 from forager.recrawl.learned import from_text
 from forager.recrawl.log import ChangeLog
-from forager.recrawl.policies import NAMES, Formula, named
-from forager.recrawl.settings import RecrawlSettings
+from forager.recrawl.policies import Formula, named
+from forager.recrawl.settings import NAMES, RecrawlSettings
 
 
 def compare_policies(

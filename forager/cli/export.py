@@ -19,7 +19,7 @@ from forager.pages.urls import site as site_of
 from forager.store.protocol import Story
 from forager.store.reader import SqliteReader
 from forager.units import seconds
-from forager.world.warc import pack
+from forager.world.warc.wacz import pack
 
 
 def export(

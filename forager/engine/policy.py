@@ -8,8 +8,8 @@ from forager.errors import InputError, SettingsError
 from forager.recrawl.formula import text_of
 from forager.recrawl.learned import from_text
 from forager.recrawl.policies import Formula, named
-from forager.recrawl.scheduler import WORTH, Policy
-from forager.recrawl.settings import RecrawlSettings
+from forager.recrawl.scheduler import Policy
+from forager.recrawl.settings import WORTH, RecrawlSettings
 
 DAY = 86_400.0
 

@@ -7,9 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from forager.errors import InputError
-from forager.recrawl.formula import parse
-from forager.recrawl.policies import NAMES
-from forager.recrawl.scheduler import WORTH
+from forager.recrawl.settings import NAMES, WORTH
 from forager.units import Count, Duration, Share
 
 OrderingKind = Literal["td", "rw-eg", "mixed"]
@@ -18,6 +16,8 @@ OrderingKind = Literal["td", "rw-eg", "mixed"]
 def _policy(text: str) -> str:
     """A policy as it may be written; whether a file is there is looked up when the crawl begins."""
     if text not in (WORTH, *NAMES) and not text.endswith(".json"):
+        from forager.recrawl.formula import parse  # here, because it loads numpy, and few settings hold a formula
+
         try:
             parse(text)
         except InputError as problem:

@@ -13,63 +13,13 @@
 """
 
 import math
-from dataclasses import dataclass
-from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 
 from forager.compiling import compiled
 from forager.foragers.kernels import best
 from forager.foragers.table import BACKLOG, DEGREES, FRESH, HUB, LIFT, TEXT, Page, Priors
-from forager.units import Count, Duration
-
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-
-
-@dataclass(frozen=True, slots=True)
-class ExpectationSettings:
-    """How the worth of a download is foretold. All values are ours; the paper orders by long-term profit alone."""
-
-    hub_rate: Positive = 0.5
-    """Documents per hour expected of a list page before any was watched."""
-    text_rate: Positive = 0.01
-    """News per hour expected of a single text before any was watched."""
-    fresh_share: Annotated[float, Field(gt=0, le=1)] = 0.9
-    """Share of fresh links expected to be new documents before any was followed."""
-    backlog_worth: Positive = 0.5
-    """What links met on the first visit of a page are expected to bring before any was followed."""
-    backlog_memory: Count = 200
-    """Visits over which the worth of each sort of backlog is averaged: it falls as a site becomes known."""
-    prior_hours: Positive = 10.0
-    """Hours of watching after which a page's own rate weighs as much as the mean of its kind. Tuned on newsrooms: 5
-    found stories sooner there with fewer requests than 24, but lost lasting texts on pages that change."""
-    prior_links: Positive = 5.0
-    """Links followed after which a page's own share weighs as much as the mean."""
-    prior_weight: Positive = 10.0
-    """How many pages of that many hours, or links, the first guesses of the means weigh."""
-    patience: Duration = 2160.0
-    """A list page not looked at for longer than this is worth more than λt, one looked at since is worth less: times
-    (t / patience) ^ breadth."""
-    breadth: Annotated[float, Field(ge=0, le=2)] = 0.0
-    """0 looks where most new documents are (λt); 1 makes the summed delay least if lists were independent (λt²). In replays
-    of the Newsroom, where several lists show the same story, 0 found more, sooner, with fewer requests."""
-    fresh_first: Annotated[float, Field(ge=1)] = 10.0
-    """How many times as much a fresh link counts in the ordering; 1 lets it compete with list pages evenly."""
-    lift_most: Annotated[float, Field(ge=1)] = 3.0
-    """The lift is clipped to between one over this and this; 1 switches it off."""
-    lift_memory: Count = 1000
-    """Visits with a signal over which the lift is averaged."""
-    max_age: Duration = 86400.0
-    """Older documents bring nothing, so longer absence brings no more (stated: 24 h)."""
-    retry_after: Duration = 3600.0
-    """A page never seen that somebody went for, but nobody brought back, is worth nothing for so long."""
-    profit_weight: Annotated[float, Field(ge=0, le=1)] = 0.5
-    """Long-term profit of kinds that learn it, or the link graph if `crawl.ordering` says so, moves the worth of never
-    visited pages by up to this share; 0 leaves profit to break ties."""
-    profit_scale: Positive = 100.0
-    """Long-term profit that counts as large: about one reward."""
 
 
 @compiled

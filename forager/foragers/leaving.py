@@ -3,24 +3,7 @@
 This is the marginal value theorem of foraging animals: leave the patch when it pays less than the average place.
 """
 
-from dataclasses import dataclass
-from typing import Annotated
-
-from pydantic import Field
-
-from forager.units import Count
-
-
-@dataclass(frozen=True, slots=True)
-class LeavingSettings:
-    """When a forager leaves its path. All of it is ours; in the paper only the number of steps ends a path."""
-
-    below: Annotated[float, Field(ge=0)] = 1.0
-    """Leave when the best open link is worth less than this many times the fleet's mean of hits per download; 0: never.
-    (Coverage .58 with, .49 without it at equal budget.)"""
-    memory: Count = 500
-    """Downloads over which that mean is taken."""
-
+from forager.foragers.settings import LeavingSettings
 
 AGES = 200
 """Documents over which their mean age is taken."""

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.errors import InputError
-from forager.foragers.expectation import ExpectationSettings
-from forager.foragers.leaving import LeavingSettings, Pace
+from forager.foragers.leaving import Pace
 from forager.foragers.matrix import StateMatrix
 from forager.foragers.ordering import NOTHING, LinkOrder, leanings
+from forager.foragers.settings import ExpectationSettings, LeavingSettings
 from forager.foragers.sighting import Finding, Sighting, Sightings
 from forager.foragers.visits import VisitStatistics
 from forager.terms import UrlId

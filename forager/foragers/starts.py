@@ -1,27 +1,13 @@
 """Where a new path starts: evenly from the start list as in the paper, or from the whole weblog by chance of news."""
 
-from dataclasses import dataclass
-from typing import Literal
-
 import numpy as np
 from numpy.typing import NDArray
 
 from forager.foragers.kernels import best
+from forager.foragers.settings import StartSettings
 from forager.foragers.visits import VisitStatistics
 from forager.foragers.weblog import Weblog
 from forager.terms import UrlId
-from forager.units import Share
-
-
-@dataclass(frozen=True, slots=True)
-class StartSettings:
-    """How a forager picks the first page of a path."""
-
-    by: Literal["list", "draw", "best"] = "best"
-    """`list`: evenly from the start list (stated by the paper). `draw`: from the whole weblog, weighted by (value + 1)
-    × chance of news. `best`: the largest of these (ours: coverage .53 against .43 and .49)."""
-    explore: Share = 0.05
-    """Share of starts drawn evenly from all known list pages instead (ours; the paper: 0)."""
 
 
 def start_page(

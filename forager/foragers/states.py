@@ -1,20 +1,17 @@
 """Text -> state vector: PrTFIDF over text clusters, general text dismissed, squeezed by tanh (Alg 2)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 from scipy import sparse
 
 from forager.errors import InputError
 from forager.foragers.classifier import PrTFIDF
 from forager.foragers.clusters import pddp
 from forager.foragers.saving import array_text, pack, text_array, unpack
+from forager.foragers.settings import StateSettings
 from forager.foragers.words import Vocabulary, hashed, words
-from forager.units import Count
 
 _FORM = 2
 _SAMPLE = 200
@@ -25,31 +22,6 @@ LONGEST_TEXT = 20_000
 def document(title: str, text: str) -> str:
     """What of a page makes its state."""
     return f"{title}\n{text}"[:LONGEST_TEXT]
-
-
-@dataclass(frozen=True, slots=True)
-class StateSettings:
-    """How a text becomes a state."""
-
-    dimension: Count = 50
-    """K: text clusters, and so components of a state (stated)."""
-    scale: Annotated[float, Field(gt=0)] = 10.0
-    """c in tanh(c·(P − 1/(K+1))) (reconstructed; with 51 and more, learning blows up)."""
-    vocabulary: Count = 30_000
-    """Words kept at most, those in most texts first (ours)."""
-    least_texts: Count = 2
-    """Texts a word must stand in to be kept (ours)."""
-    weighting: Literal["tfidf", "counts"] = "tfidf"
-    """What is clustered: words by TF-IDF, or plain counts. The paper does not say, and PDDP takes either; with counts
-    the commonest words decide (purity on 20 Newsgroups .21 against .42, on Reuters-21578 .66 against .75)."""
-    train_pages: Count = 2000
-    """Pages of the crawl after which clusters are learned, if no file is given (ours). They are read again from the
-    store: with visits.keep_text off, states stay hashed words."""
-    file: str = ""
-    """States learned before by `forager learn states`, to be used from the first page on; empty for none (ours)."""
-    link_words: Annotated[float, Field(gt=0)] = 5.0
-    """Known words in anchor and URL at which they weigh as much as the linking page when a page not yet seen is
-    estimated (ours)."""
 
 
 class States:

@@ -3,34 +3,16 @@
 The estimate is linear, V(A) = Σ wᵢ sᵢ(A), and learned by TD(0): δ = r + γ V(next) − V(current), Δw = α δ s(current).
 """
 
-from dataclasses import dataclass
-from typing import Annotated
-
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 
 from forager.compiling import compiled
 from forager.errors import SettingsError
 from forager.foragers.kernels import best
 from forager.foragers.saving import pack, unpack
-from forager.units import Share
+from forager.foragers.settings import ProfitSettings
 
 Vector = NDArray[np.float32]
-
-
-@dataclass(frozen=True, slots=True)
-class ProfitSettings:
-    """How long-term profit is learned."""
-
-    discount: Share = 0.9
-    """γ: what the profit of the next page is worth now (reconstructed; the paper only implies a value below 1)."""
-    rate: Annotated[float, Field(gt=0, le=1)] = 0.1
-    """α: learning rate (reconstructed)."""
-    normalised: bool = False
-    """Divide the learning rate by max(1, ‖s‖²): safe with any states (ours; the paper's step is not normalised)."""
-    spread: Annotated[float, Field(ge=0)] = 1.0
-    """First weights are drawn evenly from −spread to +spread (the paper says random; the spread is reconstructed)."""
 
 
 @compiled

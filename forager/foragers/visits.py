@@ -3,10 +3,11 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.foragers.expectation import ExpectationSettings, chances, pick, rates, returning, worths
+from forager.foragers.expectation import chances, pick, rates, returning, worths
 from forager.foragers.kernels import highest
 from forager.foragers.noting import note_credit, note_going, note_links, note_many, note_shown, note_signal, note_visit
 from forager.foragers.saving import pack, unpack
+from forager.foragers.settings import ExpectationSettings
 from forager.foragers.sighting import NO_LINKS, Finding, Sightings
 from forager.foragers.table import BACKLOG, FRESH, HUB, MEANS, PAGE, PRIORS, TEXT
 from forager.terms import UrlId

@@ -1,35 +1,14 @@
 """The weblog: pages from which good paths started, with what those paths earned (Alg 1, Alg 6)."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from forager.foragers.settings import WeblogSettings
 from forager.terms import UrlId
-from forager.units import Count, Share
-
-
-@dataclass(frozen=True, slots=True)
-class WeblogSettings:
-    """How a forager remembers good places to start from."""
-
-    size: Count = 100
-    """Entries kept (reconstructed)."""
-    start_size: Count = 10
-    """Best entries that make the start list (stated)."""
-    step: Share = 0.3
-    """β: how far a known entry moves towards what its latest path earned (stated)."""
-    penalties: bool = True
-    """Penalties lower the sums of a path, not only rewards raise them (reconstructed)."""
-    texts: bool = False
-    """Pages that never bring news again, such as articles, may be entries. The paper's mode: true. Ours: false,
-    because a weblog full of articles starves the fleet (coverage .285 instead of .872)."""
-    split_rl: bool = False
-    """Multiplication splits the weblog of RL foragers too; else parent and child keep all of it. The paper says that
-    they all had the same weblog, and splitting would shrink it to nothing (reconstructed)."""
 
 
 class Weblog:

@@ -3,14 +3,13 @@
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 
 from forager.errors import SettingsError
 from forager.frontier.ground import Ground
+from forager.frontier.settings import ScopeSettings
 from forager.pages.urls import host, site
 from forager.terms import Url
-from forager.units import Count
 
 _FILES = re.compile(
     r"\.(?:jpe?g|png|gif|webp|avif|svg|ico|css|js|mjs|json|woff2?|ttf|mp[34]|m4[av]|webm|ogg|wav|avi|mov|pdf|zip|gz|rar|7z|exe|dmg"
@@ -18,28 +17,6 @@ _FILES = re.compile(
     re.IGNORECASE,
 )
 _FEED_LIKE = re.compile(r"(?:feed|rss|atom|sitemap)[^/]*\.(?:json|gz)$", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class ScopeSettings:
-    """What belongs to a crawl beyond the sites of its seeds."""
-
-    allow: tuple[str, ...] = ()
-    """Regular expressions; a URL in which one is found is in scope even on another site."""
-    deny: tuple[str, ...] = ()
-    """Regular expressions; a URL in which one is found is never visited."""
-    max_depth: Count = 12
-    """Clicks from a seed. Ours."""
-    max_segments: Count = 12
-    """Path segments of a URL; more look like a trap. Ours."""
-    max_parameters: Count = 6
-    """Query parameters of a URL; more look like a trap. Ours."""
-    max_per_folder: Count = 20_000
-    """Known URLs that share host and folder; beyond it new ones are refused, unless documents were found there. Ours."""
-    barren_after: Count = 4
-    """Different pages seen in one place (a folder, or a path with the same parameters) without a document among them and
-    without a new document that they revealed; then no new link enters there (calendars, facets, visitor numbers). Five
-    times as many where links read like headlines. Ours."""
 
 
 class Scope:

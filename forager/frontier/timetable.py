@@ -14,48 +14,19 @@ A visit is reserved, started when its turn has come, and given back when it has 
 """
 
 from dataclasses import dataclass, field, replace
-from typing import Annotated
 
 import msgspec
-from pydantic import Field
 
 from forager.errors import SettingsError, StoreError
+from forager.frontier.settings import DAY, HOUR, TimetableSettings
 from forager.frontier.window import Window
-from forager.units import Count, Duration, Size
 
-HOUR, DAY = 3600.0, 86400.0
 GRAIN = 1e-6
 """Seconds; timers are no finer than this, and floats of the present epoch hardly."""
 
 _BUSY = frozenset({429, 503})
 _SMALLEST_BACKOFF = 0.5
 _SMALLEST_SWEEP = 1024
-
-
-@dataclass(frozen=True, slots=True)
-class TimetableSettings:
-    """When each host may be asked: delays, back-off and budgets."""
-
-    download_delay: Duration = 1.0
-    """Seconds between the starts of two visits to a host, at least (ours; the paper's crawls name none)."""
-    concurrent_requests_per_host: Count = 1
-    """Visits under way to one host at most (ours)."""
-    latency_factor: Annotated[float, Field(ge=0, le=100)] = 1.0
-    """The delay is at least this many times the smoothed latency; 0 ignores latency (ours)."""
-    longest_delay: Duration = 60.0
-    """Seconds to which latency and back-off may stretch the delay; Crawl-delay has its own cap (ours)."""
-    longest_wait: Duration = 300.0
-    """Seconds that a visit may be booked ahead; beyond it is refused, so that callers do not pile up (ours)."""
-    longest_block: Duration = DAY
-    """Seconds for which a Retry-After is believed at most (ours)."""
-    requests_per_hour: Count | None = None
-    """Visits to a host that may start in any hour; none: no such budget (ours)."""
-    bytes_per_day: Size | None = None
-    """Bytes of bodies that may arrive from a host in any day; none: no such budget (ours)."""
-    largest_body: Size = 10_000_000
-    """Bytes that one visit may bring at most: the body limit of the web below (ours)."""
-    forget_after: Duration = HOUR
-    """Seconds without a visit after which a host without blocks and spent budgets is forgotten (ours)."""
 
 
 @dataclass(frozen=True, slots=True)

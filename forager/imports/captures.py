@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from forager.foragers.states import States, StateSettings
+from forager.foragers.settings import StateSettings
+from forager.foragers.states import States
 from forager.imports.stating import Stating
 from forager.imports.tally import Tally
 from forager.imports.values import Flags, Floats, Ids, Prints, mapped

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from xxhash import xxh3_64_intdigest
 
 from forager.terms import Kind
-from forager.world.newsroom import Newsroom
+from forager.world.newsroom.newsroom import Newsroom
 from forager.world.newsroom.site import EVERGREEN, Site
 from forager.world.newsroom.terms import Article
 from forager.world.tape.build import TapeBuilder

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.errors import InputError
-from forager.foragers.states import States, StateSettings, document
+from forager.foragers.settings import StateSettings
+from forager.foragers.states import States, document
 from forager.imports.stating import Stating
 from forager.store.protocol import Counts, Version, VersionId, Visit
 from forager.store.reader import SqliteReader

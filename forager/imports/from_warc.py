@@ -18,7 +18,9 @@ from forager.pages.reader import read
 from forager.pages.settings import PagesSettings
 from forager.pages.urls import UrlMemo, canonical
 from forager.terms import Kind, Outcome, Response, Url
-from forager.world.warc import Broken, Capture, captures, unpack
+from forager.world.warc.capturing import Capture, captures
+from forager.world.warc.reading import Broken
+from forager.world.warc.wacz import unpack
 
 _TOLD = 1_000
 """Progress is told after so many captures."""

@@ -19,7 +19,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from forager.errors import InputError
-from forager.foragers.states import States, StateSettings, document
+from forager.foragers.settings import StateSettings
+from forager.foragers.states import States, document
 from forager.imports.captures import REPLACED
 from forager.imports.files import Imported
 from forager.imports.listing import lists, shown_first, told_identity

@@ -120,12 +120,6 @@ class Formula:
         return self.expression.scores(states)
 
 
-NAMES = (
-    *("rand", "age", "cg", "nad", "sad", "aad", "gad", "hacs", "last-obs", "brute"),
-    *("azar", "azar-rate", "breadth", "t2", "adaptive"),
-)
-
-
 def named(
     name: str, rng: np.random.Generator, settings: RecrawlSettings = DEFAULTS, hope: float = 1.0
 ) -> ScoreFunction:

@@ -16,15 +16,14 @@ from forager.recrawl.choosing import Choice, Choosing, Surroundings
 from forager.recrawl.cycle import Explanation, explain
 from forager.recrawl.policies import ScoreFunction
 from forager.recrawl.preferences import ByPolicy, ByWorth, Preference
+from forager.recrawl.settings import WORTH
 from forager.recrawl.watching import Watch
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-WORTH = "worth"
-"""The default policy …"""
 EXPECTED = "expected new documents"
-"""… and what it ranks by, in words."""
+"""What the policy `worth` ranks by, in words."""
 
 
 @dataclass(frozen=True, slots=True)

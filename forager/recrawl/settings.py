@@ -10,6 +10,14 @@ from forager.units import Count, Share
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
+WORTH = "worth"
+"""The default of `crawl.policy`: by the new documents expected of a visit."""
+NAMES = (
+    *("rand", "age", "cg", "nad", "sad", "aad", "gad", "hacs", "last-obs", "brute"),
+    *("azar", "azar-rate", "breadth", "t2", "adaptive"),
+)
+"""The other policies that have a name."""
+
 
 @dataclass(frozen=True, slots=True)
 class AdaptiveSettings:

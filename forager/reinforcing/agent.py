@@ -3,8 +3,7 @@
 It never waits. One forager after the other by `turn`, a time slice each as in the paper, or all at once: the same code.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,29 +12,11 @@ from forager.chance import stream
 from forager.foragers.forager import Forager
 from forager.foragers.settings import ForagerKind, ForagerSettings
 from forager.foragers.sighting import Finding, Reinforcement
-from forager.reinforcing.population import Deleted, Fate, Multiplied, PopulationSettings, fate, poorest
-from forager.reinforcing.relevancy import Relevancy, RelevancySettings
-from forager.reinforcing.scores import Record, Scores, ScoreSettings
+from forager.reinforcing.population import Deleted, Fate, Multiplied, fate, poorest
+from forager.reinforcing.relevancy import Relevancy
+from forager.reinforcing.scores import Record, Scores
+from forager.reinforcing.settings import ReinforcingSettings
 from forager.terms import ForagerId, UrlId
-from forager.units import Duration
-
-
-@dataclass(frozen=True, slots=True)
-class ReinforcingSettings:
-    """The reinforcing agent."""
-
-    slice: Duration = 180.0
-    """How long a forager works before the next one has its turn, where they take turns (stated: 3 min)."""
-    relevancy: RelevancySettings = field(default_factory=RelevancySettings)
-    """What is rewarded."""
-    scores: ScoreSettings = field(default_factory=ScoreSettings)
-    """What it does to scores."""
-    population: PopulationSettings = field(default_factory=PopulationSettings)
-    """How many foragers there may be."""
-
-
-PAPER: Mapping[str, object] = {"relevancy.identity": "version"}
-"""The values of `ReinforcingSettings` that make the paper's mode, by dotted name; all others stay."""
 
 
 class ReinforcingAgent:

@@ -14,7 +14,6 @@ A document is on topic if its probability, or its share, reaches the threshold; 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +22,7 @@ from scipy import sparse
 from forager.foragers.saving import array_text, pack, text_array, unpack
 from forager.foragers.sighting import Finding
 from forager.foragers.words import Vocabulary, words
-from forager.units import Count, Share
+from forager.reinforcing.settings import FocusSettings
 
 LONGEST_TEXT = 10_000
 """Characters of a document that are judged."""
@@ -40,24 +39,6 @@ _FORM = 1
 _WORDS = 30_000
 _SMOOTH = 10.0  # scikit-learn's C
 _BREAK = "\x00"
-
-
-@dataclass(frozen=True, slots=True)
-class FocusSettings:
-    """The topic of the crawl; without query and examples every topic will do."""
-
-    query: str = ""
-    """Words of the topic, in any order (ours)."""
-    examples: str = ""
-    """Documents of the topic: a folder of .txt and .html files, or JSON lines with a `text` (ours)."""
-    threshold: Share = 0.5
-    """How sure the classifier must be, or the share of the query's words a document must have (ours)."""
-    background: Count = 400
-    """Documents of the crawl that examples are compared with at most (ours)."""
-
-    @property
-    def wanted(self) -> bool:
-        return bool(self.query.strip() or self.examples)
 
 
 class _TfIdf:

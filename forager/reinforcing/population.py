@@ -3,29 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Annotated
-
-from pydantic import Field
 
 from forager.foragers.settings import ForagerKind
-from forager.reinforcing.scores import Record, ScoreSettings
+from forager.reinforcing.scores import Record
+from forager.reinforcing.settings import PopulationSettings, ScoreSettings
 from forager.terms import ForagerId
-from forager.units import Count
-
-
-@dataclass(frozen=True, slots=True)
-class PopulationSettings:
-    """How many foragers there may be. A fixed fleet has all three equal."""
-
-    first: Count = 2
-    """Foragers at the start (stated)."""
-    least: Count = 2
-    """No forager is deleted when there are only so many (stated)."""
-    most: Count = 16
-    """No forager multiplies when there are so many (stated)."""
-    starts: Annotated[int, Field(ge=0)] = 10
-    """A child whose half of the weblog holds fewer pages gets the best of the link graph on top, lists and pages nobody
-    has visited, if `crawl.ordering` is `rw-eg` or `mixed`; 0: none, as in the paper (ours)."""
 
 
 @dataclass(frozen=True, slots=True)

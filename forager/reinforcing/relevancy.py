@@ -1,29 +1,10 @@
 """Is a received document relevant: new to the agent, young enough, and on topic if there is one? (Alg 7)"""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Annotated
-
-from pydantic import Field
 
 from forager.foragers.forager import known_by
-from forager.foragers.settings import Identity
 from forager.foragers.sighting import Finding, Reinforcement
-from forager.units import Duration
-
-
-@dataclass(frozen=True, slots=True)
-class RelevancySettings:
-    """What the reinforcing agent rewards."""
-
-    max_age: Duration = 86400.0
-    """Documents older than this are not relevant (stated: 24 h)."""
-    identity: Identity = "story"
-    """What makes a document new: `version` (reconstructed for the paper), `url`, `text`, or `story`: both new (ours)."""
-    reward: Annotated[float, Field(gt=0)] = 100.0
-    """Sent to a forager for a relevant document (reconstructed)."""
-    penalty: Annotated[float, Field(le=0)] = -1.0
-    """Sent for any other document; the sign is stated, the value reconstructed."""
+from forager.reinforcing.settings import RelevancySettings
 
 
 class Relevancy:

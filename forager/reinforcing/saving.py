@@ -9,8 +9,9 @@ from forager.errors import InputError
 from forager.foragers.keeping import load_forager, save_forager
 from forager.foragers.settings import ForagerSettings
 from forager.foragers.sighting import Finding
-from forager.reinforcing.agent import ReinforcingAgent, ReinforcingSettings
+from forager.reinforcing.agent import ReinforcingAgent
 from forager.reinforcing.scores import Record
+from forager.reinforcing.settings import ReinforcingSettings
 
 _FORM = 1
 

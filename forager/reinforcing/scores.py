@@ -1,34 +1,10 @@
 """Scores: a forager's credit with the reinforcing agent, and the record of its life (Alg 7)."""
 
 from dataclasses import dataclass
-from typing import Annotated
-
-from pydantic import Field
 
 from forager.foragers.settings import ForagerKind
+from forager.reinforcing.settings import ScoreSettings
 from forager.terms import ForagerId
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreSettings:
-    """The economy of the fleet."""
-
-    initial: float = 100.0
-    """The score of a new forager, and of parent and child after multiplication (reconstructed)."""
-    sent: Annotated[float, Field(ge=0)] = 0.05
-    """Taken for every document sent, relevant or not (reconstructed)."""
-    relevant: Annotated[float, Field(gt=0)] = 1.0
-    """Given for a relevant one (reconstructed)."""
-    multiply_at: float = 200.0
-    """A forager that reaches this score multiplies (reconstructed)."""
-    delete_below: float = 0.0
-    """A forager whose score falls below this is deleted (reconstructed)."""
-    relative: bool = False
-    """Count documents against what the whole fleet finds with as many downloads, and let a good forager take the place
-    of the poorest when the fleet is full. Ours, off: with the paper's rule nobody is ever deleted, but relative scores
-    gained nothing in replays and hurt on list pages."""
-    relative_gain: Annotated[float, Field(gt=0)] = 20.0
-    """Documents above the fleet's mean at which a forager multiplies, and below it at which it is deleted (ours)."""
 
 
 @dataclass(slots=True)

@@ -7,9 +7,9 @@ from forager.engine.remembering import Schedule, recall_schedule
 from forager.foragers.settings import ForagerSettings
 from forager.frontier.skipped import REFUSALS, Skipped
 from forager.pages.urls import site as site_of
-from forager.reinforcing.agent import ReinforcingSettings
 from forager.reinforcing.saving import load_agent
 from forager.reinforcing.scores import Record
+from forager.reinforcing.settings import ReinforcingSettings
 from forager.reports.dossier import Records
 from forager.store.protocol import Story, Visit
 from forager.store.reader import SqliteReader

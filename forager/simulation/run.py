@@ -25,7 +25,8 @@ from forager.foragers.shared import Shared
 from forager.foragers.thrift import Thrift
 from forager.recrawl.contest import contest
 from forager.recrawl.settings import DEFAULTS, RecrawlSettings
-from forager.reinforcing.agent import ReinforcingAgent, ReinforcingSettings
+from forager.reinforcing.agent import ReinforcingAgent
+from forager.reinforcing.settings import ReinforcingSettings
 from forager.simulation.account import Account, Figures
 from forager.simulation.reading import judge_shown, read_off
 from forager.simulation.step import Stepped, take_step

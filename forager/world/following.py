@@ -10,26 +10,13 @@
 """
 
 from collections import OrderedDict
-from dataclasses import dataclass, replace
-from typing import Annotated
-
-from pydantic import Field
+from dataclasses import replace
 
 from forager.pages.urls import canonical
 from forager.terms import Hop, Outcome, Request, Response, Trouble, Url, Validators
-from forager.units import Count
 from forager.world.http import one_line
 from forager.world.protocol import Web
-
-
-@dataclass(frozen=True, slots=True)
-class FollowingSettings:
-    """Redirects."""
-
-    redirects: Annotated[int, Field(ge=0, le=50)] = 10
-    """Hops at most (ours; browsers allow 20)."""
-    remembered: Count = 10_000
-    """Redirecting URLs whose target is remembered (ours)."""
+from forager.world.settings import FollowingSettings
 
 
 class Following:

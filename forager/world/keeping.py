@@ -5,7 +5,7 @@ links belong to the crawl.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -15,31 +15,17 @@ from forager.events import Event, Fetched
 from forager.foragers.sighting import NO_LINKS, Sighting
 from forager.frontier.scope import Scope
 from forager.frontier.skipped import REFUSALS, Skipped
-from forager.pages.changes import Change, has_changed
+from forager.pages.changes import has_changed
 from forager.pages.prints import byte_print
 from forager.pages.reader import Page
 from forager.store.protocol import Found, Known, Store, Version, VersionId, Visit
 from forager.terms import Channel, Dated, ForagerId, Kind, Outcome, Response, UrlId, Validators
-from forager.units import Duration
 from forager.world.dating import DAY, Dating
 from forager.world.lately import Lately
 from forager.world.reading import PageReader
+from forager.world.settings import VisitSettings
 
 LISTS = (Kind.HUB, Kind.FEED, Kind.SITEMAP)
-
-
-@dataclass(frozen=True, slots=True)
-class VisitSettings:
-    """When a page is looked at again, and what counts as a change."""
-
-    revisit_after: Duration = 600.0
-    """One fetch serves everybody who asks for the page within this time; the sweep comes back after it. Ours."""
-    retry_after: Duration = 3600.0
-    """A page that failed, is gone or is disallowed is asked for again after this time. Ours."""
-    change: Change = Change.AUTO
-    """What counts as a change: bytes, text (main text), links (a new link), or auto: links for hubs, text for the rest."""
-    keep_text: bool = True
-    """Keep the main text of every version, not only its fingerprints."""
 
 
 class States(Protocol):

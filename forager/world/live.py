@@ -9,45 +9,20 @@ import re
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Annotated, Self
+from typing import Self
 
 import aiohttp
 from aiohttp.client_middlewares import ClientHandlerType
 from aiohttp.connector import Connection
-from pydantic import Field
 from yarl import URL
 
 from forager.clock import Clock
 from forager.terms import Outcome, Request, Response, Trouble
-from forager.units import Count, Duration, Size
 from forager.world.diagnosis import LostError, TooManyHeadersError, diagnosis
 from forager.world.guard import AddressRefusedError, Guard
 from forager.world.http import Answer, decoded_headers, failed, judged, request_headers
 from forager.world.inflate import InflateError, Inflater
-
-
-@dataclass(frozen=True, slots=True)
-class LiveSettings:
-    """What we say to servers, and the caps that keep every answer bounded."""
-
-    user_agent: Annotated[str, Field(min_length=1, max_length=500, pattern=r"^[ -~]+$")] = "Forager/0.1"
-    """Who we say we are: a product name, then a contact, as in `Forager/0.1 (+https://example.org/bot)` (ours)."""
-    body_limit: Size = 10_000_000
-    """Bytes of a body at most, on the wire and after decompression (ours)."""
-    total_time: Duration = 30.0
-    """Seconds from asking to the last byte; a drip feed ends here (ours)."""
-    connect_time: Duration = 10.0
-    """Seconds for name, connection and TLS handshake (ours)."""
-    header_limit: Size = 16_384
-    """Bytes of the status line and of each header (ours)."""
-    headers_limit: Size = 131_072
-    """Bytes of all headers together (ours)."""
-    header_count: Count = 200
-    """Headers at most (ours)."""
-    keep_alive: Duration = 15.0
-    """Seconds that an idle connection is kept for the next request (aiohttp's default)."""
-    allow_addresses: tuple[str, ...] = ()
-    """Addresses and networks to talk to although they are not public, such as `127.0.0.0/8` or `::1` (ours)."""
+from forager.world.settings import LiveSettings
 
 
 @dataclass(slots=True)

@@ -12,17 +12,9 @@ from forager.clock import Clock
 from forager.frontier.timetable import Booking, Facts, Refusal, Timetable
 from forager.pages.urls import host
 from forager.terms import Outcome, Request, Response, Trouble
-from forager.units import Count
 from forager.world.http import failed, retry_after
 from forager.world.protocol import Web
-
-
-@dataclass(frozen=True, slots=True)
-class PoliteSettings:
-    """Requests at once, over all hosts."""
-
-    concurrent_requests: Count = 64
-    """Requests under way at most, over all hosts (ours)."""
+from forager.world.settings import PoliteSettings
 
 
 class Polite:

@@ -6,29 +6,13 @@ at the same moment. A Retry-After is obeyed if it is short; a long one ends the 
 host.
 """
 
-from dataclasses import dataclass
-from typing import Annotated
-
 import numpy as np
-from pydantic import Field
 
 from forager.clock import Clock
 from forager.terms import Outcome, Request, Response, Trouble
-from forager.units import Duration
 from forager.world.http import HOPELESS, NO_SUCH_HOST, retry_after
 from forager.world.protocol import Web
-
-
-@dataclass(frozen=True, slots=True)
-class RetryingSettings:
-    """Further attempts after trouble that may pass."""
-
-    retries: Annotated[int, Field(ge=0, le=10)] = 2
-    """Further attempts after the first (ours)."""
-    backoff: Duration = 1.0
-    """Seconds before the second attempt, give or take half of it by chance; doubled each time (ours)."""
-    retry_after_limit: Duration = 60.0
-    """The longest Retry-After, in seconds, that we wait for (ours)."""
+from forager.world.settings import RetryingSettings
 
 
 class Retrying:

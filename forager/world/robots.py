@@ -22,31 +22,13 @@ from forager.clock import Clock
 from forager.frontier.timetable import Timetable
 from forager.pages.urls import canonical, host
 from forager.terms import Outcome, Request, Response, Trouble, Url, Validators
-from forager.units import Count, Duration, Size
 from forager.world.http import failed, max_age, origin, validators_of
 from forager.world.protocol import Web
 from forager.world.rules import Rules
+from forager.world.settings import RobotsSettings
 
 REDIRECTS = 5
 """Hops to follow at least, across hosts too (RFC 9309, 2.3.1.2)."""
-
-
-@dataclass(frozen=True, slots=True)
-class RobotsSettings:
-    """robots.txt: how long it is kept, and how much of it is read."""
-
-    keep: Duration = 86_400.0
-    """Seconds to keep a robots.txt at most (RFC 9309, 2.4)."""
-    keep_at_least: Duration = 300.0
-    """Seconds to keep it even if its Cache-Control says less (ours)."""
-    retry_after_failure: Duration = 300.0
-    """Seconds after which one that could not be had is asked for again (ours)."""
-    read: Size = 524_288
-    """Bytes to read at most (RFC 9309, 2.5: at least 500 KiB)."""
-    crawl_delay_limit: Duration = 60.0
-    """Seconds to which a Crawl-delay is believed (ours)."""
-    remembered: Count = 20_000
-    """Files kept at most; the one unused for longest goes first (ours)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,9 +30,8 @@ from paper_experiment import newsroom, progress, texts, with_states
 from forager.chance import stream
 from forager.cli.rankings import interval
 from forager.engine.ordering import Ordering
-from forager.foragers.expectation import ExpectationSettings
-from forager.foragers.settings import ForagerKind
-from forager.foragers.states import States, StateSettings
+from forager.foragers.settings import ExpectationSettings, ForagerKind, StateSettings
+from forager.foragers.states import States
 from forager.foragers.visits import VisitStatistics
 from forager.imports.from_newsroom import tape_of_newsroom
 from forager.settings import Settings

@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 from forager.chance import stream
 from forager.clock import WallClock
 from forager.events import Event, Fetched
-from forager.foragers.settings import ForagerKind
-from forager.foragers.states import States, StateSettings
+from forager.foragers.settings import ForagerKind, StateSettings
+from forager.foragers.states import States
 from forager.imports.from_newsroom import tape_of_newsroom
 from forager.measures.graph import graph_figures
 from forager.settings import PRESETS, load
@@ -37,7 +37,7 @@ from forager.simulation.compare import Row, paired, rows_of
 from forager.simulation.jobs import Job, play_all
 from forager.simulation.run import Plan, Replay
 from forager.terms import Outcome, UrlId
-from forager.world.newsroom import Newsroom
+from forager.world.newsroom.newsroom import Newsroom
 from forager.world.newsroom.settings import NewsroomSettings
 from forager.world.tape.columns import Tape, save
 from forager.world.tape.cut import PER_VERSION

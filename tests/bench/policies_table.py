@@ -29,8 +29,8 @@ from forager.recrawl.gp import learning
 from forager.recrawl.gp.retrain import learn
 from forager.recrawl.gp.settings import GPSettings, Measure, Terminals
 from forager.recrawl.log import ChangeLog
-from forager.recrawl.policies import NAMES, Formula, named
-from forager.recrawl.settings import RecrawlSettings
+from forager.recrawl.policies import Formula, named
+from forager.recrawl.settings import NAMES, RecrawlSettings
 from forager.recrawl.simulate import Greedy, Oracle, simulate
 
 FOLDS = 5

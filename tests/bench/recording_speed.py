@@ -28,9 +28,14 @@ from warcio.warcwriter import WARCWriter
 
 from forager.clock import LoopClock, WallClock, run_virtual
 from forager.terms import Outcome, Request, Response, Url
-from forager.world.newsroom import Newsroom, NewsroomSettings
+from forager.world.newsroom.newsroom import Newsroom
+from forager.world.newsroom.settings import NewsroomSettings
 from forager.world.recording import Exchange, Recording
-from forager.world.warc import BackgroundRecorder, RecordingSettings, WarcWeb, WarcWriter, captures, warcs_in
+from forager.world.warc.capturing import captures
+from forager.world.warc.recorder import BackgroundRecorder
+from forager.world.warc.settings import RecordingSettings
+from forager.world.warc.web import WarcWeb
+from forager.world.warc.writer import WarcWriter, warcs_in
 
 AGENT = "Forager/0.1 (+https://example.org/bot)"
 

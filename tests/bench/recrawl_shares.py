@@ -30,7 +30,7 @@ from forager.settings import load
 from forager.simulation.compare import FIGURES
 from forager.simulation.jobs import Job, Played, play_all
 from forager.terms import UrlId
-from forager.world.newsroom import Newsroom
+from forager.world.newsroom.newsroom import Newsroom
 from forager.world.newsroom.settings import NewsroomSettings
 from forager.world.tape.columns import Tape, save
 

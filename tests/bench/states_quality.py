@@ -29,7 +29,8 @@ from sklearn.naive_bayes import MultinomialNB
 
 from forager.foragers.classifier import PrTFIDF
 from forager.foragers.clusters import pddp
-from forager.foragers.states import States, StateSettings, tfidf
+from forager.foragers.settings import StateSettings
+from forager.foragers.states import States, tfidf
 from forager.foragers.words import Vocabulary
 from tests.corpora import _cache_folder
 

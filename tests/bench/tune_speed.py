@@ -25,7 +25,7 @@ from forager.tuning.goals import goals_named
 from forager.tuning.searching import search
 from forager.tuning.space import Space
 from forager.tuning.study import Orders, Study
-from forager.world.newsroom import Newsroom
+from forager.world.newsroom.newsroom import Newsroom
 from forager.world.newsroom.settings import NewsroomSettings
 
 

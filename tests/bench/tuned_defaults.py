@@ -33,7 +33,7 @@ from forager.tuning.replaying import Replays, replaying
 from forager.tuning.searching import search
 from forager.tuning.space import Point, Space, changed, paper
 from forager.tuning.study import Orders, Study
-from forager.world.newsroom import Newsroom
+from forager.world.newsroom.newsroom import Newsroom
 from forager.world.newsroom.settings import NewsroomSettings
 from forager.world.tape.columns import load, save
 

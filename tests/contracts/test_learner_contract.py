@@ -6,21 +6,25 @@ import numpy as np
 import pytest
 
 from forager.errors import InputError
-from forager.foragers.expectation import ExpectationSettings
 from forager.foragers.keeping import load_forager, save_forager
 from forager.foragers.matrix import StateMatrix
-from forager.foragers.settings import ForagerKind, ForagerSettings
+from forager.foragers.settings import (
+    ExpectationSettings,
+    ForagerKind,
+    ForagerSettings,
+    ProfitSettings,
+    StartSettings,
+    StateSettings,
+    WeblogSettings,
+)
 from forager.foragers.shared import Shared
 from forager.foragers.sighting import Sighting
-from forager.foragers.starts import StartSettings
-from forager.foragers.states import States, StateSettings
-from forager.foragers.td import Profit, ProfitSettings
+from forager.foragers.states import States
+from forager.foragers.td import Profit
 from forager.foragers.visits import VisitStatistics
-from forager.foragers.weblog import WeblogSettings
-from forager.reinforcing.agent import ReinforcingAgent, ReinforcingSettings
-from forager.reinforcing.population import PopulationSettings
+from forager.reinforcing.agent import ReinforcingAgent
 from forager.reinforcing.saving import load_agent, save_agent
-from forager.reinforcing.scores import ScoreSettings
+from forager.reinforcing.settings import PopulationSettings, ReinforcingSettings, ScoreSettings
 
 PAGES, STATES = 300, StateSettings(dimension=4)
 GRAPH = np.random.default_rng(7).integers(0, PAGES, (PAGES, 12))

@@ -9,17 +9,14 @@ from forager.clock import WallClock
 from forager.engine.ordering import FEWEST, Ordering
 from forager.engine.settings import CrawlSettings
 from forager.engine.stating import in_thread
-from forager.foragers.expectation import ExpectationSettings
 from forager.foragers.forager import Forager
-from forager.foragers.leaving import LeavingSettings
 from forager.foragers.ordering import NOTHING, leanings
-from forager.foragers.settings import ForagerKind, ForagerSettings
+from forager.foragers.settings import ExpectationSettings, ForagerKind, ForagerSettings, LeavingSettings
 from forager.foragers.shared import Shared
 from forager.foragers.sighting import Finding, Sighting
 from forager.foragers.visits import VisitStatistics
-from forager.reinforcing.agent import ReinforcingAgent, ReinforcingSettings
-from forager.reinforcing.population import PopulationSettings
-from forager.reinforcing.scores import ScoreSettings
+from forager.reinforcing.agent import ReinforcingAgent
+from forager.reinforcing.settings import PopulationSettings, ReinforcingSettings, ScoreSettings
 from forager.settings import load
 from forager.store.memory import MemoryStore
 from forager.store.protocol import Found, Store, Version, VersionId, Visit

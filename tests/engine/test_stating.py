@@ -13,12 +13,12 @@ from forager.clock import WallClock
 from forager.engine.stating import LiveStates, Offload, in_thread, inline
 from forager.errors import InputError, OutputError, SettingsError
 from forager.foragers.matrix import StateMatrix
-from forager.foragers.settings import ForagerKind, ForagerSettings
-from forager.foragers.states import States, StateSettings
-from forager.foragers.td import ProfitSettings
+from forager.foragers.settings import ForagerKind, ForagerSettings, ProfitSettings, StateSettings
+from forager.foragers.states import States
 from forager.pages.reader import Page, read
 from forager.pages.urls import words
-from forager.reinforcing.agent import ReinforcingAgent, ReinforcingSettings
+from forager.reinforcing.agent import ReinforcingAgent
+from forager.reinforcing.settings import ReinforcingSettings
 from forager.store.memory import MemoryStore
 from forager.store.protocol import Found, Version, Visit
 from forager.terms import Channel, Kind, Outcome, Response, Url, UrlId

@@ -7,9 +7,10 @@ from itertools import pairwise
 import pytest
 
 from forager.clock import Clock, LoopClock, WallClock
-from forager.foragers.expectation import ExpectationSettings
+from forager.foragers.settings import ExpectationSettings
 from forager.foragers.visits import VisitStatistics
-from forager.frontier.timetable import Facts, Timetable, TimetableSettings
+from forager.frontier.settings import TimetableSettings
+from forager.frontier.timetable import Facts, Timetable
 from forager.settings import load
 from forager.terms import Request, Response
 from forager.world.protocol import Web

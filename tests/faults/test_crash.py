@@ -7,7 +7,9 @@ import numpy as np
 
 from forager.chance import stream
 from forager.world.newsroom.settings import NewsroomSettings
-from forager.world.warc import Capture, captures, repair, warcs_in
+from forager.world.warc.capturing import Capture, captures
+from forager.world.warc.mending import repair
+from forager.world.warc.writer import warcs_in
 from tests.faults.crashing import Killer, Stored, account, doubles
 from tests.faults.launching import nursery
 from tests.served import served_newsroom

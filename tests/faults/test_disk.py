@@ -15,7 +15,7 @@ import pytest
 from forager.errors import Exit
 from forager.world.newsroom.newsroom import Newsroom
 from forager.world.newsroom.settings import NewsroomSettings
-from forager.world.warc import warcs_in
+from forager.world.warc.writer import warcs_in
 from tests.faults.crashing import Killer, Stored, account, doubles
 from tests.faults.launching import nursery
 from tests.served import served_newsroom

@@ -14,9 +14,11 @@ from warcio.archiveiterator import ArchiveIterator
 
 from forager.terms import Outcome, Request, Response, Url
 from forager.world.recording import Exchange
-from forager.world.warc import Capture, RecordingSettings, WarcWriter, captures, repair, warcs_in
+from forager.world.warc.capturing import Capture, captures
 from forager.world.warc.cdxj import lines_of
-from forager.world.warc.writer import index_name
+from forager.world.warc.mending import repair
+from forager.world.warc.settings import RecordingSettings
+from forager.world.warc.writer import WarcWriter, index_name, warcs_in
 from tests.world.test_warc_writing import AGENT, EVERY_KIND, check
 
 WRITER = """
@@ -24,7 +26,8 @@ import sys
 from pathlib import Path
 from forager.terms import Outcome, Request, Response, Url
 from forager.world.recording import Exchange
-from forager.world.warc import RecordingSettings, WarcWriter
+from forager.world.warc.settings import RecordingSettings
+from forager.world.warc.writer import WarcWriter
 
 writer = WarcWriter(Path(sys.argv[1]), RecordingSettings(max_size=400_000), "Forager/0.1 (+https://example.org/bot)")
 for number in range(10**6):

@@ -3,7 +3,7 @@ from math import exp, log
 import numpy as np
 import pytest
 
-from forager.foragers.expectation import ExpectationSettings
+from forager.foragers.settings import ExpectationSettings
 from forager.foragers.sighting import Finding
 from forager.foragers.visits import VisitStatistics
 

@@ -11,8 +11,9 @@ from forager.foragers.settings import PAPER, ForagerKind, ForagerSettings
 from forager.foragers.shared import Shared
 from forager.foragers.sighting import Reinforcement, Sighting
 from forager.measures.delay import Delay, delay
-from forager.reinforcing.agent import PAPER as PAPER_AGENT
-from forager.reinforcing.agent import ReinforcingAgent, ReinforcingSettings
+from forager.reinforcing.agent import ReinforcingAgent
+from forager.reinforcing.settings import PAPER as PAPER_AGENT
+from forager.reinforcing.settings import ReinforcingSettings
 from forager.terms import UrlId
 
 HOUR = 3600.0

@@ -8,13 +8,17 @@ import pytest
 from pydantic import TypeAdapter
 
 from forager.foragers.forager import Forager, known_by
-from forager.foragers.leaving import LeavingSettings
-from forager.foragers.settings import PAPER, ForagerKind, ForagerSettings
+from forager.foragers.settings import (
+    PAPER,
+    ForagerKind,
+    ForagerSettings,
+    LeavingSettings,
+    StartSettings,
+    StateSettings,
+    WeblogSettings,
+)
 from forager.foragers.shared import Shared
 from forager.foragers.sighting import Finding, Reinforcement, Sighting, Step
-from forager.foragers.starts import StartSettings
-from forager.foragers.states import StateSettings
-from forager.foragers.weblog import WeblogSettings
 
 WL, RL, WLRL, BFS = ForagerKind
 HOUR = 3600.0

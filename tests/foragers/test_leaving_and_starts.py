@@ -3,12 +3,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from forager.foragers.expectation import ExpectationSettings
-from forager.foragers.leaving import LeavingSettings, Pace, leaves
-from forager.foragers.starts import StartSettings, start_page
+from forager.foragers.leaving import Pace, leaves
+from forager.foragers.settings import ExpectationSettings, LeavingSettings, StartSettings, WeblogSettings
+from forager.foragers.starts import start_page
 from forager.foragers.thrift import Thrift
 from forager.foragers.visits import VisitStatistics
-from forager.foragers.weblog import Weblog, WeblogSettings
+from forager.foragers.weblog import Weblog
 
 HOUR = 3600.0
 SEEDS = np.array([1, 2])

@@ -1,10 +1,8 @@
 import numpy as np
 import pytest
 
-from forager.foragers.expectation import ExpectationSettings
 from forager.foragers.forager import Forager
-from forager.foragers.leaving import LeavingSettings
-from forager.foragers.settings import ForagerKind, ForagerSettings
+from forager.foragers.settings import ExpectationSettings, ForagerKind, ForagerSettings, LeavingSettings
 from forager.foragers.shared import Shared
 from forager.foragers.sighting import Finding, Sighting
 

@@ -3,7 +3,8 @@ import pytest
 
 from forager.errors import InputError
 from forager.foragers.matrix import StateMatrix
-from forager.foragers.states import States, StateSettings
+from forager.foragers.settings import StateSettings
+from forager.foragers.states import States
 from forager.foragers.words import Vocabulary, hashed, link_words, words
 
 SMALL = StateSettings(dimension=3)

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from forager.errors import SettingsError
-from forager.foragers.td import Profit, ProfitSettings
+from forager.foragers.settings import ProfitSettings
+from forager.foragers.td import Profit
 
 
 def vector(*values: float) -> np.ndarray:

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from forager.foragers.weblog import Weblog, WeblogSettings
+from forager.foragers.settings import WeblogSettings
+from forager.foragers.weblog import Weblog
 
 YES = [True] * 3
 

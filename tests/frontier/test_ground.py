@@ -4,7 +4,8 @@ import pytest
 
 from forager.errors import StoreError
 from forager.frontier.ground import Ground, places
-from forager.frontier.scope import Scope, ScopeSettings
+from forager.frontier.scope import Scope
+from forager.frontier.settings import ScopeSettings
 from forager.terms import Url
 from tests.virtual import Crawled, crawl_newsroom
 

@@ -3,7 +3,8 @@
 import pytest
 
 from forager.errors import SettingsError
-from forager.frontier.scope import Scope, ScopeSettings
+from forager.frontier.scope import Scope
+from forager.frontier.settings import ScopeSettings
 from forager.terms import Url
 
 SEEDS = [Url("https://www.example.co.uk/news"), Url("http://127.0.0.1:8001/")]

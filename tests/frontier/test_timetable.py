@@ -1,7 +1,8 @@
 import pytest
 
 from forager.errors import SettingsError, StoreError
-from forager.frontier.timetable import Booking, Facts, Refusal, Timetable, TimetableSettings
+from forager.frontier.settings import TimetableSettings
+from forager.frontier.timetable import Booking, Facts, Refusal, Timetable
 from forager.frontier.window import Window
 
 QUICK = Facts(seconds=0.1, status=200)

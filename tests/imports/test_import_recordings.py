@@ -17,7 +17,8 @@ from forager.imports.opening import sources
 from forager.store.protocol import Found, Version, Visit
 from forager.store.sqlite import SqliteStore
 from forager.terms import Channel, Dated, DateSource, Kind, Outcome, Url, UrlId
-from forager.world.newsroom import Newsroom, NewsroomSettings, Paper, Section
+from forager.world.newsroom.newsroom import Newsroom
+from forager.world.newsroom.settings import NewsroomSettings, Paper, Section
 from forager.world.tape.columns import KINDS, Tape
 from forager.world.tape.truth import documents
 

@@ -7,7 +7,8 @@ import numpy as np
 from typer.testing import CliRunner
 
 from forager.cli.app import app
-from forager.foragers.states import States, StateSettings, document
+from forager.foragers.settings import StateSettings
+from forager.foragers.states import States, document
 from forager.foragers.words import hashed
 from forager.imports.from_run import tape_of_run
 from forager.imports.stating import BATCH, TEXTS_PER_CLUSTER, Stating

@@ -8,18 +8,15 @@ from scipy import sparse
 
 from forager.foragers.classifier import PrTFIDF
 from forager.foragers.clusters import pddp
-from forager.foragers.expectation import ExpectationSettings
 from forager.foragers.kernels import best
 from forager.foragers.path import Path
-from forager.foragers.settings import ForagerSettings
+from forager.foragers.settings import ExpectationSettings, ForagerSettings, WeblogSettings
 from forager.foragers.sighting import Finding
 from forager.foragers.visits import VisitStatistics
-from forager.foragers.weblog import Weblog, WeblogSettings
+from forager.foragers.weblog import Weblog
 from forager.foragers.words import words
-from forager.reinforcing.agent import ReinforcingAgent, ReinforcingSettings
-from forager.reinforcing.population import PopulationSettings
-from forager.reinforcing.relevancy import RelevancySettings
-from forager.reinforcing.scores import ScoreSettings
+from forager.reinforcing.agent import ReinforcingAgent
+from forager.reinforcing.settings import PopulationSettings, ReinforcingSettings, RelevancySettings, ScoreSettings
 from forager.terms import ForagerId
 
 unhurried = settings(deadline=None)  # the first call of a kernel compiles it

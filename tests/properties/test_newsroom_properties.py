@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 from forager.terms import Url, Validators
-from forager.world.newsroom import Newsroom, NewsroomSettings
-from forager.world.newsroom.newsroom import Reply
+from forager.world.newsroom.newsroom import Newsroom, Reply
+from forager.world.newsroom.settings import NewsroomSettings
 
 SETTINGS = NewsroomSettings(days=3, backlog=2 * 86400.0, removals=0.05, moves=0.05, live_blogs=0.05)
 SINCE, UNTIL = SETTINGS.start - SETTINGS.backlog, SETTINGS.start + SETTINGS.days * 86400

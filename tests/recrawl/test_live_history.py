@@ -11,9 +11,10 @@ from forager.engine.remembering import SCHEDULE, Schedule, save_history
 from forager.engine.warming import warm_up
 from forager.errors import InputError
 from forager.events import CycleDone, Learned
-from forager.foragers.expectation import ExpectationSettings
+from forager.foragers.settings import ExpectationSettings
 from forager.foragers.visits import VisitStatistics
-from forager.frontier.scope import Scope, ScopeSettings
+from forager.frontier.scope import Scope
+from forager.frontier.settings import ScopeSettings
 from forager.imports.histories import histories
 from forager.recrawl.captured import changes
 from forager.recrawl.history import History

@@ -6,8 +6,8 @@ import pytest
 from forager.recrawl.formula import parse
 from forager.recrawl.gp.grouped import GroupedSimulation
 from forager.recrawl.log import ChangeLog, Documents
-from forager.recrawl.policies import NAMES, Age, Formula, named
-from forager.recrawl.settings import RecrawlSettings
+from forager.recrawl.policies import Age, Formula, named
+from forager.recrawl.settings import NAMES, RecrawlSettings
 from forager.recrawl.simulate import Oracle, simulate
 
 HALF = RecrawlSettings(k=0.5, warmup=1)

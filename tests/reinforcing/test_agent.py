@@ -1,12 +1,11 @@
 import numpy as np
 import pytest
 
-from forager.foragers.settings import ForagerKind, ForagerSettings
+from forager.foragers.settings import ForagerKind, ForagerSettings, WeblogSettings
 from forager.foragers.sighting import Finding
-from forager.foragers.weblog import WeblogSettings
-from forager.reinforcing.agent import ReinforcingAgent, ReinforcingSettings
-from forager.reinforcing.population import Deleted, Multiplied, PopulationSettings
-from forager.reinforcing.scores import ScoreSettings
+from forager.reinforcing.agent import ReinforcingAgent
+from forager.reinforcing.population import Deleted, Multiplied
+from forager.reinforcing.settings import PopulationSettings, ReinforcingSettings, ScoreSettings
 from forager.terms import NOBODY, ForagerId
 
 SEEDS = np.arange(4)

@@ -8,7 +8,8 @@ import pytest
 from forager.engine.texts import read_texts
 from forager.errors import InputError
 from forager.foragers.sighting import NOWHERE, Finding
-from forager.reinforcing.focus import FIRST_FIT, Focus, FocusSettings
+from forager.reinforcing.focus import FIRST_FIT, Focus
+from forager.reinforcing.settings import FocusSettings
 from forager.terms import ForagerId, UrlId
 from tests.virtual import crawl_newsroom
 

@@ -1,7 +1,8 @@
 import math
 
 from forager.foragers.sighting import Finding
-from forager.reinforcing.relevancy import Relevancy, RelevancySettings
+from forager.reinforcing.relevancy import Relevancy
+from forager.reinforcing.settings import RelevancySettings
 
 HOUR = 3600.0
 NOW = 100 * HOUR

@@ -1,8 +1,9 @@
 import pytest
 
 from forager.foragers.settings import ForagerKind
-from forager.reinforcing.population import Fate, PopulationSettings, fate, poorest
-from forager.reinforcing.scores import Record, Scores, ScoreSettings
+from forager.reinforcing.population import Fate, fate, poorest
+from forager.reinforcing.scores import Record, Scores
+from forager.reinforcing.settings import PopulationSettings, ScoreSettings
 from forager.terms import ForagerId
 
 PAPER, RELATIVE = ScoreSettings(), ScoreSettings(relative=True)

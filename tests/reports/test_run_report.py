@@ -15,8 +15,9 @@ from forager.errors import ForagerError
 from forager.events import Learned
 from forager.foragers.settings import ForagerSettings
 from forager.frontier.skipped import Skipped
-from forager.reinforcing.agent import ReinforcingAgent, ReinforcingSettings
+from forager.reinforcing.agent import ReinforcingAgent
 from forager.reinforcing.saving import save_agent
+from forager.reinforcing.settings import ReinforcingSettings
 from forager.reports.account import read_account
 from forager.reports.report import report
 from forager.store.protocol import Found, Story, Version, VersionId, Visit

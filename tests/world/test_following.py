@@ -1,5 +1,6 @@
 from forager.terms import Hop, Outcome, Request, Response, Trouble, Url, Validators
-from forager.world.following import Following, FollowingSettings
+from forager.world.following import Following
+from forager.world.settings import FollowingSettings
 
 A, B, C = Url("https://a.example/"), Url("https://b.example/page"), Url("http://c.example/")
 TAG = Validators(etag='"1"')

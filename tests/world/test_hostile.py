@@ -10,7 +10,8 @@ from forager.terms import Outcome, Request, Trouble, Url, Validators
 from forager.world.following import Following
 from forager.world.guard import Guard
 from forager.world.http import validators_of
-from forager.world.live import Live, LiveSettings
+from forager.world.live import Live
+from forager.world.settings import LiveSettings
 from tests.hostile import Hostile, misbehaving, send
 from tests.server import Served, serving
 

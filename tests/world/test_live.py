@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from forager.clock import LoopClock, WallClock
 from forager.terms import Outcome, Request, Response, Trouble, Url
 from forager.world.http import http_date, max_age, meaning, origin, product_token, retry_after, validators_of
-from forager.world.live import Live, LiveSettings
+from forager.world.live import Live
+from forager.world.settings import LiveSettings
 from tests.server import LOOPBACK, Served, serving
 
 SETTINGS = LiveSettings(

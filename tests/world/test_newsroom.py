@@ -14,10 +14,11 @@ from selectolax.lexbor import LexborHTMLParser
 from forager.chance import stream
 from forager.clock import LoopClock, run_virtual
 from forager.terms import Outcome, Request, Response, Trouble, Url, Validators
-from forager.world.newsroom import Newsroom, NewsroomSettings, Paper, Published, Section
+from forager.world.newsroom.newsroom import Newsroom
 from forager.world.newsroom.plan import Plan, make_plan
 from forager.world.newsroom.rhythm import hourly_rates, publication_times
-from forager.world.newsroom.settings import FeedFormat, Honesty
+from forager.world.newsroom.settings import FeedFormat, Honesty, NewsroomSettings, Paper, Section
+from forager.world.newsroom.truth import Published
 
 SETTINGS = NewsroomSettings(days=4, latency=0.0)
 DAY = 86400.0

@@ -7,8 +7,10 @@ import pytest
 
 from forager.clock import FastClock
 from forager.terms import Request
-from forager.world.newsroom import Newsroom, NewsroomSettings, serve
+from forager.world.newsroom.newsroom import Newsroom
 from forager.world.newsroom.plan import make_plan
+from forager.world.newsroom.serve import serve
+from forager.world.newsroom.settings import NewsroomSettings
 
 SETTINGS = NewsroomSettings(days=1, backlog=86400.0, latency=0.0)
 PLAN = make_plan(SETTINGS)

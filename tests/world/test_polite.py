@@ -4,10 +4,12 @@ from itertools import pairwise
 import pytest
 
 from forager.clock import LoopClock, WallClock, run_virtual
-from forager.frontier.timetable import Timetable, TimetableSettings
+from forager.frontier.settings import TimetableSettings
+from forager.frontier.timetable import Timetable
 from forager.terms import Outcome, Request, Response, Trouble, Url
-from forager.world.live import Live, LiveSettings
-from forager.world.polite import Polite, PoliteSettings
+from forager.world.live import Live
+from forager.world.polite import Polite
+from forager.world.settings import LiveSettings, PoliteSettings
 from tests.server import LOOPBACK, Served, serving
 
 CLOCK = LoopClock(1_700_000_000.0)

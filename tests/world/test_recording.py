@@ -12,18 +12,14 @@ import pytest
 from forager.clock import LoopClock, WallClock, run_virtual
 from forager.errors import OutputError
 from forager.terms import Outcome, Request, Response, Trouble, Url, Validators
-from forager.world.live import Live, LiveSettings
+from forager.world.live import Live
 from forager.world.recording import Exchange, Recording
-from forager.world.warc import (
-    BackgroundRecorder,
-    Capture,
-    InlineRecorder,
-    RecordingSettings,
-    WarcWeb,
-    WarcWriter,
-    captures,
-    warcs_in,
-)
+from forager.world.settings import LiveSettings
+from forager.world.warc.capturing import Capture, captures
+from forager.world.warc.recorder import BackgroundRecorder, InlineRecorder
+from forager.world.warc.settings import RecordingSettings
+from forager.world.warc.web import WarcWeb
+from forager.world.warc.writer import WarcWriter, warcs_in
 from tests.server import LOOPBACK, Served, serving
 
 AGENT = "Forager/0.1 (+https://example.org/bot)"

@@ -6,7 +6,8 @@ from forager.chance import stream
 from forager.clock import LoopClock, run_virtual
 from forager.terms import Outcome, Request, Response, Trouble, Url
 from forager.world.http import NO_SUCH_HOST
-from forager.world.retrying import Retrying, RetryingSettings
+from forager.world.retrying import Retrying
+from forager.world.settings import RetryingSettings
 
 URL = Url("http://a.example/")
 FINE = Response(URL, Outcome.FETCHED, 0.0, status=200)

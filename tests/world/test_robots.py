@@ -9,15 +9,17 @@ from protego import Protego
 
 from forager.chance import stream
 from forager.clock import LoopClock, WallClock, run_virtual
-from forager.frontier.timetable import Timetable, TimetableSettings
+from forager.frontier.settings import TimetableSettings
+from forager.frontier.timetable import Timetable
 from forager.pages.urls import canonical
 from forager.terms import Hop, Outcome, Request, Response, Trouble, Url, Validators
 from forager.world.following import Following
-from forager.world.live import Live, LiveSettings
+from forager.world.live import Live
 from forager.world.polite import Polite
-from forager.world.retrying import Retrying, RetryingSettings
-from forager.world.robots import Robots, RobotsSettings, Verdict
+from forager.world.retrying import Retrying
+from forager.world.robots import Robots, Verdict
 from forager.world.rules import Rules
+from forager.world.settings import LiveSettings, RetryingSettings, RobotsSettings
 from tests.corpora import have, robots_files
 from tests.server import LOOPBACK, Seen, Served, serving
 

@@ -19,9 +19,9 @@ from warcio.warcwriter import WARCWriter
 
 from forager.errors import InputError
 from forager.terms import Outcome, Trouble, Url
-from forager.world.warc import Broken, Capture, Record, captures, records
+from forager.world.warc.capturing import Capture, captures
 from forager.world.warc.decode import dechunked
-from forager.world.warc.reading import record_at
+from forager.world.warc.reading import Broken, Record, record_at, records
 from tests.server import Served, serving
 
 URL = "http://paper.example/"

@@ -8,7 +8,8 @@ import msgspec
 import pytest
 
 from forager.errors import InputError, OutputError
-from forager.world.warc import Capture, PageEntry, captures, pack, unpack
+from forager.world.warc.capturing import Capture, captures
+from forager.world.warc.wacz import PageEntry, pack, unpack
 from tests.world.test_warc_writing import EVERY_KIND, NOON, PAGE, write
 
 WARC = b"WARC/1.0\r\nContent-Length: 0\r\n\r\n\r\n\r\n"

@@ -12,10 +12,14 @@ from forager.clock import LoopClock, run_virtual
 from forager.settings import Settings
 from forager.terms import Outcome, Request, Response, Trouble, Url, Validators
 from forager.world.http import validators_of
-from forager.world.newsroom import Newsroom, NewsroomSettings
+from forager.world.newsroom.newsroom import Newsroom
+from forager.world.newsroom.settings import NewsroomSettings
 from forager.world.protocol import Web
 from forager.world.recording import Exchange, Recording
-from forager.world.warc import InlineRecorder, RecordingSettings, WarcWeb, WarcWriter, warcs_in
+from forager.world.warc.recorder import InlineRecorder
+from forager.world.warc.settings import RecordingSettings
+from forager.world.warc.web import WarcWeb
+from forager.world.warc.writer import WarcWriter, warcs_in
 from tests.world.test_warc_reading import http, record
 
 AGENT = "Forager/0.1 (+https://example.org/bot)"

@@ -16,9 +16,11 @@ from warcio.archiveiterator import ArchiveIterator
 from forager.errors import OutputError
 from forager.terms import Outcome, Request, Response, Trouble, Url, Validators
 from forager.world.recording import Exchange
-from forager.world.warc import Broken, Capture, RecordingSettings, WarcWriter, captures, warcs_in
+from forager.world.warc.capturing import Capture, captures
 from forager.world.warc.cdxj import Line, lines_of, merged, read_line
-from forager.world.warc.writer import index_name
+from forager.world.warc.reading import Broken
+from forager.world.warc.settings import RecordingSettings
+from forager.world.warc.writer import WarcWriter, index_name, warcs_in
 
 AGENT = "Forager/0.1 (+https://example.org/bot)"
 NOON = 1_760_000_000.25

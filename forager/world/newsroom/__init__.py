@@ -8,10 +8,3 @@ pages      HTML (`dates`, `noise`); `files` feeds, sitemaps, robots.txt
 newsroom   the web: request -> answer at a time; `serve` the same over real HTTP
 truth      what was really published, changed, removed
 """
-
-from forager.world.newsroom.newsroom import Asked, Newsroom
-from forager.world.newsroom.serve import serve
-from forager.world.newsroom.settings import NewsroomSettings, Paper, Section
-from forager.world.newsroom.truth import Published, Truth
-
-__all__ = ["Asked", "Newsroom", "NewsroomSettings", "Paper", "Published", "Section", "Truth", "serve"]

@@ -10,30 +10,3 @@ capturing   records as requests and responses: our own exactly, those of other t
 web         WarcWeb: a web that answers from recordings as of its clock
 wacz        pack recordings into a WACZ, and unpack one safely
 """
-
-from forager.world.warc.capturing import Capture, captures
-from forager.world.warc.mending import repair
-from forager.world.warc.reading import Broken, Record, records
-from forager.world.warc.recorder import BackgroundRecorder, InlineRecorder
-from forager.world.warc.settings import RecordingSettings
-from forager.world.warc.wacz import PageEntry, pack, unpack
-from forager.world.warc.web import WarcWeb
-from forager.world.warc.writer import WarcWriter, warcs_in
-
-__all__ = [
-    "BackgroundRecorder",
-    "Broken",
-    "Capture",
-    "InlineRecorder",
-    "PageEntry",
-    "Record",
-    "RecordingSettings",
-    "WarcWeb",
-    "WarcWriter",
-    "captures",
-    "pack",
-    "records",
-    "repair",
-    "unpack",
-    "warcs_in",
-]
