@@ -26,7 +26,7 @@ class ScopeSettings:
     """Query parameters of a URL; more look like a trap. Ours."""
     max_per_folder: Count = 20_000
     """Known URLs that share host and folder; beyond it new ones are refused, unless documents were found there. Ours."""
-    barren_after: Count = 4
+    barren_after: Count = 8
     """Different pages seen in one place (a folder, or a path with the same parameters) without a document among them and
     without a new document that they revealed; then no new link enters there (calendars, facets, visitor numbers). Five
     times as many where links read like headlines. Ours."""

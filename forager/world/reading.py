@@ -31,6 +31,8 @@ SMALL = 2_000
 """Bytes below which a page is read here: sending it would cost as much (ours)."""
 LONGEST = 20.0
 """Seconds that reading one page may take beside us; usual ones take a thousandth (ours)."""
+BUSY = 4
+"""Pages that wait for every reader, from which on the next is read here: this process has a core too (ours)."""
 ATTEMPTS = 2
 """Readers that a page may crash before it is given up (ours)."""
 VAIN_STARTS = 3
@@ -182,15 +184,15 @@ class ReadBeside:
         await self._stack.__aexit__(kind, error, trace)
 
     async def read(self, response: Response) -> Page:
-        readers = self.ready
-        if len(response.body) < SMALL or not readers:
+        reader = min(self.ready, key=lambda one: len(one.tasks), default=None)  # the one with the least to do
+        if len(response.body) < SMALL or reader is None or len(reader.tasks) >= BUSY:
             return self._here.page(response)
         try:
             job = msgspec.msgpack.encode(Job(response.url, response.asked, response.headers, response.body))
         except UnicodeEncodeError:  # half a surrogate pair in a header
             return self._here.page(response)
         task = _Task(LENGTH.pack(len(job)) + job, asyncio.get_running_loop().create_future())
-        min(readers, key=lambda reader: len(reader.tasks)).take(task)  # the one with the least to do
+        reader.take(task)
         facts = await task.done
         if task.crashes >= ATTEMPTS:
             return unreadable(response, "markup: reading it takes too long or crashes", self.settings)

@@ -62,6 +62,7 @@ def settings() -> Settings:
             plain.timetable, download_delay=0.0, concurrent_requests_per_host=peers.CONCURRENT, latency_factor=0.0
         ),
         visits=replace(plain.visits, revisit_after=86_400.0),
+        scope=replace(plain.scope, barren_after=1_000_000),  # its pages are no documents
     )
 
 
