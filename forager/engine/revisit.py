@@ -78,6 +78,7 @@ class RecrawlCycle:
         await self.teller.settle(judge_sighting(sighting, self.agent, self.shared, self.clock.now()))
         if not sighting.free:
             if sighting.url != id:  # redirected: what the other page shows says nothing of this one
+                self.shared.visits.visit(id, sighting.when)
                 self.scheduler.saw(id, sighting.when, -1, NO_LINKS)
             self.scheduler.looked(sighting.url)
         elif not sighting.ok:  # nobody asked for it: its host is blocked, or it is passed by

@@ -237,3 +237,11 @@ def test_an_archive_does_not_make_a_seed_anything_else() -> None:
     assert (pages, captures) == (2, 2)  # the home page was visited since: its captures are too old to count
     channels = [again.store.known(UrlId(again.store.find(url) or 0)).channel for url in (home, Url(f"{home}old"))]
     assert channels == [Channel.SEED, Channel.ARCHIVE]
+
+
+def test_a_page_that_moved_is_not_asked_for_again_and_again() -> None:
+    store = crawl_newsroom(6, "newsroom.backlog=6d", "newsroom.moves=0.9").store
+    known = [store.known(UrlId(id)) for id in range(store.counts().known)]
+    moved = [known[page.source].visits for page in known if page.channel is Channel.REDIRECT]
+    assert moved, "no page of this newsroom moved"
+    assert max(moved) <= 2  # asked for once an hour before it was entered as a visit
