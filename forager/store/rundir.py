@@ -38,9 +38,14 @@ class Lock:
         with suppress(OSError):  # on a full disk the lock holds without the number
             os.ftruncate(self._file, 0)
             os.pwrite(self._file, str(os.getpid()).encode(), 0)
-        os.register_at_fork(after_in_child=self.release)  # a child must not hold the lock longer than we live
+        os.register_at_fork(after_in_child=self._close)  # a child must not hold the lock longer than we live
 
     def release(self) -> None:
+        if self._file >= 0:
+            fcntl.flock(self._file, fcntl.LOCK_UN)  # a child just forked may not have closed its copy yet
+            self._close()
+
+    def _close(self) -> None:
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
