@@ -8,6 +8,7 @@ from typing import Protocol
 
 from forager.dashboard.timeline import LastHour, Timeline, Trace
 from forager.engine.summary import error_kind
+from forager.engine.telling import told
 from forager.events import Born, CycleDone, Deleted, Event, Fetched, Learned, Reinforced, Scheduled, Told
 from forager.pages.urls import host, site
 from forager.reinforcing.agent import ReinforcingAgent
@@ -113,20 +114,7 @@ class Chronicle:
         """Take over the latest stories that the store holds from before; what they cost is not known any more."""
         self.told = max(0, store.counts().stories - STORIES)
         async for story in store.stories(self.told):
-            self._list(
-                Told(
-                    at=story.fetched,
-                    id=story.id,
-                    url=story.url,
-                    site=story.site,
-                    title=story.title,
-                    published=story.published,
-                    published_source=story.published_source,
-                    delay=story.delay,
-                    via=story.discovered_via,
-                    by=story.forager,
-                )
-            )
+            self._list(told(story))
         self.remembered = self.told
 
     def __call__(self, event: Event) -> None:

@@ -16,13 +16,10 @@ from forager.events import Event
 from forager.foragers.shared import Shared
 from forager.foragers.sighting import NO_LINKS
 from forager.foragers.thrift import Thrift
-from forager.recrawl.scheduler import EXPECTED, Scheduler
+from forager.recrawl.scheduler import Scheduler
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.terms import NOBODY, UrlId
 from forager.world.visits import WebWorld
-
-POLICY = EXPECTED
-"""What the default ranks by, in words."""
 
 
 class RecrawlCycle:

@@ -34,20 +34,7 @@ class Teller:
         _, fetched, version = await self.store.version(number)
         story = self.story(number, fetched, version, accepted)
         await self.store.settle(number, story)
-        self.note(
-            Told(
-                at=fetched,
-                id=story.id,
-                url=story.url,
-                site=story.site,
-                title=story.title,
-                published=story.published,
-                published_source=story.published_source,
-                delay=story.delay,
-                via=story.discovered_via,
-                by=story.forager,
-            )
-        )
+        self.note(told(story))
 
     def story(self, number: VersionId, fetched: float, version: Version, accepted: Reinforcement) -> Story:
         """Everything people want to know of a document."""
@@ -73,3 +60,19 @@ class Teller:
             text_print=version.text_print,
             simhash=version.simhash,
         )
+
+
+def told(story: Story) -> Told:
+    """The event that tells a story."""
+    return Told(
+        at=story.fetched,
+        id=story.id,
+        url=story.url,
+        site=story.site,
+        title=story.title,
+        published=story.published,
+        published_source=story.published_source,
+        delay=story.delay,
+        via=story.discovered_via,
+        by=story.forager,
+    )
