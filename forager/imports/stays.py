@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from forager.arrays import distinct
 from forager.errors import InputError
 from forager.imports.values import Flags, Floats, Ids, Prints
 
@@ -61,7 +62,7 @@ def with_changes(versions: Versions, page: Ids, first: Floats, last: Floats) -> 
 
     A link was still seen at its last time: it went by the next time at which anything was seen anywhere.
     """
-    grid = np.unique(np.concatenate([versions.time, first, last]))
+    grid = distinct(np.concatenate([versions.time, first, last]))
     next_place = np.searchsorted(grid, last, side="right")
     went = np.flatnonzero(next_place < len(grid))
     at_page = np.concatenate([versions.page, page, page[went]])

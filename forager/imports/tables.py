@@ -23,7 +23,7 @@ from forager.foragers.settings import StateSettings
 from forager.foragers.states import States, document
 from forager.imports.captures import REPLACED
 from forager.imports.files import Imported
-from forager.imports.listing import lists, shown_first, told_identity
+from forager.imports.listing import LaterLinks, later_links, lists, shown_first, told_identity
 from forager.imports.stating import Stating
 from forager.imports.stays import Versions, joined_versions, standing, with_changes
 from forager.imports.table_files import files_of, read_columns
@@ -67,12 +67,12 @@ class _Import:
         elif stays:
             versions, rows, targets = self._stood(versions, stays)
         self._tally.records += len(versions)
+        later = later_links(versions, rows, targets)
         if not self._builder.identity:
-            self._builder.identity = told_identity(versions, rows, targets)
+            self._builder.identity = told_identity(versions, rows, targets, later)
         if self._builder.identity == "link":
-            versions = self._with_shown(versions, rows, targets)
-        sets = self._builder.link_sets(rows, targets, len(versions))
-        self._name_kinds(versions, rows, targets)
+            self._add_shown(versions, rows, targets)
+        self._name_kinds(later)
         self._builder.add_many(
             versions.page,
             versions.time,
@@ -80,7 +80,7 @@ class _Import:
             text_prints=versions.text,
             published=versions.published,
             gone=versions.gone,
-            link_sets=sets,
+            link_sets=self._builder.link_sets(rows, targets, len(versions)),
             state_rows=versions.state,
         )
         tape = self._builder.finish(
@@ -143,24 +143,17 @@ class _Import:
         sound = np.flatnonzero((page >= 0) & (target >= 0) & (first <= last))
         return (page[sound], target[sound]), (first[sound], last[sound])
 
-    def _with_shown(self, versions: Versions, rows: Ids, targets: Ids) -> Versions:
-        """The versions, and one for each page that was only linked to, from its first link on."""
+    def _add_shown(self, versions: Versions, rows: Ids, targets: Ids) -> None:
+        """A version for each page that was only linked to, from its first link on."""
         page, time = shown_first(versions, rows, targets)
         for id in page.tolist():
             self._builder.name_kind(id, Kind.ARTICLE)
-        nothing = np.zeros(len(page), np.uint64)
-        dates = None if versions.published is None else time
-        return joined_versions(
-            [
-                versions,
-                Versions(page, time, nothing, nothing, dates, nothing != 0, np.full(len(page), -1, np.int32)),
-            ]
-        )
+        self._builder.add_many(page, time, published=None if versions.published is None else time)
 
-    def _name_kinds(self, versions: Versions, rows: Ids, targets: Ids) -> None:
+    def _name_kinds(self, later: LaterLinks) -> None:
         paths = files_of(self._folder, "kinds")
         if not paths and self._builder.identity in ("url", "link"):
-            for id in lists(versions, rows, targets).tolist():
+            for id in lists(later).tolist():
                 self._builder.name_kind(id, Kind.HUB)
         for path in paths:
             table = read_columns(path, ("url", "kind"), (), self._tally)

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import zeta
 
+from forager.arrays import distinct
+
 Ids = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -40,7 +42,7 @@ def graph_figures(source: Ids, target: Ids, rng: np.random.Generator, *, sources
     """All figures of the graph with these links."""
     names, ends = np.unique(np.concatenate([source, target]), return_inverse=True)
     count = len(names)
-    pair = np.unique((ends[: len(source)] * count + ends[len(source) :])[source != target])
+    pair = distinct((ends[: len(source)] * count + ends[len(source) :])[source != target])
     source, target = pair // max(count, 1), pair % max(count, 1)
     return GraphFigures(
         count,

@@ -215,3 +215,13 @@ def test_dated_pages_are_documents_by_their_address(tmp_path: Path) -> None:
         "url,time,digest,published\nhttp://e.org/,0,a,0\nhttp://e.org/,9000,b,9000\n"
     )
     assert import_tables(tmp_path, origin="t").tape.identity == "url"
+
+
+def test_a_list_that_only_a_later_file_names_keeps_its_links_when_links_are_the_documents(tmp_path: Path) -> None:
+    (tmp_path / "versions.csv").write_text("url,time,digest\nhub,0,a\n")
+    header = "url,target,first_time,last_time\n"
+    (tmp_path / "stays-1.csv").write_text(header + "hub,x,0,20\nhub,y,10,20\n")
+    (tmp_path / "stays-2.csv").write_text(header + "late,z,10,20\n")
+    tape = import_tables(tmp_path, origin="t", identity="link").tape
+    assert shown(tape)["late"] == [(10, ["z"])]
+    assert shown(tape)["hub"] == [(0, ["x"]), (10, ["x", "y"])]

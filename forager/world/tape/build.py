@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from forager.arrays import distinct
 from forager.terms import Kind, UrlId
 from forager.world.tape.columns import KINDS, Tape
 from forager.world.tape.rows import NONE, Flags, Floats, Ids, Prints, Rows, Sets, first_seen_dates, joined, repeats
@@ -123,14 +124,14 @@ class TapeBuilder:
     def link_sets(self, rows: Ids, targets: Ids, count: int) -> Sets:
         """The numbers of `count` link sets: `targets[i]` is a link of set `rows[i]`, in any order, also twice."""
         pages = max(len(self._ids), 1)
-        pair = np.unique(rows * pages + targets)
+        pair = distinct(rows * pages + targets)
         row, links = pair // pages, pair % pages
         start = np.searchsorted(row, np.arange(count + 1))
         prints = _set_prints(links, start)
-        distinct, first, which = np.unique(prints, return_index=True, return_inverse=True)
+        sets, first, which = np.unique(prints, return_index=True, return_inverse=True)
         known = self._sets
         before = len(known)
-        numbers = np.fromiter((known.setdefault(one, len(known)) for one in distinct.tolist()), np.int32)
+        numbers = np.fromiter((known.setdefault(one, len(known)) for one in sets.tolist()), np.int32)
         fresh = first[numbers >= before]  # `numbers` rises over the fresh ones, as they were met in this order
         lengths = np.diff(start)[fresh]
         self._lengths.append(lengths)
