@@ -8,13 +8,13 @@ from forager.world.tape.player import TapeWorld
 
 
 def read_off(page: Sighting, world: TapeWorld, shared: Shared, *, first: bool, since: float) -> list[Sighting]:
-    """The documents dated at `since` or later that a page just downloaded shows, as copies; they count as visited.
+    """The documents dated at `since` or later that a page just downloaded shows and nobody had read, as copies.
 
-    `first`: the page was visited for the first time.
+    All that it shows counts as visited. `first`: the page was visited for the first time.
     """
-    shown = world.shown(page)
-    shared.visits.shown(page.url, page.when, shown.urls, first=first)
-    return world.shared_copies(shown, since)
+    shown, new = world.shown(page)
+    shared.visits.shown(page.url, page.when, shown, first=first)
+    return world.shown_copies(shown[new], page.when, since)
 
 
 def judge_shown(page: Sighting, copies: list[Sighting], agent: ReinforcingAgent, shared: Shared) -> list[Reinforcement]:

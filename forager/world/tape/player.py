@@ -146,6 +146,10 @@ class TapeWorld:
     def __repr__(self) -> str:
         return f"<TapeWorld {self.downloads:,} downloads, {self.unrecorded:,} of them unrecorded>"
 
+    def downloadable(self, urls: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Those of some pages that are not only read off others."""
+        return urls[self._hub[urls]] if self.reads_off else urls
+
     def shared_until(self, url: int) -> float:
         """Until when the copy of a page that was downloaded a moment ago is shared; −inf if it never was."""
         return float(self._last[url]) + self.revisit_after
@@ -202,17 +206,13 @@ class TapeWorld:
             begin, end, links = _standing(begin, end, links, when, self._appears)
         return Sightings(urls, when, shown[0], free, hub, shown[1], begin, end, links, lost)
 
-    def shown(self, page: Sighting) -> Sightings:
-        """The documents that can be read off a page just downloaded; those that were read before are free."""
+    def shown(self, page: Sighting) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """The documents that can be read off a page just downloaded, and which of them nobody had read before."""
         chosen = self._set.item(page.version)
         urls = self._shown[self._shown_start[chosen] : self._shown_start[chosen + 1]]
-        version, count = self._begin[urls], len(urls)
-        free = self.held[urls] >= 0
-        self.held[urls] = version
-        none = np.zeros(count, np.int64)
-        flags = np.zeros(count, np.bool_)
-        when = np.full(count, page.when)
-        return Sightings(urls, when, version, free, flags, none - 1, none, none, self._links, flags)
+        new = self.held[urls] < 0
+        self.held[urls] = self._begin[urls]
+        return urls, new
 
     def shared_copy(self, seen: Sighting) -> Sighting:
         """The same page as a copy that somebody has noted already."""
@@ -226,6 +226,13 @@ class TapeWorld:
             self._sighting(url, version, at, True)
             for url, version, at in zip(urls.tolist(), versions.tolist(), when.tolist(), strict=True)
         ]
+
+    def shown_copies(self, urls: NDArray[np.int64], when: float, since: float) -> list[Sighting]:
+        """Documents that a page showed, those dated at `since` or later, as copies."""
+        versions = self._begin[urls]
+        dated = self._published[versions] >= since
+        pairs = zip(urls[dated].tolist(), versions[dated].tolist(), strict=True)
+        return [self._sighting(url, version, when, True) for url, version in pairs]
 
     def _sighting(self, url: int, version: int, now: float, free: bool) -> Sighting:
         chosen, state = self._set.item(version), self._state.item(version)
