@@ -27,12 +27,15 @@ from forager.pages.urls import UrlMemo
 from forager.terms import Response, Url
 
 LENGTH = struct.Struct("<I")
+"""What stands before every answer: its length."""
+LENGTHS = struct.Struct("<II")
+"""What stands before every job: the lengths of what is asked and of the body."""
 SMALL = 2_000
 """Bytes below which a page is read here: sending it would cost as much (ours)."""
 LONGEST = 20.0
 """Seconds that reading one page may take beside us; usual ones take a thousandth (ours)."""
-BUSY = 4
-"""Pages that wait for every reader, from which on the next is read here: this process has a core too (ours)."""
+BUSY = 32
+"""Pages that wait for every reader, from which on the next is read here (ours): mostly this process has more to do."""
 ATTEMPTS = 2
 """Readers that a page may crash before it is given up (ours)."""
 VAIN_STARTS = 3
@@ -42,12 +45,11 @@ _log = logging.getLogger(__name__)
 
 
 class Job(msgspec.Struct, array_like=True):
-    """A page to be read."""
+    """A page to be read; its body follows."""
 
     url: Url
     asked: float
     headers: tuple[tuple[str, str], ...]
-    body: bytes
 
 
 class PageReader(Protocol):
@@ -87,7 +89,7 @@ class ReadHere:
 
 @dataclass(slots=True)
 class _Task:
-    frame: bytes
+    frame: tuple[bytes, bytes]
     done: "asyncio.Future[Facts | None]"
     crashes: int = 0
 
@@ -110,7 +112,7 @@ class _Reader(asyncio.Protocol):
     def take(self, task: _Task) -> None:
         assert self.transport is not None
         self.tasks.append(task)
-        self.transport.write(task.frame)
+        self.transport.writelines(task.frame)
 
     def data_received(self, data: bytes) -> None:
         received = self._received
@@ -122,12 +124,13 @@ class _Reader(asyncio.Protocol):
                 break
             at += LENGTH.size
             if length:
-                self._answered(bytes(received[at : at + length]))
+                with memoryview(received) as view, view[at : at + length] as answer:
+                    self._answered(answer)
             self.is_ready = True
             at += length
         del received[:at]
 
-    def _answered(self, answer: bytes) -> None:
+    def _answered(self, answer: memoryview) -> None:
         task = self.tasks.popleft()
         if not task.done.done():
             task.done.set_result(_DECODER.decode(answer))
@@ -188,10 +191,11 @@ class ReadBeside:
         if len(response.body) < SMALL or reader is None or len(reader.tasks) >= BUSY:
             return self._here.page(response)
         try:
-            job = msgspec.msgpack.encode(Job(response.url, response.asked, response.headers, response.body))
+            job = msgspec.msgpack.encode(Job(response.url, response.asked, response.headers))
         except UnicodeEncodeError:  # half a surrogate pair in a header
             return self._here.page(response)
-        task = _Task(LENGTH.pack(len(job)) + job, asyncio.get_running_loop().create_future())
+        frame = LENGTHS.pack(len(job), len(response.body)) + job, response.body
+        task = _Task(frame, asyncio.get_running_loop().create_future())
         reader.take(task)
         facts = await task.done
         if task.crashes >= ATTEMPTS:

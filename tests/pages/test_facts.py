@@ -1,0 +1,56 @@
+"""A page that was read elsewhere answers as the page itself does."""
+
+import msgspec
+import pytest
+
+from forager.pages.facts import Facts, facts_of, page_with
+from forager.pages.reader import Page, read
+from forager.pages.settings import PagesSettings
+from forager.terms import Outcome, Response, Url
+
+SETTINGS = PagesSettings()
+HTML = b"""<html lang="en"><head><title>Bridge</title><link rel="canonical" href="/bridge">
+<link rel="alternate" type="application/rss+xml" href="/feed" title="All news"></head>
+<body><nav><a href="/">Home</a></nav><p><a href="/a"><img alt="A picture"></a> <a href="/a">Two
+words</a> <a href="/b" rel="nofollow">B</a> <a href="/c"></a></p>
+<footer><a href="/imprint">Imprint</a></footer></body></html>"""
+FEED = b"""<?xml version="1.0"?><rss version="2.0"><channel><title>News</title><link>https://a.example/</link>
+<item><title>One</title><link>https://a.example/1</link><pubDate>Wed, 01 May 2024 09:00:00 GMT</pubDate></item>
+<item><title>Two</title><link>https://a.example/2</link></item>
+<item><title>One again</title><link>https://a.example/1</link></item></channel></rss>"""
+SITEMAP = b"""<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>https://a.example/1</loc></url>
+<url><loc>https://a.example/2</loc></url></urlset>"""
+
+
+def both(body: bytes, kind: str = "text/html") -> tuple[Page, Page]:
+    """The page read here, and the same page from its facts after a journey."""
+    headers = (("content-type", kind),)
+    response = Response(Url("https://a.example/x/y"), Outcome.FETCHED, 1.7e9, 0, 200, headers, body)
+    page = read(response, settings=SETTINGS)
+    sent = msgspec.msgpack.encode(facts_of(page))
+    return page, page_with(response, msgspec.msgpack.decode(sent, type=Facts), SETTINGS)
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [(HTML, "text/html"), (FEED, "application/rss+xml"), (SITEMAP, "application/xml"), (b"<p>no link", "text/html")],
+)
+def test_links_told_are_the_links_read(body: bytes, kind: str) -> None:
+    here, there = both(body, kind)
+    assert there.targets == here.targets
+    assert [there.link(target) for target in there.targets] == [here.link(target) for target in here.targets]
+    assert there.links == here.links
+    assert (there.kind, there.canonical, there.title, there.trouble) == (
+        here.kind,
+        here.canonical,
+        here.title,
+        here.trouble,
+    )
+
+
+def test_a_link_that_says_more_than_its_anchor_keeps_it_all() -> None:
+    _, there = both(HTML)
+    nofollow, plain = there.link(Url("https://a.example/b")), there.link(Url("https://a.example/a"))
+    assert (nofollow.rel, nofollow.anchor) == (("nofollow",), "B")
+    assert (plain.rel, plain.anchor) == ((), "Two words")
+    assert there.link(Url("https://a.example/feed")).anchor == "All news"
