@@ -61,7 +61,7 @@ def sort_of(table: NDArray[np.void], page: Page) -> int:
 
 
 @compiled
-def _worth(
+def worth_of(
     table: NDArray[np.void], url: int, means: NDArray[np.float64], prior: Priors, now: float
 ) -> tuple[float, bool]:
     """New documents expected of this download, and whether it is a fresh link."""
@@ -103,13 +103,13 @@ def pick(
     """
     ranks, most = np.empty(len(urls)), 0.0
     for i in range(len(urls)):
-        worth, fresh = _worth(table, urls[i], means, priors[0], now)
+        worth, fresh = worth_of(table, urls[i], means, priors[0], now)
         most = max(most, worth)
         ranks[i] = worth * priors[0].fresh_first if fresh else worth
     if len(leaning):
         ranks *= leaning
     index = best(ranks, luck)
-    worth, fresh = _worth(table, urls[index], means, priors[0], now)
+    worth, fresh = worth_of(table, urls[index], means, priors[0], now)
     return index, worth, fresh, most
 
 
@@ -120,7 +120,7 @@ def worths(
     """For each page the new documents expected of a download, and whether it is a fresh link."""
     out, fresh = np.empty(len(urls)), np.empty(len(urls), dtype=np.bool_)
     for i in range(len(urls)):
-        out[i], fresh[i] = _worth(table, urls[i], means, priors[0], now)
+        out[i], fresh[i] = worth_of(table, urls[i], means, priors[0], now)
     return out, fresh
 
 

@@ -1,4 +1,4 @@
-"""Two small functions over arrays as machine code."""
+"""Small functions over arrays as machine code."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,3 +31,10 @@ def best(values: NDArray[np.float64], luck: float) -> int:
                 return i
             wanted -= 1
     return 0
+
+
+@compiled
+def append(column: NDArray[np.int64], number: int) -> None:
+    """Put a number at the end of a column whose first entry says how many follow; there must be room."""
+    column[0] += 1
+    column[column[0]] = number

@@ -1,4 +1,8 @@
-"""What visits teach: kernels that change the table of pages and the means."""
+"""What visits teach: kernels that change the table of pages and the means, and list the pages that became known.
+
+`known` holds all pages that were visited or met as a link, `hubs` the lists among them, each in the order in which that
+was learned; see `kernels.append` for their form.
+"""
 
 import math
 
@@ -7,6 +11,7 @@ from numpy.typing import NDArray
 
 from forager.compiling import compiled
 from forager.foragers.expectation import rate_of, sort_of
+from forager.foragers.kernels import append
 from forager.foragers.table import ATTEMPTS, BACKLOG, DEGREES, FRESH, HUB, LIFT, REVEALED_MOST, TEXT, Page, Priors
 
 
@@ -19,6 +24,8 @@ def note_visit(
     hub: bool,
     means: NDArray[np.float64],
     priors: NDArray[np.void],
+    known: NDArray[np.int64],
+    hubs: NDArray[np.int64],
 ) -> bool:
     """Enter one visit; whether it was the first. A page never seen that cannot be had is tried again some time."""
     page: Page = table[url]
@@ -30,6 +37,8 @@ def note_visit(
         page.asked = when
         return first
     if first:
+        if page.met == -np.inf:
+            append(known, url)
         if not page.fresh:
             sort = sort_of(table, page)
             means[sort] *= prior.backlog_keep
@@ -48,7 +57,9 @@ def note_visit(
             means[LIFT, 1] += news if page.hub else 1 - math.exp(-news)
         page.hours += hours
         means[HUB if page.hub else TEXT, 1] += hours
-    page.hub = page.hub or hub
+    if hub and not page.hub:
+        page.hub = True
+        append(hubs, url)
     page.visits += 1
     page.last = when
     page.awaited = False
@@ -65,7 +76,13 @@ def note_going(table: NDArray[np.void], url: int, now: float) -> None:
 
 @compiled
 def note_links(
-    table: NDArray[np.void], links: NDArray[np.int64], by: int, when: float, first: bool, means: NDArray[np.float64]
+    table: NDArray[np.void],
+    links: NDArray[np.int64],
+    by: int,
+    when: float,
+    first: bool,
+    means: NDArray[np.float64],
+    known: NDArray[np.int64],
 ) -> int:
     """Enter the links of a page, seen for the first time or again; how many were never met before."""
     count = 0
@@ -73,6 +90,8 @@ def note_links(
         page: Page = table[link]
         met = page.met > -np.inf
         if not met:
+            if page.visits == 0:
+                append(known, link)
             page.met = when
             page.revealer = by
             page.fresh = not first
@@ -87,7 +106,13 @@ def note_links(
 
 @compiled
 def note_shown(
-    table: NDArray[np.void], links: NDArray[np.int64], by: int, when: float, first: bool, means: NDArray[np.float64]
+    table: NDArray[np.void],
+    links: NDArray[np.int64],
+    by: int,
+    when: float,
+    first: bool,
+    means: NDArray[np.float64],
+    known: NDArray[np.int64],
 ) -> None:
     """Enter links whose documents a page shows itself, so that nobody has to follow them."""
     for link in links:
@@ -95,7 +120,7 @@ def note_shown(
         if page.visits == 0 and page.met == -np.inf and not first:
             means[FRESH, 1] += 1
             table[by].followed += 1
-    note_links(table, links, by, when, first, means)
+    note_links(table, links, by, when, first, means, known)
     for link in links:
         shown: Page = table[link]
         if shown.visits == 0:
@@ -124,21 +149,21 @@ def note_many(
     gone: NDArray[np.bool_],
     means: NDArray[np.float64],
     priors: NDArray[np.void],
-) -> NDArray[np.bool_]:
-    """Enter visits and their links one after the other, as `Shared.note` does; which pages became lists by them."""
-    became = np.zeros(len(urls), dtype=np.bool_)
+    known: NDArray[np.int64],
+    hubs: NDArray[np.int64],
+) -> None:
+    """Enter visits and their links one after the other, as `Shared.note` does."""
     for i in range(len(urls)):
         page: Page = table[urls[i]]
         if free[i] and not gone[i]:
             page.awaited = False
             continue
-        became[i] = hub[i] and not page.hub
-        first = note_visit(table, urls[i], when[i], version[i] >= 0 or gone[i], hub[i], means, priors)
+        ok = version[i] >= 0 or gone[i]
+        first = note_visit(table, urls[i], when[i], ok, hub[i], means, priors, known, hubs)
         shown = links[begin[i] : end[i]]
-        new = note_links(table, shown, urls[i], when[i], first, means) if len(shown) else 0
+        new = note_links(table, shown, urls[i], when[i], first, means, known) if len(shown) else 0
         if new and not first and hub[i]:
             note_signal(table, shown, when[i])
-    return became
 
 
 @compiled

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from forager.foragers.expectation import chances, pick, rates, returning, worths
 from forager.foragers.kernels import highest
 from forager.foragers.noting import note_credit, note_going, note_links, note_many, note_shown, note_signal, note_visit
+from forager.foragers.ranking import fresh_links, most_promising
 from forager.foragers.saving import pack, unpack
 from forager.foragers.settings import ExpectationSettings
 from forager.foragers.sighting import NO_LINKS, Finding, Sightings
@@ -42,17 +43,17 @@ class VisitStatistics:
         self._means[FRESH] = settings.fresh_share * links, links
         self._means[BACKLOG:, 0] *= settings.backlog_worth
         self._table = np.empty(0, dtype=PAGE)
-        self._hubs = np.empty(64, dtype=np.int64)
-        self._hub_count = 0
+        self._known, self._hubs = np.zeros(1, np.int64), np.zeros(1, np.int64)
+        self._met = np.empty(0, np.int64)
         self.reserve(1024)
 
     def __repr__(self) -> str:
-        return f"<VisitStatistics of {int((self._table['visits'] > 0).sum())} pages, {self._hub_count} lists>"
+        return f"<VisitStatistics of {int((self._table['visits'] > 0).sum())} pages, {len(self.hubs)} lists>"
 
     @property
     def hubs(self) -> NDArray[np.int64]:
         """The known list pages, in the order in which they became known; a view."""
-        return self._hubs[: self._hub_count]
+        return self._hubs[1 : 1 + self._hubs[0]]
 
     def worth(self, urls: NDArray[np.int64], now: float) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """For each page the new documents expected of a download now, and whether it is a fresh link."""
@@ -67,6 +68,21 @@ class VisitStatistics:
         `leaning` holds a factor for each page, or nothing; `luck` in [0, 1) breaks ties. There must be room for them.
         """
         return pick(self._table, urls, self._means, self._priors, now, leaning, luck)
+
+    def most_promising(
+        self, urls: NDArray[np.int64], now: float, leaning: NDArray[np.float64], fresh_first: float, size: int
+    ) -> NDArray[np.int64]:
+        """The `size` of these pages that promise most, by rising number, as `urls` are; among equals the lower numbers.
+
+        Fresh links count `fresh_first` times; `leaning` holds a factor for each page, or nothing.
+        """
+        self.reserve(highest(urls) + 1)
+        return most_promising(self._table, urls, self._means, self._priors, now, leaning, fresh_first, size)
+
+    def fresh(self, links: NDArray[np.int64], now: float) -> NDArray[np.int64]:
+        """Those of these links that just appeared and are worth a download."""
+        self.reserve(highest(links) + 1)
+        return fresh_links(self._table, links, self._means, self._priors, now)
 
     def chance(self, urls: NDArray[np.int64], now: float) -> NDArray[np.float64]:
         """For each page the chance that it has any news now."""
@@ -122,20 +138,18 @@ class VisitStatistics:
         """
         self.reserve(max(url, highest(links)) + 1)
         table = self._table
-        if hub and not table["hub"][url]:
-            self._add_hub(url)
-        first = note_visit(table, url, when, ok, hub, self._means, self._priors)
-        return first, note_links(table, links, url, when, first, self._means) if len(links) else 0
+        first = note_visit(table, url, when, ok, hub, self._means, self._priors, self._known, self._hubs)
+        return first, note_links(table, links, url, when, first, self._means, self._known) if len(links) else 0
 
     def shown(self, url: UrlId, when: float, links: NDArray[np.int64], *, first: bool) -> None:
         """Enter links whose documents a page shows itself; `first`: nobody had visited it before."""
         self.reserve(max(url, highest(links)) + 1)
-        note_shown(self._table, links, url, when, first, self._means)
+        note_shown(self._table, links, url, when, first, self._means, self._known)
 
     def visit_many(self, sightings: Sightings) -> None:
         """Enter many visits in order, shared copies included; there must be room for them and their links."""
         seen = sightings
-        became = note_many(
+        note_many(
             self._table,
             seen.urls,
             seen.when,
@@ -148,13 +162,17 @@ class VisitStatistics:
             seen.gone,
             self._means,
             self._priors,
+            self._known,
+            self._hubs,
         )
-        for url in seen.urls[became].tolist():
-            self._add_hub(UrlId(url))
 
     def met(self) -> NDArray[np.int64]:
-        """The pages that were visited or seen as a link."""
-        return np.flatnonzero((self._table["visits"] > 0) | (self._table["met"] > -np.inf))
+        """The pages that were visited or seen as a link, by rising number; do not change it."""
+        before, known = len(self._met), int(self._known[0])
+        if known > before:
+            late = np.sort(self._known[1 + before : 1 + known])
+            self._met = np.sort(np.concatenate([self._met, late]), kind="stable")  # merges two runs that rise
+        return self._met
 
     def promise(self, urls: NDArray[np.int64], published: NDArray[np.float64], now: float) -> None:
         """Dates that a feed or news sitemap gives for links just met: young ones are fresh, old ones backlog."""
@@ -189,6 +207,7 @@ class VisitStatistics:
         grown["revealer"] = -1
         grown[: len(self._table)] = self._table
         self._table = grown
+        self._known, self._hubs = (np.resize(column, len(grown) + 1) for column in (self._known, self._hubs))
 
     def end_at(self, now: float) -> None:
         """Nothing that is known happened later than this."""
@@ -204,12 +223,8 @@ class VisitStatistics:
         loaded = cls(settings)
         loaded._table = np.asarray(held["table"], dtype=PAGE)
         loaded._means = np.asarray(held["means"], dtype=np.float64)
-        for url in np.asarray(held["hubs"], dtype=np.int64):
-            loaded._add_hub(UrlId(int(url)))
+        known = np.flatnonzero((loaded._table["visits"] > 0) | (loaded._table["met"] > -np.inf))
+        loaded._known, loaded._hubs = (
+            np.resize(np.concatenate([[len(urls)], urls]), len(loaded._table) + 1) for urls in (known, held["hubs"])
+        )
         return loaded
-
-    def _add_hub(self, url: UrlId) -> None:
-        if self._hub_count == len(self._hubs):
-            self._hubs = np.concatenate([self._hubs, np.empty_like(self._hubs)])
-        self._hubs[self._hub_count] = url
-        self._hub_count += 1

@@ -28,6 +28,8 @@ SHARE = 1000
 LARGE = 20_000
 """… and after so many cycles more as there are so many pages: ranking must not take most of the time."""
 
+NOTHING: NDArray[np.float64] = np.empty(0)
+
 Choice = tuple[int, float]
 """A page and its worth in new documents: nan where a score function decided, 0 where it is explored."""
 
@@ -94,8 +96,7 @@ class Choosing:
     def reveal(self, links: IntArray, now: float) -> None:
         """These links were just seen on a page; those that are new there join their pools."""
         if len(links) and self.pools:
-            worth, fresh = self.around.expecting.worth(links, now)
-            new = links[fresh & (worth > 0)]
+            new = self.around.expecting.fresh(links, now)
             if self._group is None:
                 self.pools[0].add(new)
             else:
@@ -130,8 +131,7 @@ class Choosing:
         if len(unseen) <= STRANGERS:
             return unseen
         unseen = unseen[:: 1 + len(unseen) // POOL]  # of very many, some
-        worth, _ = self.around.expecting.worth(unseen, now)
-        return unseen[np.sort(np.argpartition(-worth, STRANGERS)[:STRANGERS])]
+        return self.around.expecting.most_promising(unseen, now, NOTHING, 1.0, STRANGERS)
 
     def wanted(self, now: float) -> int:
         """How many pages of the pools are worth a download now."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.recrawl.noting import enter
+from forager.recrawl.noting import enter, enter_all
 from forager.recrawl.settings import ADAPTIVE, AdaptiveSettings
 from forager.recrawl.states import EMPTY, States
 from forager.recrawl.trail import Trail
@@ -68,7 +68,10 @@ class History:
 
     def note(self, page: int, now: float, changed: bool, documents: int = 0) -> None:
         """A visit of one page; its first visit can detect nothing, whatever `changed` says."""
-        self.note_all(np.array([page]), now, np.array([changed]), np.array([documents]))
+        self.grow(page + 1)
+        if self.trail is not None:
+            self._note_trail(np.array([page]), now, np.array([changed]))
+        enter(self._counts, self._times, self._sums, self._rule, page, now, changed, documents)
 
     def note_all(
         self, pages: IntArray, now: float | FloatArray, changed: BoolArray, documents: IntArray | None = None
@@ -81,7 +84,7 @@ class History:
             self._note_trail(pages, now, changed)
         brought = NOTHING if documents is None else documents
         when = np.full(len(pages), now)
-        enter(self._counts, self._times, self._sums, self._rule, pages, when, changed, brought)
+        enter_all(self._counts, self._times, self._sums, self._rule, pages, when, changed, brought)
 
     def credit(self, page: int, documents: int = 1) -> None:
         """New documents turned out to be on a page visited before."""

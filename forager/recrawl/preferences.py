@@ -26,6 +26,14 @@ class Expecting(Protocol):
     def pick(self, urls: IntArray, now: float, leaning: FloatArray, luck: float) -> tuple[int, float, bool, float]:
         """The page that promises most: its index and its worth first. `leaning` holds a factor for each, or nothing."""
 
+    def most_promising(
+        self, urls: IntArray, now: float, leaning: FloatArray, fresh_first: float, size: int
+    ) -> IntArray:
+        """So many of these pages, which rise by number, that promise most, fresh links counting `fresh_first` times."""
+
+    def fresh(self, links: IntArray, now: float) -> IntArray:
+        """Those of these links that just appeared and are worth a download."""
+
     def visited(self, urls: IntArray) -> BoolArray:
         """Which pages somebody has seen."""
 
@@ -68,15 +76,15 @@ class ByWorth:
     thrift: Thrift
 
     def best(self, known: IntArray, groups: IntArray | None, now: float, size: int) -> IntArray:
+        leaning = self.leaning(known)
+        if groups is None:
+            return self.expecting.most_promising(known, now, leaning, self.fresh_first, size)
         worth, fresh = self.expecting.worth(known, now)
         keys = np.where(fresh, worth * self.fresh_first, worth)
-        leaning = self.leaning(known)
         if len(leaning):
             keys *= leaning
-        if groups is not None:
-            own = groups[known]
-            return known[of_each(own, np.lexsort((known, -keys, own)), size)]
-        return known if len(known) <= size else known[np.sort(np.argpartition(-keys, size)[:size])]
+        own = groups[known]
+        return known[of_each(own, np.lexsort((known, -keys, own)), size)]
 
     def pick(self, pages: IntArray, now: float, luck: float) -> tuple[int, float]:
         index, worth, _, _ = self.expecting.pick(pages, now, self.leaning(pages), luck)
@@ -106,8 +114,8 @@ class ByPolicy:
         if len(others):
             index, worth = self.unseen.pick(pages[others], now, luck)
             best = int(others[index])
-        if worth >= self.unseen.thrift.least_worth or len(others) == len(pages):
-            return best, worth
+            if worth >= self.unseen.thrift.least_worth or len(others) == len(pages):
+                return best, worth
         places = np.flatnonzero(seen)
         states = self.history.states(now, pages[places])
         scores = self.score.scores(states)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.recrawl.history import History
+from forager.recrawl.noting import see
 from forager.recrawl.visit_log import VisitLog
 
 FloatArray = NDArray[np.float64]
@@ -31,10 +32,10 @@ class Watch:
     def saw(self, page: int, when: float, version: int) -> None:
         """A visit; `version` is -1 if no page could be had."""
         self._grow(page + 1)
-        held = int(self._held[page])
-        if version >= 0:
-            self._held[page] = version
-        self.enter(np.array([page]), np.array([when]), np.array([version >= 0 <= held and version != held]))
+        changed = see(self._held, page, version)
+        self.history.note(page, when, changed)
+        if self.log is not None:
+            self.log.add(np.array([page]), np.array([when]), np.array([changed]))
 
     def saw_all(self, pages: IntArray, when: FloatArray, version: IntArray) -> None:
         """Visits of distinct pages."""

@@ -25,15 +25,25 @@ class Expecting:
     """Pages with a fixed worth; `fresh` are links that just appeared."""
 
     def __init__(self, worth: Sequence[float], fresh: Sequence[int] = (), seen: Sequence[int] = ()) -> None:
-        self.worths, self.fresh, self.seen = np.array(worth), set(fresh), set(seen)
+        self.worths, self.appeared, self.seen = np.array(worth), set(fresh), set(seen)
 
     def worth(self, urls: np.ndarray, now: float) -> tuple[np.ndarray, np.ndarray]:
-        return self.worths[urls], np.isin(urls, list(self.fresh))
+        return self.worths[urls], np.isin(urls, list(self.appeared))
 
     def pick(self, urls: np.ndarray, now: float, leaning: np.ndarray, luck: float) -> tuple[int, float, bool, float]:
         worth, fresh = self.worth(urls, now)
         index = int(np.argmax(np.where(fresh, 10 * worth, worth)))
         return index, float(worth[index]), bool(fresh[index]), float(worth.max())
+
+    def most_promising(
+        self, urls: np.ndarray, now: float, leaning: np.ndarray, fresh_first: float, size: int
+    ) -> np.ndarray:
+        worth, fresh = self.worth(urls, now)
+        return urls[np.sort(np.argsort(-np.where(fresh, fresh_first * worth, worth), kind="stable")[:size])]
+
+    def fresh(self, links: np.ndarray, now: float) -> np.ndarray:
+        worth, fresh = self.worth(links, now)
+        return links[fresh & (worth > 0)]
 
     def visited(self, urls: np.ndarray) -> np.ndarray:
         return np.isin(urls, list(self.seen))

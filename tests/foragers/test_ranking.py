@@ -1,0 +1,75 @@
+"""The pages that promise most, found in one pass, and the list of known pages that is kept as they become known."""
+
+import numpy as np
+import pytest
+
+from forager.foragers.settings import ExpectationSettings
+from forager.foragers.visits import VisitStatistics
+from forager.terms import UrlId
+
+HOUR = 3600.0
+NOTHING = np.empty(0)
+
+
+def watched(pages: int, seed: int) -> VisitStatistics:
+    """Visits at random of pages with ten random links each, every tenth page a list."""
+    rng = np.random.default_rng(seed)
+    visits = VisitStatistics(ExpectationSettings())
+    for count in range(pages):
+        url = UrlId(int(rng.integers(0, pages)))
+        visits.going(url, 60.0 * count)
+        failed = rng.random() < 0.05
+        links = np.empty(0, np.int64) if failed else rng.integers(0, pages, 10)
+        visits.visit(url, 60.0 * count, ok=not failed, hub=not failed and url % 10 == 0, links=links)
+    return visits
+
+
+@pytest.mark.parametrize("size", [1, 7, 100])
+@pytest.mark.parametrize("fresh_first", [1.0, 10.0])
+def test_one_pass_finds_what_sorting_all_pages_finds_and_among_equals_the_lower_numbers(
+    size: int, fresh_first: float
+) -> None:
+    visits = watched(600, seed=size)
+    known, now = visits.met(), 12 * HOUR
+    leaning = 1 + np.random.default_rng(2).integers(0, 3, len(known)) / 2
+    for factors in (NOTHING, leaning):
+        worth, fresh = visits.worth(known, now)
+        keys = np.where(fresh, worth * fresh_first, worth) * (factors if len(factors) else 1.0)
+        assert len(np.unique(keys)) < len(keys)  # there are ties
+        best = known[np.lexsort((known, -keys))[:size]]
+        assert visits.most_promising(known, now, factors, fresh_first, size).tolist() == sorted(best.tolist())
+
+
+def test_of_fewer_pages_than_asked_for_all_are_most_promising() -> None:
+    visits = watched(50, seed=1)
+    assert visits.most_promising(np.array([3, 8]), HOUR, NOTHING, 1.0, 5).tolist() == [3, 8]
+
+
+def test_fresh_links_are_those_nobody_has_seen_that_just_appeared_and_are_worth_something() -> None:
+    visits = watched(600, seed=3)
+    urls = np.arange(600)
+    worth, fresh = visits.worth(urls, 10 * HOUR)
+    assert 0 < fresh.sum() < 600
+    assert visits.fresh(urls, 10 * HOUR).tolist() == urls[fresh & (worth > 0)].tolist()
+
+
+def test_a_page_is_known_once_it_was_visited_or_met_as_a_link_and_stays_in_the_list() -> None:
+    visits = VisitStatistics(ExpectationSettings())
+    visits.visit(UrlId(5), 0.0, links=np.array([9, 2]))  # 5 is visited before anybody meets it
+    assert visits.met().tolist() == [2, 5, 9]
+    visits.visit(UrlId(2), 60.0, links=np.array([5, 9, 7]))
+    visits.visit(UrlId(8), 120.0, ok=False)  # never met, and cannot be had: not known yet
+    assert visits.met().tolist() == [2, 5, 7, 9]
+
+
+def test_saved_and_loaded_the_same_pages_and_lists_are_known() -> None:
+    visits = watched(600, seed=4)
+    again = VisitStatistics.load(visits.save(), visits.settings)
+    assert again.met().tolist() == visits.met().tolist()
+    assert again.hubs.tolist() == visits.hubs.tolist()
+    table = visits._table
+    assert visits.met().tolist() == np.flatnonzero((table["visits"] > 0) | (table["met"] > -np.inf)).tolist()
+    for one in (visits, again):
+        one.visit(UrlId(5000), 1e6, hub=True, links=np.array([6000]))  # the columns grow with the table
+        assert one.met()[-2:].tolist() == [5000, 6000]
+        assert one.hubs[-1] == 5000
