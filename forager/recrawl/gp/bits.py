@@ -1,19 +1,26 @@
 """Bits of machine words, compiled, and change logs packed into them."""
 
 import numpy as np
-from numba import njit
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import njit, types
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-_DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
-_BIT = np.empty(64, dtype=np.int64)
-for _index in range(64):
-    _BIT[((1 << _index) * int(_DE_BRUIJN) % (1 << 64)) >> 58] = _index
+
+@intrinsic
+def _trailing_zeros(typing, word):  # type: ignore[no-untyped-def]
+    """One instruction of the processor; 64 for 0."""
+
+    def emit(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.int64(types.uint64), emit
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def first_bit(word):  # type: ignore[no-untyped-def]
-    """The place of the lowest bit that is set; anything for 0."""
-    return _BIT[((word & (~word + np.uint64(1))) * _DE_BRUIJN) >> np.uint64(58)]
+    """The place of the lowest bit that is set; 64 for 0."""
+    return _trailing_zeros(word)  # type: ignore[call-arg]
 
 
 def packed(changed: NDArray[np.bool_]) -> NDArray[np.uint64]:

@@ -80,11 +80,13 @@ class GroupedSimulation:
         self._hours = np.array([hour_of(cycle, day, phase) for cycle in range(self.cycles)])
         coming = log.changed[:, self.warmup :]
         first: NDArray[np.int64] | list[int] = (
-            np.where(coming.any(axis=1), coming.argmax(axis=1) + self.warmup, self.cycles) if coming.size else []
+            np.where(coming.any(axis=1), coming.argmax(axis=1) + self.warmup, 64 * len(self._history))
+            if coming.size
+            else []
         )
-        self._expiring = np.bincount(np.asarray(first, dtype=np.int64), minlength=self.cycles + 1)
+        self._expiring = np.bincount(np.asarray(first, dtype=np.int64), minlength=64 * len(self._history) + 1)
         self._begin_with(log)
-        self._groups: dict[Fields, tuple[FloatArray, NDArray[np.int64], NDArray[np.int32]]] = {}
+        self._groups: dict[Fields, tuple[FloatArray, NDArray[np.int64], NDArray[np.uint32]]] = {}
         self._make_room()
 
     def _begin_with(self, log: ChangeLog) -> None:
@@ -108,25 +110,29 @@ class GroupedSimulation:
             values, place = np.unique(fixed, return_inverse=True)
             number = number * len(values) + place
         _, examples, self._pattern = np.unique(number, return_index=True, return_inverse=True)
-        self._start = np.zeros((len(machine.FIELDS), len(examples)))
+        self._start = np.zeros((len(machine.STATE), len(examples)))
         for row, column in columns.items():
             self._start[row] = column[examples]
 
     def _make_room(self) -> None:
         room = self.pages + self.k
-        self._arena = np.empty(self.pages + self.k * max(0, self.cycles - self.warmup), dtype=np.int32)
-        self._table = np.zeros((len(machine.FIELDS), room))
+        self._arena = np.empty(self.pages + self.k * max(0, self.cycles - self.warmup), dtype=np.uint32)
+        self._states, self._last = np.zeros((room, len(machine.STATE))), np.empty(room)
         self._begin, self._end = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
         self._room = (
             np.empty(room),  # score
-            np.empty(room, dtype=np.int64),  # order
-            np.empty((3, self.k), dtype=np.int64),  # runs
-            np.empty(2 * room, dtype=np.int32),  # heirs
-            np.empty(room, dtype=np.int32),  # sources
-            np.empty(self.k, dtype=np.uint8),  # flags
+            np.empty((2, room), dtype=np.int64),  # orders
+            np.empty(room, dtype=np.uint64),  # keys
+            (
+                np.empty(self.k, dtype=np.uint32),  # taken
+                np.empty(self.k, dtype=np.int64),  # origin
+                np.empty(self.k, dtype=np.int64),  # coming
+            ),
+            np.empty(2 * room, dtype=np.int64),  # heard
+            np.empty(2 * room, dtype=np.int64),  # heirs
             np.empty(1 << (2 * self.k).bit_length(), dtype=np.int64),  # index
             np.zeros((self.pages + 63) // 64, dtype=np.uint64),  # marks
-            np.empty(self.pages, dtype=np.int32),  # home
+            np.empty(self.pages, dtype=np.int64),  # home
         )
 
     def fitness(self, tree: Tree) -> Fitness:
@@ -140,6 +146,8 @@ class GroupedSimulation:
         """ChangeRate, NDCG and freshness of every cycle after the warm-up."""
         steps = machine.program(tree)
         fields = tuple(sorted({field for name in terminals_of(tree) for field in _READS[name]}))
+        kept = np.zeros(len(machine.STATE))
+        kept[list(fields)] = 1.0
         rows = kernel.simulate(
             (steps.code, steps.left, steps.right, steps.number),
             self.warmup,
@@ -147,9 +155,9 @@ class GroupedSimulation:
             self.k,
             self._hours,
             self._open(fields),
-            np.array(fields, dtype=np.int64),
-            self._table,
-            self._table.view(np.uint64),
+            kept,
+            self._states,
+            self._last,
             self._begin,
             self._end,
             self._arena,
@@ -167,13 +175,14 @@ class GroupedSimulation:
         if fields not in self._groups:
             distinct, group_of = np.unique(self._start[rows], axis=1, return_inverse=True)
             group = group_of.reshape(-1)[self._pattern] if fields else np.zeros(self.pages, dtype=np.int64)
-            arena = np.argsort(group, kind="stable").astype(np.int32)
+            arena = np.argsort(group, kind="stable").astype(np.uint32)
             bounds = np.concatenate([[0], np.cumsum(np.bincount(group, minlength=1))])
             self._groups[fields] = distinct[:, : len(bounds) - 1], bounds, arena
         distinct, bounds, arena = self._groups[fields]
         count = len(bounds) - 1
         self._arena[: self.pages] = arena
-        self._table[rows, :count] = distinct
-        self._table[machine.LAST, :count] = self.warmup - 1.0
+        self._states[:count] = 0.0
+        self._states[:count, rows] = distinct.T
+        self._last[:count] = self.warmup - 1.0
         self._begin[:count], self._end[:count] = bounds[:-1], bounds[1:]
         return count

@@ -21,10 +21,10 @@ from forager.recrawl.states import PRIOR
 
 FloatArray = NDArray[np.float64]
 
-FIELDS = (
-    *("last", "n", "X", "recent", "ranked", "halved", "last_change", "rate", "update", "documents", "hub", "inlinks"),
-)
-LAST, N, X, RECENT, RANKED, HALVED, LAST_CHANGE, RATE, UPDATE, DOCUMENTS, HUB, INLINKS = range(len(FIELDS))
+STATE = ("n", "X", "recent", "ranked", "halved", "last_change", "hub", "inlinks")
+"""What makes the state of a group of pages, besides its last visit: a line of the processor's cache."""
+FIELDS = (*STATE, "last", "rate", "update", "documents")
+N, X, RECENT, RANKED, HALVED, LAST_CHANGE, HUB, INLINKS, LAST, RATE, UPDATE, DOCUMENTS = range(len(FIELDS))
 """Rows of the table of columns that a program reads."""
 
 _CODES = ("number", "+", "-", "*", "/", "pow", "log", "exp")
@@ -34,6 +34,8 @@ _TERMINALS = (
     *("hub", "inlinks", "hacs"),
 )
 _FIRST = len(_CODES)
+_HALVES = 0.5 ** np.arange(1100.0)
+"""2^−n, exactly; 0 from 1075 on."""
 _BLOCK = 256
 """Rows at a time: all steps of a block stay in the processor's cache."""
 
@@ -78,9 +80,9 @@ def _chance(rate, t):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _terminal(name, at, count, now, hour, table, out):  # type: ignore[no-untyped-def]
+def _terminal(name, at, count, now, hour, table, visited, out):  # type: ignore[no-untyped-def]
     """Write a terminal of the rows from `at` on; times count from 0, when every row was visited first."""
-    n, X_, last = table[N, at : at + count], table[X, at : at + count], table[LAST, at : at + count]
+    n, X_, last = table[N, at : at + count], table[X, at : at + count], visited[at : at + count]
     if name == 0:
         out[:count] = n
     elif name == 1:
@@ -102,7 +104,8 @@ def _terminal(name, at, count, now, hour, table, out):  # type: ignore[no-untype
             out[i] = _chance(2.0 * table[RANKED, at + i] / max(n[i] * (n[i] + 1.0), 1.0), now - last[i])
     elif name == 7:
         for i in range(count):
-            out[i] = _chance(table[HALVED, at + i] / (1.0 - 2.0 ** -max(n[i], 1.0)), now - last[i])
+            left_out = _HALVES[np.int64(min(max(n[i], 1.0), 1099.0))]
+            out[i] = _chance(table[HALVED, at + i] / (1.0 - left_out), now - last[i])
     elif name == 8:
         out[:count] = last
     elif name <= 11:
@@ -159,8 +162,11 @@ def _function(name, count, a, b, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def evaluate(code, left, right, number, rows, now, hour, table, score):  # type: ignore[no-untyped-def]
-    """Write the value of the program in each of the first `rows` columns of the table into `score`."""
+def evaluate(code, left, right, number, rows, now, hour, table, last, score):  # type: ignore[no-untyped-def]
+    """Write the value of the program in each of the first `rows` columns of the table into `score`.
+
+    `last` is their last visit; of the table only the fields that the program reads are looked at.
+    """
     work = np.empty((len(code), _BLOCK))
     for at in range(0, rows, _BLOCK):
         count = min(_BLOCK, rows - at)
@@ -171,5 +177,5 @@ def evaluate(code, left, right, number, rows, now, hour, table, score):  # type:
             elif name < _FIRST:
                 _function(name, count, work[left[step]], work[max(right[step], 0)], out)
             else:
-                _terminal(name - _FIRST, at, count, now, hour, table, out)
+                _terminal(name - _FIRST, at, count, now, hour, table, last, out)
         score[at : at + count] = work[len(code) - 1, :count]

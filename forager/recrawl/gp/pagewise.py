@@ -93,7 +93,7 @@ def _simulate(program, warmup, k, hours, following, discount, ideal, table, rate
         if cycle < warmup:
             chosen = np.arange(pages)
         else:
-            evaluate(code, left, right, number, pages, float(cycle), hours[cycle], table, score)
+            evaluate(code, left, right, number, pages, float(cycle), hours[cycle], table, table[LAST], score)
             chosen = _best(score, table[LAST], k)
         hits, gain = 0, 0.0
         for rank, page in enumerate(chosen):
