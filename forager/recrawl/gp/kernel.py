@@ -83,7 +83,7 @@ def _look(choice, filled, last, cycle, history, expiring, discount, heard, marks
     until = everything >> np.uint64(63 - (cycle & 63))
     after = everything << np.uint64((cycle + 1) & 63) if cycle != 63 else np.uint64(0)
     one, words, share = len(history) == 1, history[0], np.arange(2.0)
-    hits, gain = 0, 0.0
+    hits, gain = np.int64(0), 0.0
     for rank in range(filled):
         page, old = taken[rank], origin[rank]
         since = np.int64(last[old])
@@ -92,7 +92,7 @@ def _look(choice, filled, last, cycle, history, expiring, discount, heard, marks
             hit = np.int64(word & until & everything << np.uint64(since + 1) != np.uint64(0))
             coming[rank] = first_bit(word & after)
         else:
-            hit, following = _outlook(history, page, since, cycle)  # type: ignore[assignment]
+            hit, following = _outlook(history, page, since, cycle)
             coming[rank] = following
         gain += discount[rank] * share[hit]
         hits += hit
