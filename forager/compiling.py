@@ -12,7 +12,10 @@ R = TypeVar("R")
 
 
 def compiled(function: Callable[P, R]) -> Callable[P, R]:
-    """The function as a kernel: compiled at its first call, kept on disk for the next run if there is a place."""
+    """The function as a kernel: compiled at its first call, kept on disk for the next run if there is a place.
+
+    A division by zero gives inf or nan, as in numpy: looking for it before every division takes longer than dividing.
+    """
     return cast("Callable[P, R]", _Kernel(function))
 
 
@@ -36,9 +39,12 @@ class _Kernel(Generic[P, R]):
 
             typeof_impl.register(_Kernel)(_type_of)
             try:
-                self._machine = numba.njit(cache=True)(self._function)
+                self._machine = numba.njit(cache=True, error_model="numpy")(self._function)
             except RuntimeError:  # neither the package nor the user's cache folder can be written
-                self._machine = numba.njit()(self._function)
+                self._machine = numba.njit(error_model="numpy")(self._function)
+            names = self._function.__globals__
+            if names.get(self._function.__name__) is self:  # from now on its own module calls it without this detour
+                names[self._function.__name__] = self._machine
         return self._machine
 
 
@@ -46,4 +52,5 @@ def _type_of(kernel: "_Kernel[P, R]", context: object) -> Any:
     """The type under which numba knows a kernel that is called by another one."""
     import numba
 
-    return numba.typeof(kernel.machine())
+    type_of: Callable[[object], Any] = numba.typeof
+    return type_of(kernel.machine())
