@@ -15,6 +15,7 @@ from forager.imports.log_of_tape import Change, Pages, log_of_tape
 from forager.imports.log_tables import log_of_table, read_documents, read_matrix, read_table
 from forager.imports.opening import opened, sources
 from forager.imports.sniffing import Format, sniff
+from forager.imports.table_files import files_of
 from forager.imports.tables import import_tables
 from forager.imports.times import moment
 from forager.recrawl.log import ChangeLog
@@ -35,14 +36,15 @@ CycleLength = Annotated[
     str, typer.Option(help="Length of a cycle, such as 1h or 1d; auto: what suits the rhythm of the log.")
 ]
 DocumentsPath = Annotated[Path | None, typer.Option(help="Table document,url,first,last (in cycles) for discovery.")]
-PagesOf = Annotated[str, typer.Option("--pages", help="Of a tape or run: all, hubs or articles.")]
+PagesOf = Annotated[
+    str, typer.Option("--pages", help="Of a tape or run: all, hubs or articles; auto: what can be downloaded.")
+]
 ChangeOf = Annotated[
     str, typer.Option("--change", help="Of a tape or run: links, text or bytes; auto: links of hubs, text of others.")
 ]
 Settled = Annotated[
     str, typer.Option("--settled", help="Of a tape or run: pages first seen after this part of it are left out.")
 ]
-_TABLES = ("versions.parquet", "versions.csv", "versions.csv.gz", "versions.csv.zst")
 _INDEXES = (Format.CDX, Format.CDXJ, Format.LINK_TIMEMAP, Format.JSON_TIMEMAP, Format.WARC, Format.WACZ)
 
 
@@ -51,7 +53,7 @@ def read_change_log(
     *,
     cycle: str = "auto",
     documents: Path | None = None,
-    pages: str = "all",
+    pages: str = "auto",
     change: str = "auto",
     settled: str = "10%",
 ) -> ChangeLog:
@@ -79,7 +81,7 @@ def _tape(path: Path) -> Tape | None:
         return load(path)
     if (path / DATABASE).is_file():
         return asyncio.run(tape_of_run(path))
-    if any((path / name).is_file() for name in _TABLES):
+    if path.is_dir() and files_of(path, "versions"):
         return import_tables(path, origin=path.name).tape
     found = sources([str(path)])
     if not path.is_dir():

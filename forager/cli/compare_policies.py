@@ -47,7 +47,7 @@ def compare_policies(
     cycle: CycleLength = "auto",
     documents: DocumentsPath = None,
     young: Annotated[float, typer.Option(min=1, help="Discovery: cycles until a document is no news.")] = 24.0,
-    pages: PagesOf = "all",
+    pages: PagesOf = "auto",
     change: ChangeOf = "auto",
     settled: Settled = "10%",
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")] = False,
@@ -88,12 +88,12 @@ def machine_readable(log: ChangeLog, judged: list[Judged]) -> dict[str, object]:
     """The comparison as plain values."""
     return {
         "log": {"pages": log.pages, "cycles": log.cycles, "changed_share": log.changed_share()},
-        "policies": [{"name": one.name} | figures(one, log) for one in judged[:-1]],
-        "oracle": figures(judged[-1], log),
+        "policies": [{"name": one.name} | figures(one) for one in judged[:-1]],
+        "oracle": figures(judged[-1]),
     }
 
 
-def figures(one: Judged, log: ChangeLog) -> dict[str, float]:
+def figures(one: Judged) -> dict[str, float]:
     found: dict[str, float] = {
         "changerate": one.mean("change_rate"),
         "changerate_ci": one.interval("change_rate"),
@@ -103,11 +103,9 @@ def figures(one: Judged, log: ChangeLog) -> dict[str, float]:
         "freshness_ci": one.interval("freshness"),
         "age_cycles": one.mean("age"),
     }
-    if log.documents is not None:
-        delays = one.delays()
-        found["coverage"] = one.coverage()
-        found["delay_mean"] = float(delays.mean()) if len(delays) else 0.0
-        found["delay_median"] = float(np.median(delays)) if len(delays) else 0.0
+    if one.discovery is not None:
+        found["coverage"] = one.discovery.coverage
+        found["delay_mean"], found["delay_median"] = one.discovery.delay_mean, one.discovery.delay_median
     return found
 
 
@@ -121,7 +119,7 @@ def as_table(log: ChangeLog, judged: list[Judged]) -> Table:
     for heading in [*headings, *(["coverage", "delay"] if log.documents is not None else [])]:
         table.add_column(heading, justify="left" if heading == "policy" else "right")
     for one in judged:
-        values = figures(one, log)
+        values = figures(one)
         cells = [f"{values[name]:.4f} ± {values[name + '_ci']:.4f}" for name in ("changerate", "ndcg", "freshness")]
         won, lost = victories(one, judged[0], "change_rate")
         more = [f"{values['coverage']:.1%}", f"{values['delay_mean']:.1f}"] if log.documents is not None else []

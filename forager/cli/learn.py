@@ -63,7 +63,7 @@ def learn(
     cycle: CycleLength = "auto",
     documents: DocumentsPath = None,
     young: Annotated[float, typer.Option(min=1, help="Discovery: cycles until a document is no news.")] = 24.0,
-    pages: PagesOf = "all",
+    pages: PagesOf = "auto",
     change: ChangeOf = "auto",
     settled: Settled = "10%",
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint next to the output.")] = False,

@@ -62,14 +62,14 @@ def _table(judged: Sequence[Judged]) -> str:
 
 def _found(judged: Sequence[Judged]) -> str:
     """Coverage and delay of documents, where the log knows of documents."""
-    if not any(len(one.delays()) for one in judged):
-        return ""
     rows = ""
     for one in judged:
-        delays = one.delays()
-        mean, median = (float(delays.mean()), float(np.median(delays))) if len(delays) else (0.0, 0.0)
-        figures = f"<td>{one.coverage():.1%}</td><td>{mean:.2f}</td><td>{median:.1f}</td>"
-        rows += f"<tr><th>{html.escape(one.name)}</th>{figures}</tr>"
+        if one.discovery is not None:
+            found = one.discovery
+            figures = f"<td>{found.coverage:.1%}</td><td>{found.delay_mean:.2f}</td><td>{found.delay_median:.1f}</td>"
+            rows += f"<tr><th>{html.escape(one.name)}</th>{figures}</tr>"
+    if not rows:
+        return ""
     head = "<tr><th>policy</th><th>coverage</th><th>mean delay</th><th>median delay</th></tr>"
     return f"<h2>New documents</h2><p>Found while young; delays in cycles.</p><table>{head}{rows}</table>"
 

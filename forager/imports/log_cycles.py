@@ -12,8 +12,10 @@ IntArray = NDArray[np.int64]
 
 USUAL = (900.0, 3600.0, 8 * 3600.0, 86_400.0, 7 * 86_400.0)
 """Lengths to pick from when none is given: 15m, 1h, 8h, 1d, 1w."""
-MANY = 1000
-"""A length picked by itself makes no more cycles than this, if it can."""
+MANY = 10_000
+"""A length picked by itself makes no more cycles than this, …"""
+LARGE = 50_000_000
+"""… and no larger log (pages × cycles), if it can: simulations of it take minutes."""
 MOST = 60_000
 """More cycles than this are refused."""
 _CELLS = 2_000_000_000
@@ -35,7 +37,7 @@ class Cycles:
         if not len(time):
             raise InputError(f"{place}: has no rows")
         start, end = float(time.min()), float(time.max())
-        chosen = length or usual_length(time, page)
+        chosen = length or usual_length(time, page, pages)
         return cls._checked(start, chosen, int((end - start) // chosen) + 1, place, pages)
 
     @classmethod
@@ -56,12 +58,13 @@ class Cycles:
         return np.floor((time - self.start) / self.length).astype(np.int64)
 
 
-def usual_length(time: FloatArray, page: IntArray) -> float:
+def usual_length(time: FloatArray, page: IntArray, pages: int) -> float:
     """The length of `USUAL` nearest to the median time between two rows of a page, longer if cycles were too many."""
     order = np.lexsort((time, page))
     gap = np.diff(time[order])[np.diff(page[order]) == 0]
     gap = gap[gap > 0.0]
     wish = float(np.median(gap)) if len(gap) else USUAL[3]
     span = float(time.max() - time.min())
-    enough = [length for length in USUAL if span / length < MANY] or [USUAL[-1]]
+    most = min(MANY, LARGE / max(pages, 1))
+    enough = [length for length in USUAL if span / length < most] or [USUAL[-1]]
     return min(enough, key=lambda length: abs(np.log(length / wish)))

@@ -20,16 +20,20 @@ from forager.world.tape.columns import Tape
 from forager.world.tape.player import LISTS
 
 IntArray = NDArray[np.int64]
-Pages = Literal["all", "hubs", "articles"]
+Pages = Literal["auto", "all", "hubs", "articles"]
 Change = Literal["auto", "links", "text", "bytes"]
 
 
 def log_of_tape(
-    tape: Tape, cycle: float | None = None, *, pages: Pages = "all", change: Change = "auto", settled: float = 0.1
+    tape: Tape, cycle: float | None = None, *, pages: Pages = "auto", change: Change = "auto", settled: float = 0.1
 ) -> ChangeLog:
-    """The log of the pages seen in the first `settled` part of the tape; `cycle` None: what suits its rhythm."""
+    """The log of the pages seen in the first `settled` part of the tape; `cycle` None: what suits its rhythm.
+
+    `pages` auto: all that can be downloaded, so only lists where documents are read off them.
+    """
     lists = np.isin(tape.url_kind, LISTS)
     wanted = {"all": np.ones(tape.pages, dtype=np.bool_), "hubs": lists, "articles": ~lists}
+    wanted["auto"] = wanted["hubs" if tape.identity == "link" else "all"]
     chosen = _chosen(tape, wanted[pages], settled)
     owner = np.repeat(np.arange(tape.pages), np.diff(tape.version_start))
     known = np.isin(owner, chosen)

@@ -1,7 +1,11 @@
-"""Policies side by side on one change log: folds over pages, 95% intervals, victories and losses per cycle (GP4C)."""
+"""Policies side by side on one change log: folds over pages, 95% intervals, victories and losses per cycle (GP4C).
+
+Documents are looked for on all pages together: several pages show the same, and a budget of six pages a cycle cannot be
+dealt out to five folds.
+"""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -9,10 +13,11 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from forager.chance import stream
+from forager.recrawl.discovery import Discovery, Greedy
 from forager.recrawl.log import ChangeLog
 from forager.recrawl.policies import ScoreFunction
 from forager.recrawl.settings import RecrawlSettings
-from forager.recrawl.simulate import Curves, Greedy, Oracle, simulate
+from forager.recrawl.simulate import Curves, Oracle, simulate
 
 FloatArray = NDArray[np.float64]
 MakeScore = Callable[[np.random.Generator], ScoreFunction]
@@ -22,10 +27,11 @@ SIGNIFICANT = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A policy and what it achieved on each fold."""
+    """A policy and what it achieved on each fold; and, on all pages together, the documents it found."""
 
     name: str
     folds: tuple[Curves, ...]
+    discovery: Discovery | None = None
 
     def curves(self, figure: Figure) -> FloatArray:
         """One row per fold, one column per cycle after the warm-up."""
@@ -43,15 +49,6 @@ class Judged:
     def top(self) -> FloatArray:
         """ChangeRate of the best 1/5 … 5/5 of the schedule."""
         return np.asarray(np.mean([fold.top.mean(axis=0) for fold in self.folds], axis=0))
-
-    def delays(self) -> FloatArray:
-        found = [fold.discovery.delays for fold in self.folds if fold.discovery is not None]
-        return np.concatenate(found) if found else np.empty(0)
-
-    def coverage(self) -> float:
-        found = [fold.discovery for fold in self.folds if fold.discovery is not None]
-        documents = sum(one.documents for one in found)
-        return sum(len(one.delays) for one in found) / documents if documents else 0.0
 
 
 def half_interval(values: FloatArray) -> float:
@@ -71,22 +68,19 @@ def compare(
     young: float = 24.0,
 ) -> list[Judged]:
     """Every policy on every fold of the shuffled log, and last the oracle."""
-    parts = log.shuffled(stream(seed, "compare: order of pages")).folds(folds)
-    judged = [
-        Judged(
-            name, tuple(simulate(part, make(stream(seed, f"policy {name}")), settings, young=young) for part in parts)
-        )
-        for name, make in policies
-    ]
-    return [*judged, Judged("oracle", tuple(_oracle(part, settings, young) for part in parts))]
+    whole = log.shuffled(stream(seed, "compare: order of pages"))
+    parts = whole.folds(folds)
 
+    def judge(name: str, of_parts: Sequence[ScoreFunction], of_all: ScoreFunction) -> Judged:
+        curves = [simulate(part, score, settings, young=young) for part, score in zip(parts, of_parts, strict=True)]
+        found = None if whole.documents is None else simulate(whole, of_all, settings, young=young).discovery
+        return Judged(name, tuple(curves), found)
 
-def _oracle(log: ChangeLog, settings: RecrawlSettings, young: float) -> Curves:
-    """What an oracle of changes achieves; the documents are found by another, which knows what pages show."""
-    curves = simulate(log, Oracle(log), settings, young=young)
-    if log.documents is None:
-        return curves
-    return replace(curves, discovery=simulate(log, Greedy(), settings, young=young).discovery)
+    judged = []
+    for name, make in policies:
+        each = [make(stream(seed, f"policy {name}")) for _ in range(folds + 1)]
+        judged.append(judge(name, each[:-1], each[-1]))
+    return [*judged, judge("oracle", [Oracle(part) for part in parts], Greedy())]
 
 
 def victories(one: Judged, other: Judged, figure: Figure) -> tuple[int, int]:

@@ -24,6 +24,7 @@ from hub_world import hub_world
 
 from forager.chance import stream
 from forager.recrawl.comparison import Judged, half_interval, victories
+from forager.recrawl.discovery import Greedy
 from forager.recrawl.formula import text_of
 from forager.recrawl.gp import learning
 from forager.recrawl.gp.retrain import learn
@@ -31,7 +32,7 @@ from forager.recrawl.gp.settings import GPSettings, Measure, Terminals
 from forager.recrawl.log import ChangeLog
 from forager.recrawl.policies import Formula, named
 from forager.recrawl.settings import NAMES, RecrawlSettings
-from forager.recrawl.simulate import Greedy, Oracle, simulate
+from forager.recrawl.simulate import Oracle, simulate
 
 FOLDS = 5
 PAPER = {"rand": 0.1566, "age": 0.1753, "nad": 0.7162, "sad": 0.5451, "aad": 0.6778, "gad": 0.6535, "cg": 0.6672}
@@ -127,7 +128,7 @@ def main() -> None:
         if test.documents is not None:
             oracle = replace(oracle, discovery=simulate(test, Greedy(), settings).discovery)
         judged.setdefault("oracle", []).append(oracle)
-    results = [Judged(name, tuple(curves)) for name, curves in judged.items()]
+    results = [Judged(name, tuple(curves), curves[0].discovery) for name, curves in judged.items()]
     print(f"\n{log.pages:,} pages, {log.cycles} cycles, {log.changed_share():.2%} change in a cycle")
     (discovery_table if log.documents is not None else table)(results)
 
@@ -151,10 +152,11 @@ def table(judged: list[Judged]) -> None:
 
 def discovery_table(judged: list[Judged]) -> None:
     print(f"{'policy':<24}{'coverage':>10}{'delay h':>9}{'median':>8}{'worth':>8}")
-    for one in sorted(judged, key=lambda one: one.folds[0].discovery.worth):
-        delays = one.delays()
-        print(f"{one.name:<24}{one.coverage():>10.3f}{delays.mean():>9.2f}{np.median(delays):>8.1f}", end="")
-        print(f"{one.folds[0].discovery.worth:>8.4f}")
+    for one in sorted(judged, key=lambda one: one.discovery.worth):
+        found = one.discovery
+        print(
+            f"{one.name:<24}{found.coverage:>10.3f}{found.delay_mean:>9.2f}{found.delay_median:>8.1f}{found.worth:>8.4f}"
+        )
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Change logs of tapes, stays tables, capture indexes and folders; and how their cycles are cut."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -53,6 +54,7 @@ def test_what_counts_as_a_change_and_which_pages_can_be_chosen() -> None:
     by_bytes = log_of_tape(small_tape(), HOUR, change="bytes")
     assert np.flatnonzero(by_bytes.changed[0]).tolist() == [1, 2, 4]
     assert log_of_tape(small_tape(), HOUR, pages="hubs").urls == (HUB,)
+    assert log_of_tape(replace(small_tape(), identity="link"), HOUR).urls == (HUB,)  # articles are read off it
     assert log_of_tape(small_tape(), HOUR, pages="articles", settled=1.0).urls == (OLD, NEWS)
     with pytest.raises(InputError, match="no page"):
         log_of_tape(TapeBuilder("nothing", "url").finish(start=0.0, end=1.0), HOUR)
@@ -92,9 +94,12 @@ def test_a_capture_index_is_a_change_log(tmp_path: Path) -> None:
 
 def test_the_usual_cycle_follows_the_rhythm_of_the_rows_and_stays_within_bounds() -> None:
     hourly = np.arange(100) * HOUR
-    assert usual_length(hourly, np.zeros(100)) == HOUR
-    assert usual_length(hourly * 24, np.zeros(100)) == 24 * HOUR
-    assert usual_length(np.arange(3000) * HOUR, np.zeros(3000)) == 8 * HOUR  # hourly would make 3,000 cycles
+    assert usual_length(hourly, np.zeros(100), 1) == HOUR
+    assert usual_length(hourly * 24, np.zeros(100), 1) == 24 * HOUR
+    year = np.arange(8760) * HOUR
+    assert usual_length(year, np.zeros(8760), 130) == HOUR
+    assert usual_length(year, np.zeros(8760), 15_000) == 8 * HOUR  # 131 million cells by the hour, 16 million so
+    assert usual_length(np.arange(12_000) * HOUR, np.zeros(12_000), 1) == 8 * HOUR  # 12,000 cycles are too many
 
 
 def test_time_is_cut_by_share_cycle_or_date() -> None:
