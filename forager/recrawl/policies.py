@@ -72,9 +72,17 @@ class Hacs:
         return np.where(chance >= self.settings.threshold, chance, -np.inf)
 
 
+def news(states: States) -> FloatArray:
+    """Changes seen, or new documents brought where these are more: a list that changed once may bring ten."""
+    return np.maximum(states.X, states.documents) if len(states.documents) else states.X
+
+
 @dataclass(frozen=True, slots=True)
 class Index:
-    """The index of Azar et al. times rate^breadth: g/λ · λ^breadth. 0 keeps copies fresh, 1 finds most changes."""
+    """The index of Azar et al. times rate^breadth: g/λ · λ^breadth. 0 keeps copies fresh, 1 finds most news.
+
+    Below 1 a copy is current or not, so λ counts changes; at 1 every document counts.
+    """
 
     breadth: float
     prior: float = PRIOR
@@ -82,20 +90,21 @@ class Index:
     """Cycles in which a page of which nothing is known changes `prior` times."""
 
     def scores(self, states: States) -> FloatArray:
-        rate = estimators.observed_rate(states.X, states.T, self.prior, self.hope)
+        seen = news(states) if self.breadth == 1.0 else states.X
+        rate = estimators.observed_rate(seen, states.T, self.prior, self.hope)
         gain = estimators.index_gain(rate, states.t)
         return gain if self.breadth == 1.0 else gain * rate ** (self.breadth - 1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class LeastDelay:
-    """t²λ: least summed delay of the changes; the limit of the index for small λt, times the rate."""
+    """t²λ: least summed delay of the news; the limit of the index for small λt, times the rate."""
 
     prior: float = PRIOR
     hope: float = 1.0
 
     def scores(self, states: States) -> FloatArray:
-        return states.t**2 * estimators.observed_rate(states.X, states.T, self.prior, self.hope)
+        return states.t**2 * estimators.observed_rate(news(states), states.T, self.prior, self.hope)
 
 
 class Adaptive:

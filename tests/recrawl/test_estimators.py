@@ -68,6 +68,18 @@ def test_the_index_of_azar_and_its_rate_weighted_form() -> None:
     assert LeastDelay(prior=1.0).scores(states)[0] == pytest.approx(2 * 2 * 0.5)
 
 
+def test_rules_for_news_count_every_document_and_the_rule_for_fresh_copies_counts_changes() -> None:
+    history = History(2)
+    both, none = np.array([0, 1]), np.array([False, False])
+    history.note_all(both, 0.0, none)
+    history.note_all(both, 3.0, ~none, np.array([7, 1]))  # λ = (7 + 1)/(3 + 1) and (1 + 1)/(3 + 1) with prior 1
+    states = history.states(5.0)
+    assert LeastDelay(prior=1.0).scores(states).tolist() == pytest.approx([4 * 2.0, 4 * 0.5])
+    assert Index(1.0, prior=1.0).scores(states).tolist() == pytest.approx([1 - 5 * math.exp(-4), 1 - 2 / math.e])
+    fresh = Index(0.0, prior=1.0).scores(states)
+    assert fresh[0] == fresh[1]
+
+
 def test_the_adaptive_rule_shortens_after_a_change_and_lengthens_otherwise_within_bounds() -> None:
     history = History(1)
     history.note(0, 0, False)

@@ -28,6 +28,7 @@ KNOWN_RULES: tuple[Tree, ...] = (
     ("*", "rate", "t"),
     ("*", "docs", "t"),
     ("/", "*", "*", "docs", "n", "t", "T"),  # documents expected by their pace so far
+    ("/", "*", "*", "docs", "n", "*", "t", "t", "+", "T", 1.0),  # least summed delay of documents
 )
 """What people would try first; evolution may do better."""
 
