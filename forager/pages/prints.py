@@ -7,8 +7,14 @@ bits for 5 %, 9 bits for 10 %, 21 bits for half of the text, and 32 ± 4 bits fo
 """
 
 import re
+from collections.abc import Callable
+from functools import cache
 
+import numpy as np
+from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
+
+Words = NDArray[np.uint64]
 
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+")
 _ASCII_WORD = bytes(ord(chr(code).lower()) if re.match(r"\w", chr(code)) else 32 for code in range(128)) + bytes(128)
@@ -27,11 +33,18 @@ def text_print(text: str, *, tidy: bool = False) -> int:
 
 def simhash(text: str) -> int:
     """64 bits that are nearly equal for nearly equal texts; 0 for a text without words."""
-    from forager.pages.shingles import majority  # compiled code: loaded when it is needed
-    from forager.pages.word_hashes import word_hashes
-
+    word_hashes, majority = _kernels()
     words = word_hashes(_spaced(text))
     return majority(words.byteswap()) if len(words) else 0
+
+
+@cache
+def _kernels() -> tuple[Callable[[bytes], Words], Callable[[Words], int]]:
+    """Compiled code: loaded when it is needed."""
+    from forager.pages.shingles import majority
+    from forager.pages.word_hashes import word_hashes
+
+    return word_hashes, majority
 
 
 def distance(one: int, other: int) -> int:

@@ -23,22 +23,20 @@ _PRIMES = np.array([0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x9FB21C651E98DF25, 
 
 def word_hashes(text: bytes) -> NDArray[np.uint64]:
     """The hashes of the words, in order; words are what stands between blanks."""
-    codes = np.frombuffer(text, dtype=np.uint8)
-    hashes, begins, ends = _hashed(codes, _FLIPS, _PRIMES)
-    for place in np.flatnonzero(ends - begins > LONGEST).tolist():
-        hashes[place] = xxh3_64_intdigest(text[begins[place] : ends[place]])
+    hashes, long = _hashed(np.frombuffer(text, dtype=np.uint8), _FLIPS, _PRIMES)
+    for place, begin, end in long.tolist() if len(long) else ():
+        hashes[place] = xxh3_64_intdigest(text[begin:end])
     return hashes
 
 
 @compiled
 def _hashed(
     codes: NDArray[np.uint8], flips: NDArray[np.uint64], primes: NDArray[np.uint64]
-) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
-    """The hash of each word and where it begins and ends; 0 for those that are too long."""
-    most = len(codes) // 2 + 1
-    hashes = np.zeros(most, dtype=np.uint64)
-    begins, ends = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
-    words, at, end = 0, 0, len(codes)
+) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """The hash of each word; of those that are too long: which word it is, where it begins and where it ends."""
+    hashes = np.empty(len(codes) // 2 + 1, dtype=np.uint64)
+    long = np.empty((len(codes) // LONGEST, 3), dtype=np.int64)
+    words, longs, at, end = 0, 0, 0, len(codes)
     while at < end:
         if codes[at] == _BLANK:
             at += 1
@@ -46,7 +44,6 @@ def _hashed(
         begin = at
         while at < end and codes[at] != _BLANK:
             at += 1
-        begins[words], ends[words] = begin, at
         length = at - begin
         if length <= 3:
             hashes[words] = _tiny(codes, begin, length, flips, primes)
@@ -54,8 +51,11 @@ def _hashed(
             hashes[words] = _small(codes, begin, length, flips, primes)
         elif length <= LONGEST:
             hashes[words] = _middling(codes, begin, length, flips, primes)
+        else:
+            long[longs, 0], long[longs, 1], long[longs, 2] = words, begin, at
+            longs += 1
         words += 1
-    return hashes[:words], begins[:words], ends[:words]
+    return hashes[:words], long[:longs]
 
 
 @compiled
