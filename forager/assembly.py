@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -13,7 +14,7 @@ from forager.chance import stream
 from forager.clock import Clock, LoopClock
 from forager.engine.crawl import Crawl
 from forager.engine.journal import Journal
-from forager.engine.ordering import Ordering
+from forager.engine.offload import Offload, in_thread, inline
 from forager.engine.policy import read_policy
 from forager.engine.remembering import (
     HISTORY,
@@ -24,20 +25,18 @@ from forager.engine.remembering import (
     save_history,
     save_schedule,
 )
-from forager.engine.retraining import Retraining, apart, at_once
 from forager.engine.scheduling import Hosts, make_scheduler
-from forager.engine.stating import LiveStates, Offload, in_thread, inline, wants_states
 from forager.engine.telling import Teller
 from forager.engine.texts import read_texts
 from forager.errors import SettingsError
-from forager.events import Event
+from forager.events import Event, Learned
 from forager.foragers.shared import Shared
 from forager.foragers.thrift import Thrift
 from forager.frontier.scope import Scope
 from forager.frontier.skipped import Skipped
 from forager.frontier.timetable import Timetable
+from forager.recrawl.scheduler import Scheduler
 from forager.reinforcing.agent import ReinforcingAgent
-from forager.reinforcing.focus import Focus
 from forager.reinforcing.saving import load_agent, save_agent
 from forager.settings import Settings
 from forager.store.protocol import Store
@@ -56,6 +55,12 @@ from forager.world.shares import Shares
 from forager.world.visits import WebWorld
 from forager.world.warc.recorder import BackgroundRecorder
 from forager.world.warc.writer import WarcWriter
+
+if TYPE_CHECKING:  # few crawls have these, and they are slow to load
+    from forager.engine.ordering import Ordering
+    from forager.engine.retraining import Retraining
+    from forager.engine.stating import LiveStates
+    from forager.reinforcing.focus import Focus
 
 Reader = Callable[[Event], None]
 """Reads the journal along."""
@@ -116,9 +121,7 @@ async def make_crawl(
     agent = await _agent(settings, store, focus)
     shared = await _shared(settings, store, clock.now())
     offload: Offload = inline if isinstance(clock, LoopClock) else in_thread
-    states: LiveStates | None = None
-    if wants_states(settings.forager):
-        states = await LiveStates.open(settings.forager, shared.states, store, agent, offload)
+    states = await _states(settings, store, agent, shared, offload)
     keeper = Keeper(store, scope, settings.visits, _reader(settings, clock), journal.write, states, focus)
     world = WebWorld(wire.web, keeper, clock, shares, wire.robots.sitemaps)
     trust, booked, skipped = [await store.recall(name) for name in ("trust", "timetable", "skipped")]
@@ -144,10 +147,6 @@ async def make_crawl(
         groups=Hosts(store).of_all,
     )
     await restore_history(scheduler.watch, store)
-    retraining: Retraining | None = None
-    if settings.recrawl.retrain.enabled:
-        teach = at_once if isinstance(clock, LoopClock) else apart
-        retraining = Retraining(scheduler, settings.recrawl, settings.seed, lessons, teach)
     return Crawl(
         store=store,
         world=world,
@@ -158,7 +157,7 @@ async def make_crawl(
         clock=clock,
         thrift=thrift,
         scheduler=scheduler,
-        retraining=retraining,
+        retraining=_retraining(settings, clock, scheduler, lessons),
         settings=settings.crawl,
         learned={
             "fleet": lambda: save_agent(agent),
@@ -173,7 +172,7 @@ async def make_crawl(
             **({} if focus is None else {"focus": focus.save}),
         },
         states=states,
-        ordering=Ordering.arranged(settings.crawl, agent, shared, offload),
+        ordering=_ordering(settings, agent, shared, offload),
     )
 
 
@@ -194,10 +193,42 @@ def _reader(settings: Settings, clock: Clock) -> PageReader:
     return ReadBeside(settings.crawl.processes - 1, settings.pages)
 
 
-async def _focus(settings: Settings, store: Store) -> Focus | None:
+async def _states(
+    settings: Settings, store: Store, agent: ReinforcingAgent, shared: Shared, offload: Offload
+) -> "LiveStates | None":
+    """The states of pages with what was learned of them; None if nobody asks for any."""
+    if not settings.forager.wants_states:
+        return None
+    from forager.engine.stating import LiveStates
+
+    return await LiveStates.open(settings.forager, shared.states, store, agent, offload)
+
+
+def _ordering(settings: Settings, agent: ReinforcingAgent, shared: Shared, offload: Offload) -> "Ordering | None":
+    """The order of never-visited pages by the link graph; None if profit alone decides."""
+    if settings.crawl.ordering == "td":
+        return None
+    from forager.engine.ordering import Ordering
+
+    return Ordering.arranged(settings.crawl, agent, shared, offload)
+
+
+def _retraining(settings: Settings, clock: Clock, scheduler: Scheduler, lessons: list[Learned]) -> "Retraining | None":
+    """Who learns better score functions beside the crawl; None if the policy stays as it is set."""
+    if not settings.recrawl.retrain.enabled:
+        return None
+    from forager.engine.retraining import Retraining, apart, at_once
+
+    teach = at_once if isinstance(clock, LoopClock) else apart
+    return Retraining(scheduler, settings.recrawl, settings.seed, lessons, teach)
+
+
+async def _focus(settings: Settings, store: Store) -> "Focus | None":
     """The topic of the crawl with what it has learned; None if every topic will do."""
     if not settings.focus.wanted:
         return None
+    from forager.reinforcing.focus import Focus
+
     kept = await store.recall("focus")
     if kept is not None:
         return Focus.load(kept, settings.focus)
@@ -205,7 +236,7 @@ async def _focus(settings: Settings, store: Store) -> Focus | None:
     return Focus(settings.focus, list(read_texts(Path(examples))) if examples else ())
 
 
-async def _agent(settings: Settings, store: Store, focus: Focus | None) -> ReinforcingAgent:
+async def _agent(settings: Settings, store: Store, focus: "Focus | None") -> ReinforcingAgent:
     """The fleet as it was kept, or one that is not yet born."""
     kept = await store.recall("fleet")
     on_topic = None if focus is None else focus.on_topic

@@ -26,7 +26,6 @@ from forager.exports.formats import writer_for
 from forager.exports.outlet import Outlet
 from forager.exports.protocol import Mode, Writer
 from forager.foragers.settings import ForagerKind
-from forager.imports.histories import histories
 from forager.settings import Settings
 from forager.store.sqlite import SqliteStore
 from forager.terms import Url
@@ -99,6 +98,8 @@ async def _crawl(
             chronicle = Chronicle()
             crawl = await make_crawl(settings, clock, wire, store, seeds, [summary, chronicle, log])
             for name in archives:
+                from forager.imports.histories import histories  # slow to load, and few crawls have them
+
                 pages, captures = await crawl.warm_up(seeds, histories(name))
                 log.say("history", f"{captures:,} captures of {pages:,} pages from {name}", at=clock.now())
             watched = live_view(str(run_dir), crawl, chronicle, wire)

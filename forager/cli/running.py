@@ -10,7 +10,6 @@ from forager.assembly import Wire
 from forager.cli.log import Log
 from forager.cli.view import show_progress
 from forager.clock import Clock, FastClock
-from forager.dashboard.app import serve_dashboard
 from forager.dashboard.chronicle import Chronicle
 from forager.dashboard.coverage import Announced, Coverage
 from forager.dashboard.settings import DashboardSettings
@@ -79,6 +78,8 @@ async def shown(
     if not settings.enabled:
         yield
         return
+    from forager.dashboard.app import serve_dashboard  # slow to load
+
     async with serve_dashboard(watched, chronicle, settings) as address:
         say(f"{address}{'?token=' + settings.token if settings.token else ''}")
         yield

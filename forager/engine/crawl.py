@@ -4,19 +4,17 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from forager.clock import Clock
 from forager.engine.fleet import Fleet, announce
 from forager.engine.journal import Journal
-from forager.engine.ordering import Ordering
 from forager.engine.patrol import judge_sighting
 from forager.engine.resting import rest
-from forager.engine.retraining import Retraining
 from forager.engine.revisit import RecrawlCycle
 from forager.engine.settings import CrawlSettings
-from forager.engine.stating import LiveStates
 from forager.engine.sweep import sweep
 from forager.engine.telling import Teller
 from forager.engine.warming import warm_up
@@ -32,6 +30,11 @@ from forager.store.protocol import Found, Store
 from forager.terms import Channel, Kind, Url, UrlId
 from forager.world.visits import WebWorld
 
+if TYPE_CHECKING:  # few crawls have these, and they are slow to load
+    from forager.engine.ordering import Ordering
+    from forager.engine.retraining import Retraining
+    from forager.engine.stating import LiveStates
+
 
 @dataclass(frozen=True, slots=True)
 class Crawl:
@@ -46,14 +49,14 @@ class Crawl:
     clock: Clock
     thrift: Thrift
     scheduler: Scheduler
-    retraining: Retraining | None
+    retraining: "Retraining | None"
     """None if the policy stays as it is set."""
     settings: CrawlSettings
     learned: Mapping[str, Callable[[], bytes]]
     """What to keep in the store, by name: each gives its present state."""
-    states: LiveStates | None = None
+    states: "LiveStates | None" = None
     """None if nobody asks for states."""
-    ordering: Ordering | None = None
+    ordering: "Ordering | None" = None
     """None if long-term profit alone orders never-visited pages."""
 
     def __repr__(self) -> str:

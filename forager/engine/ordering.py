@@ -14,9 +14,9 @@ import xxhash
 from numpy.typing import NDArray
 
 from forager.clock import Clock
+from forager.engine.offload import Offload, inline
 from forager.engine.resting import rest
 from forager.engine.settings import CrawlSettings, OrderingKind
-from forager.engine.stating import Offload, inline
 from forager.foragers.settings import ForagerKind
 from forager.foragers.shared import Shared
 from forager.foragers.visits import VisitStatistics

@@ -8,20 +8,20 @@ that learns long-term profit draws new ones, as at its birth. Weights that are n
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Protocol, TypeVar
 
 import msgspec
 import numpy as np
 
 from forager.clock import Clock
+from forager.engine.offload import Offload
 from forager.engine.resting import rest
 from forager.errors import ForagerError, InputError
 from forager.foragers.matrix import StateMatrix
-from forager.foragers.settings import ForagerKind, ForagerSettings
+from forager.foragers.settings import ForagerSettings
 from forager.foragers.states import States, document
 from forager.foragers.td import Profit
 from forager.pages.reader import Page
@@ -30,35 +30,12 @@ from forager.reinforcing.agent import ReinforcingAgent
 from forager.store.protocol import Found, Store
 from forager.terms import Url, UrlId
 
-T = TypeVar("T")
-
 LOOK_EVERY = 30.0
 """Seconds between two looks whether there are pages enough to learn from."""
 BATCH = 256
 """Pages whose states are worked out in one product when all are worked out anew."""
 
 _log = logging.getLogger(__name__)
-
-
-class Offload(Protocol):
-    """Runs a long calculation so that the crawl need not wait for it."""
-
-    def __call__(self, work: Callable[[], T]) -> Awaitable[T]: ...
-
-
-async def in_thread(work: Callable[[], T]) -> T:
-    """Beside the event loop."""
-    return await asyncio.to_thread(work)
-
-
-async def inline(work: Callable[[], T]) -> T:
-    """At once: for simulated time, which knows no threads."""
-    return work()
-
-
-def wants_states(walk: ForagerSettings) -> bool:
-    """Whether anybody asks for states: who learns long-term profit, or orders links by it."""
-    return walk.kind is not ForagerKind.BFS and (walk.kind.learns_profit or walk.order == "profit")
 
 
 @dataclass(slots=True)

@@ -196,6 +196,11 @@ class ForagerSettings:
     states: StateSettings = field(default_factory=StateSettings)
     """How a text becomes a state."""
 
+    @property
+    def wants_states(self) -> bool:
+        """Whether anybody asks for states: who learns long-term profit, or orders links by it."""
+        return self.kind is not ForagerKind.BFS and (self.kind.learns_profit or self.order == "profit")
+
 
 PAPER: Mapping[str, object] = {
     "links": "all",

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from io import BytesIO
 
-import feedparser
 import msgspec
 from lxml import etree
 from selectolax.lexbor import LexborHTMLParser
@@ -182,6 +181,8 @@ def _json_entry(item: Mapping[str, object]) -> _Entry:
 
 def _patient_feed(body: bytes, url: Url, content_type: str) -> Feed | None:
     """What feedparser makes of a broken feed. It is given a stream: a string it might take for an address to fetch."""
+    import feedparser  # slow to load, and few feeds are broken
+
     headers = {"content-location": url, "content-type": content_type or "application/xml"}
     try:
         parsed = feedparser.parse(

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from forager.clock import WallClock
+from forager.engine.offload import in_thread
 from forager.engine.ordering import FEWEST, Ordering
 from forager.engine.settings import CrawlSettings
-from forager.engine.stating import in_thread
 from forager.foragers.forager import Forager
 from forager.foragers.ordering import NOTHING, leanings
 from forager.foragers.settings import ExpectationSettings, ForagerKind, ForagerSettings, LeavingSettings

@@ -10,7 +10,8 @@ import pytest
 
 from forager.cli.learn_states import learn_states
 from forager.clock import WallClock
-from forager.engine.stating import LiveStates, Offload, in_thread, inline
+from forager.engine.offload import Offload, in_thread, inline
+from forager.engine.stating import LiveStates
 from forager.errors import InputError, OutputError, SettingsError
 from forager.foragers.matrix import StateMatrix
 from forager.foragers.settings import ForagerKind, ForagerSettings, ProfitSettings, StateSettings

@@ -1,0 +1,80 @@
+"""One screenful of a crawl on a terminal: foragers, sites and the latest stories."""
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from forager.cli.view import moment, printable, span
+from forager.clock import Clock
+from forager.engine.crawl import Crawl
+from forager.engine.summary import Summary, quantile
+
+LATEST = 8
+TALLEST_FLEET = 8
+
+
+def picture(crawl: Crawl, summary: Summary, clock: Clock, left: float | None) -> Group:
+    """One screenful."""
+    return Group(_headline(crawl, summary, clock, left), _sites(summary), _fleet(crawl), _stories(summary))
+
+
+def _headline(crawl: Crawl, summary: Summary, clock: Clock, left: float | None) -> Text:
+    counts = crawl.store.counts()
+    ending = "" if left is None else f"   {left:.0f} s left"
+    return Text.assemble(
+        (f"{moment(clock.now())} UTC", "bold"),
+        f"   {len(summary.stories)} stories   {summary.requests} requests   {summary.not_modified} unchanged   "
+        f"{counts.known} known URLs{ending}   Ctrl-C stops",
+    )
+
+
+def _sites(summary: Summary) -> Table:
+    table = _table("site", "stories", "median delay", "p90", "requests", "304", "errors", "found first by")
+    for name, account in sorted(summary.sites.items()):
+        channels = ", ".join(f"{channel} {count}" for channel, count in account.channels.most_common(3))
+        table.add_row(
+            name,
+            str(len(account.delays)),
+            span(quantile(account.delays, 0.5)),
+            span(quantile(account.delays, 0.9)),
+            str(account.requests),
+            str(account.not_modified),
+            str(sum(account.errors.values())),
+            channels,
+        )
+    return table
+
+
+def _fleet(crawl: Crawl) -> Table:
+    table = _table("forager", "kind", "score", "stories", "downloads", "parent")
+    alive = [crawl.agent.records[id] for id in crawl.agent.foragers]
+    for record in sorted(alive, key=lambda one: -one.score)[:TALLEST_FLEET]:
+        parent = "" if record.parent is None else str(record.parent)
+        row = (
+            str(record.id),
+            record.kind.value,
+            f"{record.score:.0f}",
+            str(record.relevant),
+            str(record.downloads),
+            parent,
+        )
+        table.add_row(*row)
+    if len(alive) > TALLEST_FLEET:
+        table.add_row("…", f"{len(alive)} alive")
+    return table
+
+
+def _stories(summary: Summary) -> Table:
+    table = _table("published", "delay", "site", "found by", "latest stories")
+    for told in reversed(summary.stories[-LATEST:]):
+        table.add_row(
+            moment(told.published), span(told.delay), told.site, told.via.value, Text(printable(told.title)[:70])
+        )
+    return table
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2), header_style="dim")
+    for column in columns:
+        table.add_column(column, no_wrap=True)
+    return table
