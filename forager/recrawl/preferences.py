@@ -96,7 +96,11 @@ class ByWorth:
 
 @dataclass(frozen=True, slots=True)
 class ByPolicy:
-    """Pages without history first if they promise enough documents, the others as the score function says."""
+    """Pages with a history as the score function says; one without, if it promises more documents than the page chosen so.
+
+    What a page promises is the one measure that both kinds have. Without it, the backlog of pages never seen would keep
+    the function from ever looking again at the lists that bring the news.
+    """
 
     score: ScoreFunction
     history: History
@@ -109,18 +113,26 @@ class ByPolicy:
 
     def pick(self, pages: IntArray, now: float, luck: float) -> tuple[int, float]:
         seen = self.history.visited(pages)
-        others = np.flatnonzero(~seen)
-        best, worth = 0, 0.0
+        others, places = np.flatnonzero(~seen), np.flatnonzero(seen)
+        best, worth, fresh = 0, 0.0, False
         if len(others):
-            index, worth = self.unseen.pick(pages[others], now, luck)
+            index, worth, fresh, _ = self.unseen.expecting.pick(
+                pages[others], now, self.unseen.leaning(pages[others]), luck
+            )
             best = int(others[index])
-            if worth >= self.unseen.thrift.least_worth or len(others) == len(pages):
-                return best, worth
-        places = np.flatnonzero(seen)
+        if not len(places) or (fresh and worth >= self.unseen.thrift.least_worth):
+            return best, worth
         states = self.history.states(now, pages[places])
         scores = self.score.scores(states)
         first = first_of(scores, states.last, pages[places])
-        return (int(places[first]), math.nan) if scores[first] > -np.inf else (best, worth)
+        chosen = int(places[first])
+        if scores[first] == -np.inf:
+            return best, worth
+        if worth >= self.unseen.thrift.least_worth:
+            promised, _ = self.unseen.expecting.worth(pages[chosen : chosen + 1], now)
+            if worth >= promised[0]:
+                return best, worth
+        return chosen, math.nan
 
     def wanted(self, pages: IntArray, now: float) -> int:
         seen = self.history.visited(pages)

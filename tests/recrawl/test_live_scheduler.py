@@ -141,6 +141,20 @@ def test_pages_without_history_go_first_if_they_promise_enough_and_only_then() -
     assert exploring.choose(5.0, 0.9) == (2, 0.0)
 
 
+def test_pages_without_history_do_not_keep_a_policy_from_a_list_that_promises_more() -> None:
+    expecting = Expecting([0.8, 0.5], seen=[0])
+    one = scheduler(expecting, TX)
+    visit(one, 0, 7, 8)
+    page, worth = one.choose(5.0, 0.0) or (-1, 0.0)
+    assert page == 0
+    assert math.isnan(worth)
+    expecting.worths[0] = 0.4
+    assert one.choose(5.0, 0.0) == (1, 0.5)
+    fresh = scheduler(Expecting([0.8, 0.5], fresh=[1], seen=[0]), TX)
+    visit(fresh, 0, 7, 8)
+    assert fresh.choose(5.0, 0.0) == (1, 0.5)
+
+
 def test_what_was_seen_a_moment_ago_rests_and_the_next_best_is_taken() -> None:
     one = scheduler(Expecting([0.0, 0.0, 0.0], seen=[0, 1, 2]), TX, resting=[0])
     visit(one, 0, 7, 8, 9)
