@@ -12,8 +12,6 @@ Ids are made from what a record holds and where it stands: a simulated crawl wit
 """
 
 import hashlib
-import uuid
-from base64 import b32encode
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -30,7 +28,9 @@ NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 WARC_FIELDS = "application/warc-fields"
 
 _TRUNCATED = {Trouble.SIZE: "length", Trouble.TIMEOUT: "time", Trouble.PROTOCOL: "disconnect"}
-_NAMESPACE = uuid.UUID("7e7a5b0e-3a0c-5d55-9c7e-1f0d6a8c9e21")
+_NAMESPACE = bytes.fromhex("7e7a5b0e3a0c5d559c7e1f0d6a8c9e21")
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+_PAIRS = [first + second for first in _LETTERS for second in _LETTERS]
 
 Pairs = list[tuple[str, str]]
 
@@ -118,20 +118,27 @@ class Composer:
     def _id(self, block: bytes) -> str:
         self._made += 1
         name = f"{self.filename} {self._made} {hashlib.sha1(block, usedforsecurity=False).hexdigest()}"
-        return f"<urn:uuid:{uuid.uuid5(_NAMESPACE, name)}>"
+        return f"<urn:uuid:{_uuid5(name)}>"
+
+
+def _uuid5(name: str) -> str:
+    """As `uuid.uuid5` of our namespace, at a third of its time."""
+    digits = hashlib.sha1(_NAMESPACE + name.encode(), usedforsecurity=False).hexdigest()
+    variant = "89ab"[int(digits[16], 16) & 3]
+    return f"{digits[:8]}-{digits[8:12]}-5{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:32]}"
 
 
 def _record(kind: str, id: str, time: float, fields: Iterable[tuple[str, str]], content: str, *block: bytes) -> bytes:
-    digest = hashlib.sha1(usedforsecurity=False)
+    held = hashlib.sha1(usedforsecurity=False)
     for part in block:
-        digest.update(part)
+        held.update(part)
     head = lines(
         [
             ("WARC-Type", kind),
             ("WARC-Record-ID", id),
             ("WARC-Date", warc_date(time)),
             *fields,
-            ("WARC-Block-Digest", f"sha1:{b32encode(digest.digest()).decode()}"),
+            ("WARC-Block-Digest", _written(held.digest())),
             ("Content-Type", content),
             ("Content-Length", str(sum(map(len, block)))),
         ]
@@ -171,4 +178,10 @@ def _mime(response: Response) -> str:
 
 def sha1(payload: bytes) -> str:
     """The digest of a payload as archives write it."""
-    return f"sha1:{b32encode(hashlib.sha1(payload, usedforsecurity=False).digest()).decode()}"
+    return _written(hashlib.sha1(payload, usedforsecurity=False).digest())
+
+
+def _written(digest: bytes) -> str:
+    """A SHA-1 in base 32, ten bits at a time: several times as fast as the library."""
+    number = int.from_bytes(digest)
+    return "sha1:" + "".join([_PAIRS[number >> shift & 1023] for shift in range(150, -1, -10)])

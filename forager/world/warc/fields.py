@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from functools import lru_cache
 from urllib.parse import quote
 
 Fields = tuple[tuple[str, str], ...]
@@ -11,16 +12,17 @@ Fields = tuple[tuple[str, str], ...]
 _BLANKS = " \t\r"
 _BREAKS = re.compile(r"[\r\n]+")
 _CONTROLS = re.compile(r"[\x00-\x20\x7f\ud800-\udfff]")
+_NO_MARKS = str.maketrans("", "", "-T:")
 _DATE = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)T?(\d\d):?(\d\d):?(\d\d)(\.\d{1,9})?Z?")
 
 
 def lines(fields: Iterable[tuple[str, str]]) -> bytes:
     """Header lines, each with its line end; a line break in a value becomes a space."""
-    return "".join(f"{name}: {_unbroken(value)}\r\n" for name, value in fields).encode("utf-8", "replace")
-
-
-def _unbroken(value: str) -> str:
-    return _BREAKS.sub(" ", value) if "\n" in value or "\r" in value else value
+    pairs = list(fields)
+    text = "".join([f"{name}: {value}\r\n" for name, value in pairs])
+    if text.count("\n") > len(pairs) or text.count("\r") > len(pairs):
+        text = "".join([f"{name}: {_BREAKS.sub(' ', value)}\r\n" for name, value in pairs])
+    return text.encode("utf-8", "replace")
 
 
 def parsed(block: bytes) -> Fields:
@@ -53,14 +55,15 @@ def safe_url(url: str) -> str:
     return _CONTROLS.sub(lambda match: quote(match[0], safe="", errors="replace"), url)
 
 
+@lru_cache(maxsize=16)
 def warc_date(time: float) -> str:
-    """UTC with microseconds, as WARC 1.1 allows."""
-    return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    """UTC with microseconds, as WARC 1.1 allows; the records of an exchange ask for the same one."""
+    return datetime.fromtimestamp(time, UTC).isoformat(timespec="microseconds")[:-6] + "Z"
 
 
 def stamp(time: float) -> str:
     """The 14 digits of indexes and file names."""
-    return datetime.fromtimestamp(time, UTC).strftime("%Y%m%d%H%M%S")
+    return warc_date(time)[:19].translate(_NO_MARKS)
 
 
 def moment(text: str) -> float | None:
