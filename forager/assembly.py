@@ -80,8 +80,9 @@ class Wire:
 @asynccontextmanager
 async def open_wire(settings: Settings, clock: Clock, record_to: Path | None = None) -> AsyncIterator[Wire]:
     """The live web: redirects, retries, robots.txt and politeness round one GET; recorded, if there is a folder for it."""
-    async with Live(clock, settings.live) as live:
-        if record_to is None or not settings.recording.enabled:
+    is_recorded = record_to is not None and settings.recording.enabled
+    async with Live(clock, settings.live, keep_coded=is_recorded) as live:
+        if record_to is None or not is_recorded:
             yield wire(settings, clock, live)
             return
         about = {"forager-seed": str(settings.seed)}

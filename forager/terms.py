@@ -1,6 +1,6 @@
 """The nouns that travel between the rooms: requests, responses, links and how a fetch ended."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NewType
 
@@ -99,6 +99,8 @@ class Response:
     """One line for people; empty if nothing went wrong."""
     address: str = ""
     """The IP address that answered."""
+    coded: bytes = field(default=b"", repr=False, compare=False)
+    """The whole body as it was transferred, compressed as its Content-Encoding says, for recordings; empty if it was not."""
 
     def header(self, name: str) -> str:
         """The first header of this (lower case) name, or the empty string."""

@@ -45,6 +45,7 @@ class Answer:
     body: bytes = b""
     wire_bytes: int = 0
     address: str = ""
+    coded: bytes = b""
 
 
 def request_headers(request: Request, user_agent: str) -> dict[str, str]:
@@ -73,6 +74,7 @@ def judged(request: Request, answer: Answer, *, asked: float, seconds: float) ->
         trouble=trouble,
         error="" if trouble is Trouble.NONE else f"the server answered with status {answer.status}",
         address=answer.address,
+        coded=answer.coded,
     )
 
 

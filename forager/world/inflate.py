@@ -135,7 +135,8 @@ _ERRORS: tuple[type[Exception], ...] = (isal_zlib.IsalError, zlib.error, brotli.
 class Inflater:
     """A body in the making: `feed` it what arrives until it is `full`, then take the `body`."""
 
-    def __init__(self, content_encoding: str, limit: int) -> None:
+    def __init__(self, content_encoding: str, limit: int, *, keep_coded: bool = False) -> None:
+        """`keep_coded`: what arrives can be had as well."""
         self.limit = limit
         self.wire_bytes = 0
         self.full = False
@@ -144,6 +145,7 @@ class Inflater:
         self._made = [0] * len(self._codings)
         self._pieces: list[bytes] = []
         self._size = 0
+        self._coded: list[bytes] | None = [] if keep_coded and self._codings else None
 
     @property
     def room(self) -> int:
@@ -153,6 +155,8 @@ class Inflater:
     def feed(self, piece: bytes) -> None:
         """Take the next piece of the wire; raises InflateError if it cannot be decompressed."""
         self.wire_bytes += len(piece)
+        if self._coded is not None:
+            self._coded.append(piece)
         for place, coding in enumerate(self._codings):
             piece = self._inflated(coding, piece, self.limit + 1 - self._made[place])
             self._made[place] += len(piece)  # counted at every stage: a bomb may hide inside another coding
@@ -172,6 +176,11 @@ class Inflater:
         for coding in self._codings:
             if self.wire_bytes and not coding.complete:
                 raise InflateError(f"the {type(coding).__name__.lower()} body is cut off")
+
+    @property
+    def coded(self) -> bytes:
+        """What has arrived, if it is kept and compressed."""
+        return b"".join(self._coded or ())
 
     @property
     def body(self) -> bytes:

@@ -66,8 +66,9 @@ async def ask_once(request: aiohttp.ClientRequest, handler: ClientHandlerType) -
 class Live:
     """A web on sockets; close it, or use it as `async with Live(clock) as web`."""
 
-    def __init__(self, clock: Clock, settings: LiveSettings | None = None) -> None:
-        self.clock = clock
+    def __init__(self, clock: Clock, settings: LiveSettings | None = None, *, keep_coded: bool = False) -> None:
+        """`keep_coded`: responses carry their bodies as they were transferred, too."""
+        self.clock, self.keep_coded = clock, keep_coded
         self.settings = settings or LiveSettings()
         self.guard = Guard(self.settings.allow_addresses)
         self._session: aiohttp.ClientSession | None = None
@@ -115,7 +116,8 @@ class Live:
                 raise TooManyHeadersError
             trouble, words = await self._read(wire, request, asking)
             inflated = asking.body.body if asking.body else b""
-            answer = Answer(wire.status, received, inflated, asking.wire_bytes, asking.address)
+            coded = asking.body.coded if asking.body and trouble is Trouble.NONE and not asking.body.full else b""
+            answer = Answer(wire.status, received, inflated, asking.wire_bytes, asking.address, coded)
         seconds = asyncio.get_running_loop().time() - started
         response = judged(request, answer, asked=asked, seconds=seconds)
         if trouble is Trouble.NONE or response.outcome is not Outcome.FETCHED:
@@ -128,7 +130,8 @@ class Live:
         keep = request.body_limit is not None
         limit = request.body_limit if request.body_limit is not None else cap
         try:
-            asking.body = Inflater(", ".join(wire.headers.getall("Content-Encoding", [])), limit)
+            encoding = ", ".join(wire.headers.getall("Content-Encoding", []))
+            asking.body = Inflater(encoding, limit, keep_coded=self.keep_coded)
             if not keep and (wire.content_length or 0) > cap:
                 wire.close()
                 return Trouble.SIZE, f"Content-Length {wire.content_length} passes the cap of {cap} bytes"

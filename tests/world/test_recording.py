@@ -72,6 +72,16 @@ class GatedWriter(WarcWriter):
         super().write(exchanges)
 
 
+class CountingWriter(WarcWriter):
+    """Counts its batches."""
+
+    batches = 0
+
+    def write(self, exchanges: Iterable[Exchange]) -> None:
+        self.batches += 1
+        super().write(exchanges)
+
+
 def page(number: int) -> Request:
     return Request(Url(f"{PAGE}{number}"))
 
@@ -141,6 +151,17 @@ async def test_a_recording_that_cannot_be_written_stops_the_crawl_with_a_reason(
         await recorder.close()
 
 
+async def test_a_crawl_in_a_hurry_is_written_in_few_batches(tmp_path: Path) -> None:
+    writer = CountingWriter(tmp_path, RecordingSettings(), AGENT)
+    recorder = BackgroundRecorder(writer)
+    web = Recording(Echo(), recorder, WallClock())
+    for number in range(200):
+        await web.fetch(page(number))
+    await recorder.close()
+    assert len(taped(tmp_path)) == 200
+    assert writer.batches < 50
+
+
 async def test_nothing_is_taken_after_closing(tmp_path: Path) -> None:
     recorder = BackgroundRecorder(WarcWriter(tmp_path, RecordingSettings(), AGENT))
     await recorder.close()
@@ -148,7 +169,8 @@ async def test_nothing_is_taken_after_closing(tmp_path: Path) -> None:
         await Recording(Echo(), recorder, WallClock()).fetch(page(0))
 
 
-async def test_the_live_web_is_taped_and_replayed_with_its_errors(tmp_path: Path) -> None:
+@pytest.mark.parametrize("coded", [True, False])
+async def test_the_live_web_is_taped_and_replayed_with_its_errors(tmp_path: Path, coded: bool) -> None:
     packed = gzip.compress(b"<p>packed</p>")
     pages: dict[str, Served] = {
         "/": Served(packed, headers={"Content-Encoding": "gzip", "ETag": '"1"', "X-Title": "Gr\u00fc\u00dfe"}),
@@ -157,9 +179,10 @@ async def test_the_live_web_is_taped_and_replayed_with_its_errors(tmp_path: Path
         "/error": Served(b"broken", 500),
         "/big": Served(b"x" * 5000),
         "/late": Served(b"late", pause=5.0),
+        "/torn": Served(packed[:-9], headers={"Content-Encoding": "gzip"}),
     }
     settings = LiveSettings(user_agent=AGENT, allow_addresses=LOOPBACK, body_limit=1000, total_time=0.3)
-    async with serving(dict(pages)) as site, Live(WallClock(), settings) as live:
+    async with serving(dict(pages)) as site, Live(WallClock(), settings, keep_coded=coded) as live:
         recorder = BackgroundRecorder(WarcWriter(tmp_path, RecordingSettings(), AGENT))
         web = Recording(live, recorder, WallClock())
         asked = [Request(site.url(path)) for path in [*pages, "/nothing"]]
@@ -168,7 +191,8 @@ async def test_the_live_web_is_taped_and_replayed_with_its_errors(tmp_path: Path
         answers = [await web.fetch(request) for request in asked]
         await recorder.close()
     troubles = [answer.trouble for answer in answers]
-    assert troubles[3:6] == [Trouble.STATUS, Trouble.SIZE, Trouble.TIMEOUT]
+    assert troubles[3:7] == [Trouble.STATUS, Trouble.SIZE, Trouble.TIMEOUT, Trouble.PROTOCOL]
+    assert answers[0].coded == (packed if coded else b"")
     assert troubles[-1] is Trouble.CONNECT
     read = taped(tmp_path)
     assert [capture.request for capture in read] == asked

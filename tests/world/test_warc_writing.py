@@ -1,5 +1,6 @@
 """WARC files as we write them: valid for others, complete for us."""
 
+import gzip
 import io
 import subprocess
 import sys
@@ -92,6 +93,22 @@ PACKED = exchange(
     ),
     wire_bytes=6,
 )
+CODED = exchange(
+    Url("https://paper.example/coded"),
+    b"unpacked",
+    headers=(("content-encoding", "gzip"), ("content-length", str(len(gzip.compress(b"unpacked", mtime=0))))),
+    coded=gzip.compress(b"unpacked", mtime=0),
+)
+CHUNKED = exchange(
+    Url("https://paper.example/chunked"),
+    b"unpacked as well",
+    headers=(
+        ("content-encoding", "gzip"),
+        ("transfer-encoding", "chunked"),
+        ("x-archive-orig-content-encoding", "sent by the server"),
+    ),
+    coded=gzip.compress(b"unpacked as well", mtime=0),
+)
 CUT = exchange(
     Url("https://paper.example/robots.txt"),
     b"User-agent",
@@ -103,7 +120,8 @@ TORN = exchange(
 MOVED = exchange(
     Url("https://paper.example/old"), b"", outcome=Outcome.MOVED, status=301, headers=(("location", "/new"),)
 )
-EVERY_KIND = [exchange(), NOT_MODIFIED, TIMEOUT, PACKED, CUT, TORN, MOVED, exchange(Url("https://paper.example/copy"))]
+COPY = exchange(Url("https://paper.example/copy"))
+EVERY_KIND = [exchange(), NOT_MODIFIED, TIMEOUT, PACKED, CODED, CHUNKED, CUT, TORN, MOVED, COPY]
 
 
 def test_every_kind_of_exchange_passes_the_checks_of_warcio_and_fastwarc(tmp_path: Path) -> None:
@@ -111,11 +129,11 @@ def test_every_kind_of_exchange_passes_the_checks_of_warcio_and_fastwarc(tmp_pat
     check(path)
     records = read_by_warcio(path)
     kinds = [kind for kind, _, _ in records]
-    answers = ["response", "revisit", "metadata", "response", "response", "response", "response", "revisit"]
+    answers = ["response", "revisit", "metadata", *["response"] * 6, "revisit"]
     assert kinds == ["warcinfo", *(kind for answer in answers for kind in ("request", answer))]
     with path.open("rb") as file:
         seen = [record.verify_block_digest() for record in FastIterator(file, parse_http=False)]
-    assert seen == [True] * 17
+    assert seen == [True] * 21
 
 
 def test_what_was_written_is_read_back_exactly(tmp_path: Path) -> None:
@@ -134,6 +152,24 @@ def test_other_tools_see_the_body_unpacked_and_the_headers_that_fit_it(tmp_path:
         assert record.http_headers.get_header("content-length") == "8"
         assert record.http_headers.get_header("x-archive-orig-content-encoding") == "gzip"
         assert record.http_headers.get_header("content-encoding") is None
+
+
+def test_a_body_that_came_compressed_stays_so_and_other_tools_unpack_it(tmp_path: Path) -> None:
+    (path,) = write(tmp_path, CODED, CHUNKED)
+    seen = []
+    with path.open("rb") as file:
+        for record in ArchiveIterator(file):
+            if record.rec_type == "response":
+                header = record.http_headers.get_header
+                told = (header("content-encoding"), header("content-length"), header("transfer-encoding"))
+                seen.append((record.raw_stream.read(), *told, header("x-archive-orig-transfer-encoding")))
+    assert seen == [
+        (CODED.response.coded, "gzip", str(len(CODED.response.coded)), None, None),
+        (CHUNKED.response.coded, "gzip", str(len(CHUNKED.response.coded)), None, "chunked"),
+    ]
+    with path.open("rb") as file:
+        bodies = [record.content_stream().read() for record in ArchiveIterator(file) if record.rec_type == "response"]
+    assert bodies == [b"unpacked", b"unpacked as well"]
 
 
 def test_a_304_refers_to_the_body_that_it_confirms(tmp_path: Path) -> None:
@@ -160,7 +196,7 @@ def test_the_index_leads_to_the_records(tmp_path: Path) -> None:
     (path,) = write(tmp_path, *EVERY_KIND)
     lines = indexed(path)
     assert list(lines_of(index_name(path))) == sorted(lines_of(index_name(path)))
-    assert len(lines) == 6  # neither the timeout nor the body that was too big can be shown
+    assert len(lines) == 8  # neither the timeout nor the body that was too big can be shown
     for line in lines:
         start = int(line.offset)
         member = path.read_bytes()[start : start + int(line.length)]

@@ -18,6 +18,7 @@ from forager.world.warc.reading import LIMIT, Broken, Place, Record, records
 BODY_LIMIT = 10_000_000
 """Bytes of a decoded body at most, as in a live crawl."""
 
+_OUR_LIMIT = 100_000_000  # our own bodies kept to the limit of their crawl
 _NOT_MODIFIED = "revisit/server-not-modified"
 
 
@@ -62,7 +63,7 @@ def capture_of(record: Record, request: Request | None = None) -> Capture | Brok
         if any(name == "forager-asked" for name, _ in record.fields):
             return _ours(record, request)
         return _foreign(record, request)
-    except (ValueError, KeyError) as error:
+    except (ValueError, KeyError, TooLongError) as error:
         return Broken(record.place, f"cannot be understood: {error}")
 
 
@@ -82,7 +83,7 @@ def _ours(record: Record, request: Request) -> Capture:
     http = (0, (), b"") if record.kind == "metadata" else split_response(record.block)
     if http is None:
         raise ValueError("no HTTP answer")
-    status, headers, body = http
+    status, headers, kept = http
     repeats = record.kind == "revisit" and not fields.get("warc-profile", "").endswith(_NOT_MODIFIED)
     response = Response(
         url=request.url,
@@ -91,7 +92,7 @@ def _ours(record: Record, request: Request) -> Capture:
         seconds=float(fields.get("forager-seconds", took)),
         status=status,
         headers=received(record.block, headers),
-        body=body,
+        body=decoded(headers, kept, _OUR_LIMIT),
         wire_bytes=int(fields["forager-wire-bytes"]),
         trouble=Trouble(fields.get("forager-trouble", "")),
         error=fields.get("forager-error", ""),

@@ -19,7 +19,7 @@ from forager.terms import Outcome, Request, Response, Trouble
 from forager.world.recording import Exchange
 from forager.world.warc.cdxj import REVISIT, Line
 from forager.world.warc.fields import lines, safe_url, stamp, warc_date
-from forager.world.warc.messages import request_block, response_head
+from forager.world.warc.messages import payload, request_block, response_head
 from forager.world.warc.payloads import Payloads
 
 VERSION = b"WARC/1.1\r\n"
@@ -85,14 +85,14 @@ class Composer:
         return Made(_record("metadata", self._id(block), response.asked, common, WARC_FIELDS, block))
 
     def _answer(self, url: str, request: Request, response: Response, common: Pairs) -> Made:
-        head, date = response_head(response), warc_date(response.asked)
+        head, body, date = response_head(response), payload(response), warc_date(response.asked)
         if response.outcome is Outcome.UNCHANGED:
             digest, profile = self.payloads.latest(url), NOT_MODIFIED
             first = self.payloads.where(digest)
         else:
-            digest, profile = sha1(response.body), IDENTICAL
-            first = self.payloads.where(digest) if response.body else None
-            if response.body:
+            digest, profile = sha1(body), IDENTICAL
+            first = self.payloads.where(digest) if body else None
+            if body:
                 self.payloads.note(url, digest, date, version=response.outcome is Outcome.FETCHED)
         fields = [*common, *([("WARC-Payload-Digest", digest)] if digest else [])]
         is_revisit = first is not None or profile is NOT_MODIFIED
@@ -109,7 +109,7 @@ class Composer:
             digest=digest,
             stamp=stamp(response.asked),
         )
-        block = (head,) if is_revisit else (head, response.body)
+        block = (head,) if is_revisit else (head, body)
         kind = "revisit" if is_revisit else "response"
         content = "application/http; msgtype=response"
         made = _record(kind, self._id(head), response.asked, fields, content, *block)

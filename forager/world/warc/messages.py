@@ -1,7 +1,8 @@
 """HTTP messages as WARC blocks, and back.
 
-A body is kept after decompression and without chunks. Other tools undo whatever Content-Encoding and Transfer-Encoding
-say, so these two, and a Content-Length that no longer fits, are kept under the names that archives use for this:
+A body is kept without chunks, and compressed as it came if all of it came. If only the body after decompression is at hand,
+that is kept. Other tools undo whatever Content-Encoding and Transfer-Encoding say, so those that do not hold for the body
+as it is kept, and a Content-Length that does not fit, are kept under the names that archives use for this:
 `x-archive-orig-content-encoding` and so on. Received names are in lower case; a `Content-Length` in capitals is ours,
 says the true length and is dropped on reading back.
 """
@@ -16,6 +17,7 @@ from forager.world.warc.fields import Fields, lines, parsed, safe_url
 
 PREFIX = "x-archive-orig-"
 _HIDDEN = re.compile(rf"(?:{PREFIX})*(?:content-encoding|transfer-encoding|content-length)")
+_HIDDEN_IF_CODED = re.compile(rf"(?:{PREFIX})+content-encoding|(?:{PREFIX})*(?:transfer-encoding|content-length)")
 _OURS = b"Content-Length: "
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
 _USUAL_URL = re.compile(r"https?://([^/?#@\[\]]+)(/[^?#]*(?:\?[^?#]+)?)")
@@ -39,20 +41,21 @@ def _address(url: str) -> tuple[str, str]:
     return parts.netloc.rpartition("@")[2], (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
 
 
+def payload(response: Response) -> bytes:
+    """The body as it is kept."""
+    return response.coded or response.body
+
+
 def response_head(response: Response) -> bytes:
-    """Status line and headers of an answer whose body stands there as `response.body` does."""
+    """Status line and headers of an answer whose body is kept as its `payload`."""
     phrase = _PHRASES.get(response.status, "Unknown")
     head = f"HTTP/1.1 {response.status:03} {phrase}\r\n".encode()
-    length = str(len(response.body))
-    if _fits(response.headers, length):
+    length = str(len(payload(response)))
+    doubtful = _HIDDEN_IF_CODED if response.coded else _HIDDEN
+    if [pair for pair in response.headers if doubtful.fullmatch(pair[0])] == [("content-length", length)]:
         return head + lines(response.headers) + b"\r\n"
-    hidden = ((PREFIX + name if _HIDDEN.fullmatch(name) else name, value) for name, value in response.headers)
+    hidden = [(PREFIX + name if doubtful.fullmatch(name) else name, value) for name, value in response.headers]
     return head + lines(hidden) + _OURS + length.encode() + b"\r\n\r\n"
-
-
-def _fits(headers: Fields, length: str) -> bool:
-    """Whether the headers describe the body as it is kept."""
-    return [(name, value) for name, value in headers if _HIDDEN.fullmatch(name)] == [("content-length", length)]
 
 
 def split_response(block: bytes) -> tuple[int, Fields, bytes] | None:

@@ -1,16 +1,20 @@
 """Between the event loop and the writer: exchanges are compressed and written while the loop goes on.
 
 An exchange is taken before anybody waits. The batch that is being written holds up nobody; only when more bytes wait than
-the queue may hold, whoever fetches waits for room. The end of a batch begins the next: there is no task to be cancelled.
+the queue may hold, whoever fetches waits for room. A crawl in a hurry is written in larger batches, as each costs the loop
+some time: the next one begins a moment after the last has ended. There is no task to be cancelled.
 """
 
 import asyncio
+import math
 from concurrent.futures import ThreadPoolExecutor
 
 from forager.errors import ForagerError, OutputError
 from forager.world.recording import Exchange
 from forager.world.warc.writer import WarcWriter
 
+REST = 0.05
+"""Seconds from the end of a batch to the next, unless somebody waits for room (ours)."""
 _OVERHEAD = 1000  # bytes that headers and objects of an exchange take, roughly
 
 
@@ -36,6 +40,8 @@ class BackgroundRecorder:
         self._pending: list[Exchange] = []
         self._bytes = self._taken = 0
         self._is_writing = False
+        self._start: asyncio.TimerHandle | None = None
+        self._rested = -math.inf
         self._waiters: list[asyncio.Future[None]] = []
         self._error: BaseException | None = None
 
@@ -48,7 +54,7 @@ class BackgroundRecorder:
         self._taken += 1
         self._pending.append(exchange)
         self._bytes += _weight(exchange)
-        self._begin()
+        self._arrange()
         while self._bytes > self.writer.settings.queue:
             await self._batch_end()
 
@@ -66,12 +72,25 @@ class BackgroundRecorder:
     async def _batch_end(self) -> None:
         waiter = asyncio.get_running_loop().create_future()
         self._waiters.append(waiter)
+        self._arrange()
         await waiter
         self._check()
 
-    def _begin(self) -> None:
+    def _arrange(self) -> None:
+        """See that a batch begins: at once, or when the rest after the last one is over."""
         if self._is_writing or not self._pending or self._error is not None:
             return
+        loop = asyncio.get_running_loop()
+        wait = 0.0 if self._waiters else self._rested - loop.time()
+        if wait <= 0:
+            self._begin()
+        elif self._start is None:
+            self._start = loop.call_later(wait, self._begin)
+
+    def _begin(self) -> None:
+        if self._start is not None:
+            self._start.cancel()
+            self._start = None
         batch, self._pending = self._pending, []
         self._is_writing = True
         writing = asyncio.get_running_loop().run_in_executor(self._thread, self.writer.write, batch)
@@ -82,11 +101,12 @@ class BackgroundRecorder:
         self._is_writing = False
         self._bytes -= weight
         self._error = self._error or writing.exception()
-        self._begin()
+        self._rested = asyncio.get_running_loop().time() + REST
         waiters, self._waiters = self._waiters, []
         for waiter in waiters:
             if not waiter.done():
                 waiter.set_result(None)
+        self._arrange()
 
     def _check(self) -> None:
         """Raise, afresh for each caller, if nothing can be written any more."""
@@ -97,4 +117,4 @@ class BackgroundRecorder:
 
 
 def _weight(exchange: Exchange) -> int:
-    return len(exchange.response.body) + _OVERHEAD
+    return len(exchange.response.body) + len(exchange.response.coded) + _OVERHEAD

@@ -10,12 +10,18 @@ from urllib.parse import unquote_to_bytes, urlsplit
 
 _WWW = re.compile(r"www\d*\.")
 _SESSION = re.compile(r"(^|&)(?:(?:jsessionid|phpsessid|sid)=[0-9a-z]{32}|aspsessionid[a-z]{8}=[a-z]{24})(?:&|$)")
+_USUAL = re.compile(  # no query, nothing to decode, no dot segments
+    r"(https?)://([a-z0-9.-]+)(?::([0-9]+))?((?:/[!$&-\-0-;=@-~][!$&-.0-;=@-~]*)*)/?", re.IGNORECASE | re.ASCII
+)
 _DEFAULT = {"http": "80", "https": "443"}
 _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!$&'()*+,-./:;<=>?@[]^_`{|}~\"\\")
 
 
 def surt(url: str) -> str:
     """The key of a URL; whatever is no URL is its own key, in lower case and without blanks."""
+    usual = _USUAL.fullmatch(url)
+    if usual is not None:
+        return _place(usual[1].lower(), usual[2].lower(), usual[3] or "") + (usual[4].lower() or "/")
     try:
         parts = urlsplit(url.strip())
         host, _, port = parts.netloc.rpartition("@")[2].lower().partition(":")
@@ -25,11 +31,14 @@ def surt(url: str) -> str:
         host = ""
     if not host:
         return re.sub(r"\s", "", url.lower())
-    if port == _DEFAULT.get(parts.scheme):
-        port = ""
-    key = _turned(host) + (f":{port}" if port else "") + ")" + _path(parts.path)
+    key = _place(parts.scheme, host, port) + _path(parts.path)
     query = "&".join(sorted(_SESSION.sub(r"\1", _escaped(parts.query).lower()).split("&")))
     return f"{key}?{query}" if query else key
+
+
+def _place(scheme: str, host: str, port: str) -> str:
+    is_said = port and port != _DEFAULT.get(scheme)
+    return f"{_turned(host)}:{port})" if is_said else f"{_turned(host)})"
 
 
 def _turned(host: str) -> str:
