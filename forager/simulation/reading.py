@@ -1,5 +1,7 @@
 """Documents that are read off the lists that link them: on tapes whose documents are links, nothing else is downloaded."""
 
+from collections.abc import Sequence
+
 from forager.foragers.shared import Shared
 from forager.foragers.sighting import Finding, Reinforcement, Sighting
 from forager.reinforcing.agent import ReinforcingAgent
@@ -12,9 +14,21 @@ def read_off(page: Sighting, world: TapeWorld, shared: Shared, *, first: bool, s
 
     All that it shows counts as visited. `first`: the page was visited for the first time.
     """
-    shown, new = world.shown(page)
+    shown, new = world.shown(page.version)
     shared.visits.shown(page.url, page.when, shown, first=first)
     return world.shown_copies(shown[new], page.when, since)
+
+
+def read_off_all(
+    pages: Sequence[Sighting], world: TapeWorld, shared: Shared, *, first: Sequence[bool], since: float
+) -> list[Sighting]:
+    """The same for many pages, but also what somebody else has read: in the paper's mode foragers do not tell each other."""
+    copies = []
+    for page, new in zip(pages, first, strict=True):
+        shown, _ = world.shown(page.version)
+        shared.visits.shown(page.url, page.when, shown, first=new)
+        copies += world.shown_copies(shown, page.when, since)
+    return copies
 
 
 def judge_shown(page: Sighting, copies: list[Sighting], agent: ReinforcingAgent, shared: Shared) -> list[Reinforcement]:

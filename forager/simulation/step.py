@@ -11,7 +11,7 @@ from forager.foragers.shared import Shared
 from forager.foragers.sighting import NO_LINKS, Reinforcement, Sighting, Sightings
 from forager.foragers.thrift import Thrift
 from forager.reinforcing.agent import ReinforcingAgent
-from forager.simulation.reading import read_off
+from forager.simulation.reading import read_off, read_off_all
 from forager.world.tape.player import TapeWorld
 
 
@@ -38,12 +38,16 @@ def take_step(forager: Forager, agent: ReinforcingAgent, world: TapeWorld, share
         page = Sighting(step.url, clock.time, False, free=True, links=NO_LINKS)
     linked, seen, noted = None, [page], False
     if step.links and page.ok and len(page.links):
-        shared.note(page)
-        noted = True
+        first, noted = shared.note(page), True
+        unseen = ~shared.visits.visited(page.links)
         linked = world.look_at_all(page.links)
         shared.note_many(linked)
         young = clock.time - forager.settings.max_age
         seen = [world.shared_copy(page), *world.shared_copies(linked, young)]
+        if world.reads_off:
+            there = world.copies(linked)
+            new = [first, *unseen[linked.version >= 0].tolist()]
+            seen += read_off_all([page, *there], world, shared, first=new, since=young)
     elif world.reads_off and page.ok and not page.free:
         first, young, noted = shared.note(page), clock.time - forager.settings.max_age, True
         seen = [world.shared_copy(page), *read_off(page, world, shared, first=first, since=young)]

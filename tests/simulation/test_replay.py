@@ -241,3 +241,20 @@ def test_figures_of_an_empty_replay_are_nan_not_errors() -> None:
     run = replay(ticker(), chosen("paper"))
     assert math.isnan(run.figures().freshness)
     assert math.isnan(run.figures().efficiency.download)
+
+
+@pytest.mark.parametrize("preset", ["", "paper"])
+def test_documents_are_read_off_lists_in_every_mode(preset: str) -> None:
+    builder = TapeBuilder("lists", "link")
+    home, sport = "https://e.org/", "https://e.org/sport"
+    builder.numbers([home, sport])
+    for hour in range(48):
+        at, news = hour * HOUR, f"https://e.org/{hour}"
+        builder.add(home, at, digest=hour + 1, links=[sport], kind=Kind.HUB)
+        builder.add(sport, at, digest=hour + 1, links=[home, news], kind=Kind.HUB)
+        builder.add(news, at, digest=hour + 1, published=at, kind=Kind.ARTICLE)
+    run = replay(builder.finish(start=0.0, end=2 * DAY), chosen(preset), budget=12.0)
+    account = run.run()
+    assert sum(account.accepted) > 40  # each stands for an hour, and both lists are seen several times in it
+    assert run.world.held[:2].min() >= 0
+    assert sum(account.downloads) == run.world.downloads  # the documents cost nothing

@@ -206,9 +206,9 @@ class TapeWorld:
             begin, end, links = _standing(begin, end, links, when, self._appears)
         return Sightings(urls, when, shown[0], free, hub, shown[1], begin, end, links, lost)
 
-    def shown(self, page: Sighting) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    def shown(self, version: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """The documents that can be read off a page just downloaded, and which of them nobody had read before."""
-        chosen = self._set.item(page.version)
+        chosen = self._set.item(version)
         urls = self._shown[self._shown_start[chosen] : self._shown_start[chosen + 1]]
         new = self.held[urls] < 0
         self.held[urls] = self._begin[urls]
@@ -220,8 +220,14 @@ class TapeWorld:
 
     def shared_copies(self, sightings: Sightings, since: float) -> list[Sighting]:
         """Those that show a page dated at `since` or later, as copies that somebody else has noted."""
-        dated = np.flatnonzero((sightings.version >= 0) & (self._published[sightings.version] >= since))
-        urls, versions, when = sightings.urls[dated], sightings.version[dated], sightings.when[dated]
+        return self._copies(sightings, (sightings.version >= 0) & (self._published[sightings.version] >= since))
+
+    def copies(self, sightings: Sightings) -> list[Sighting]:
+        """Those that show a page, dated or not, as copies."""
+        return self._copies(sightings, sightings.version >= 0)
+
+    def _copies(self, sightings: Sightings, chosen: NDArray[np.bool_]) -> list[Sighting]:
+        urls, versions, when = sightings.urls[chosen], sightings.version[chosen], sightings.when[chosen]
         return [
             self._sighting(url, version, at, True)
             for url, version, at in zip(urls.tolist(), versions.tolist(), when.tolist(), strict=True)
