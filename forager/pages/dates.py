@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from itertools import chain
 from urllib.parse import urlsplit
 
-import htmldate
 from lxml.etree import LxmlError
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -72,29 +71,27 @@ _URL_DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)(?:([/_-])(\d\d?|[a-z]{3})\2(\d\d?
 
 
 def published(
-    tree: LexborHTMLParser,
+    head: Head,
     url: Url,
     *,
     last_modified: str = "",
     now: float | None = None,
     ignored: Collection[DateSource] = (),
-    head: Head | None = None,
 ) -> Dated | None:
     """When the page says it was first published; `now` (default: no limit) bounds dates that lie in the future.
 
-    Sources in `ignored` are known to lie on this site: the next one is asked instead. `head` saves reading it again.
+    Sources in `ignored` are known to lie on this site: the next one is asked instead.
     """
-    head = head or Head(tree)
     stated = chain(
         _dated(stated_dates(head, "datePublished", urlsplit(url).path), DateSource.JSON_LD),
         _dated(_meta(head, PUBLISHED_META), DateSource.META),
-        _dated(_stamps(tree, _PUBLISHED_HINT, _MODIFIED_HINT, anywhere=True), DateSource.TIME),
+        _dated(_stamps(head.tree, _PUBLISHED_HINT, _MODIFIED_HINT, anywhere=True), DateSource.TIME),
         _dated(_url_days(url), DateSource.URL),
     )
     believed = (dated for dated in stated if dated.source not in ignored)
     return (
         _best(believed, now)
-        or (_best(_searched(tree, now), now) if DateSource.TEXT not in ignored else None)
+        or (_best(_searched(head.tree, now), now) if DateSource.TEXT not in ignored else None)
         or (
             _best(_dated([last_modified], DateSource.LAST_MODIFIED), now)
             if DateSource.LAST_MODIFIED not in ignored
@@ -103,15 +100,12 @@ def published(
     )
 
 
-def modified(
-    tree: LexborHTMLParser, *, last_modified: str = "", now: float | None = None, head: Head | None = None
-) -> Dated | None:
+def modified(head: Head, *, last_modified: str = "", now: float | None = None) -> Dated | None:
     """When the page says it was last modified."""
-    head = head or Head(tree)
     stated = chain(
         _dated(stated_dates(head, "dateModified"), DateSource.JSON_LD),
         _dated(_meta(head, MODIFIED_META), DateSource.META),
-        _dated(_stamps(tree, _MODIFIED_HINT, _PUBLISHED_HINT, anywhere=False), DateSource.TIME),
+        _dated(_stamps(head.tree, _MODIFIED_HINT, _PUBLISHED_HINT, anywhere=False), DateSource.TIME),
         _dated([last_modified], DateSource.LAST_MODIFIED),
     )
     return _best(stated, now)
@@ -211,6 +205,8 @@ def _url_days(url: Url) -> Iterator[str]:
 
 def _searched(tree: LexborHTMLParser, now: float | None) -> Iterator[Dated]:
     """What htmldate makes of the text; it parses the page anew, so this is the dear way."""
+    import htmldate  # slow to load as well
+
     html = tree.html or ""
     if not html.startswith("<") or len(html) > SEARCHED_CHARACTERS:  # what is no markup it might take for an address
         return

@@ -1,7 +1,7 @@
 """What a crawl asks of every page, as one plain record: a page can be read in one process and used in another.
 
-A page has a hundred links, and the crawl knows most of them already. So they travel as a few long strings, and a `Link` is
-made of them only when somebody asks for it.
+A page has a hundred links, and the crawl knows most of them already. So where they lead travels as one string, and what a link
+says is told once: of a link that was told before and says nothing but a text, only the URL goes along.
 """
 
 from dataclasses import replace
@@ -9,13 +9,14 @@ from functools import cached_property
 
 import msgspec
 
+from forager.pages.links import says_only_a_text
 from forager.pages.reader import Page
 from forager.pages.robots_meta import RobotsMeta
 from forager.pages.settings import PagesSettings
-from forager.terms import Channel, Dated, Kind, Link, Region, Response, Url
+from forager.terms import Dated, Kind, Link, Response, Url
 
-_REGIONS = tuple(Region)
-_PLACES = {region: place for place, region in enumerate(_REGIONS)}
+MOST_TOLD = 200_000
+"""URLs to remember as told; then all are forgotten, and told again (ours)."""
 
 
 class Facts(msgspec.Struct, array_like=True):
@@ -25,11 +26,8 @@ class Facts(msgspec.Struct, array_like=True):
     trouble: str
     targets: str
     """Where the links lead, one a line: no canonical URL holds a line break."""
-    anchors: str
-    """What they say, likewise: white space within an anchor's text is single spaces."""
-    regions: bytes
-    others: dict[int, Link]
-    """Those that say more than anchor and region, by their place."""
+    links: dict[int, Link]
+    """Those that were not told before or say more than a text, by their place."""
     title: str
     canonical: Url | None
     lang: str
@@ -46,43 +44,45 @@ class Facts(msgspec.Struct, array_like=True):
 class ToldLinks:
     """The links of a page that was read elsewhere; answers as `links.Links` does."""
 
-    def __init__(self, facts: Facts) -> None:
-        self._facts = facts
+    def __init__(self, facts: Facts, unread: Page) -> None:
+        """`unread` is asked for a link that was told with another page; the crawl seldom wants such a one."""
+        self._links, self._unread = facts.links, unread
         self.urls = tuple(map(Url, facts.targets.split("\n"))) if facts.targets else ()
         self.canonical = facts.canonical
 
     def all(self) -> tuple[Link, ...]:
-        return tuple(map(self._at, range(len(self.urls))))
+        return tuple(map(self._links.__getitem__, range(len(self.urls)))) if self._has_all else self._unread.links
 
     def to(self, url: Url) -> Link:
-        return self._at(self._places[url])
+        link = self._links.get(self._places[url])
+        return self._unread.link(url) if link is None else link
 
-    def _at(self, place: int) -> Link:
-        other = self._facts.others.get(place)
-        if other is not None:
-            return other
-        return Link(self.urls[place], self._anchors[place], _REGIONS[self._facts.regions[place]])
+    def is_plain(self, url: Url) -> bool:
+        link = self._links.get(self._places[url])
+        return link is None or says_only_a_text(link)
 
-    @cached_property
-    def _anchors(self) -> list[str]:
-        return self._facts.anchors.split("\n")
+    @property
+    def _has_all(self) -> bool:
+        return len(self._links) == len(self.urls)
 
     @cached_property
     def _places(self) -> dict[Url, int]:
         return {url: place for place, url in enumerate(self.urls)}
 
 
-def facts_of(page: Page) -> Facts:
-    """Read everything at once."""
-    is_text, links = page.kind is Kind.ARTICLE, page.links
-    others = {place: link for place, link in enumerate(links) if _says_more(link)}
+def facts_of(page: Page, told: set[Url] | None = None) -> Facts:
+    """Read everything at once. `told` are URLs whose links went along with other pages; those of this page are added."""
+    told = set() if told is None else told
+    if len(told) > MOST_TOLD:
+        told.clear()
+    targets, is_text = page.targets, page.kind is Kind.ARTICLE
+    chosen = [place for place, url in enumerate(targets) if url not in told or not page.is_plain(url)]
+    told.update(targets)
     facts = Facts(
         kind=page.kind,
         trouble="",
-        targets="\n".join([link.url for link in links]),
-        anchors="\n".join(["" if place in others else link.anchor for place, link in enumerate(links)]),
-        regions=bytes([_PLACES[link.region] for link in links]),
-        others=others,
+        targets="\n".join(targets),
+        links={place: page.link(targets[place]) for place in chosen},
         title=page.title,
         canonical=page.canonical,
         lang=page.lang,
@@ -100,7 +100,8 @@ def facts_of(page: Page) -> Facts:
 
 def page_with(response: Response, facts: Facts, settings: PagesSettings) -> Page:
     """The page of a response that was read elsewhere; what the facts do not tell is read here when it is asked for."""
-    page, links = Page(response, None, settings), ToldLinks(facts)
+    page = Page(response, None, settings)
+    links = ToldLinks(facts, unread=Page(response, None, settings))
     page.trouble = facts.trouble
     page.give({"_links": links, "_feed": None, "_sitemap": None, "targets": links.urls})
     names = ["kind", "title", "canonical", "lang", "text", "byte_print", "text_print", "robots"]
@@ -116,8 +117,3 @@ def unreadable(response: Response, trouble: str, settings: PagesSettings) -> Pag
     page.trouble = trouble
     page.give({"byte_print": Page(response, None, settings).byte_print})
     return page
-
-
-def _says_more(link: Link) -> bool:
-    simple = link.channel is Channel.LINK and link.published is None and not link.rel and not link.title
-    return not simple or "\n" in link.anchor

@@ -1,8 +1,8 @@
 """What a page says of itself: its meta, link and JSON-LD elements, each read once for all who ask."""
 
-from functools import cached_property
-
 from selectolax.lexbor import LexborHTMLParser
+
+from forager.pages.lazily import lazily
 
 _LINKED_DATA = 'script[type^="application/ld+json" i]'
 Attributes = dict[str, str | None]
@@ -16,23 +16,24 @@ class Head:
         self.decoded: dict[str, object] = {}
         """JSON-LD that was decoded already, by its text."""
 
-    @cached_property
+    @lazily
     def metas(self) -> list[Attributes]:
         """The attributes of every meta element, in document order."""
-        return [node.attributes for node in self.tree.css("meta")]
+        return [node.attributes for node in self.tree.tags("meta")]
 
-    @cached_property
+    @lazily
     def links(self) -> list[Attributes]:
         """The attributes of every link element that has a `rel`, in document order."""
-        return [node.attributes for node in self.tree.css("link[rel]")]
+        found = [node.attributes for node in self.tree.tags("link")]
+        return [attributes for attributes in found if "rel" in attributes]
 
-    @cached_property
+    @lazily
     def base(self) -> str:
         """What the page wants its links to be joined to, as written; empty if it does not say."""
-        node = self.tree.css_first("base[href]")
-        return (node.attributes.get("href") or "") if node is not None else ""
+        found = (node.attributes for node in self.tree.tags("base"))
+        return next((attributes["href"] or "" for attributes in found if "href" in attributes), "")
 
-    @cached_property
+    @lazily
     def meta(self) -> dict[str, str]:
         """What the meta elements state, by name, property, itemprop or http-equiv in lower case; the first one counts."""
         said: dict[str, str] = {}
@@ -45,7 +46,25 @@ class Head:
                     said.setdefault(name.strip().lower(), content)
         return said
 
-    @cached_property
+    @lazily
+    def named(self) -> list[tuple[str, str]]:
+        """Name and content of the meta elements that have a name."""
+        return [(meta["name"] or "", meta.get("content") or "") for meta in self.metas if "name" in meta]
+
+    @lazily
+    def title(self) -> str:
+        """The headline if it is part of the title, which often names the site as well; else the whole title."""
+        said = self._first("title") or self.meta.get("og:title", "")
+        headline = self._first("h1")
+        title = " ".join(said.split())
+        return headline if headline and headline in title else title
+
+    @lazily
     def linked_data(self) -> list[str]:
         """The text of every JSON-LD script, in document order."""
         return [script.text() for script in self.tree.css(_LINKED_DATA)]
+
+    def _first(self, tag: str) -> str:
+        """The text of the first element with this tag; empty if there is none."""
+        node = self.tree.css_first(tag)
+        return " ".join(node.text().split()) if node is not None else ""

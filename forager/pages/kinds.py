@@ -19,6 +19,7 @@ from urllib.parse import unquote
 
 from selectolax.lexbor import LexborHTMLParser
 
+from forager.pages.head import Head
 from forager.terms import Kind, Link, Region, Url
 
 _ARTICLE_TYPE = re.compile(r'"@type"\s*:\s*\[?\s*"\w*(?:Article|BlogPosting|Report|Review)"')
@@ -32,20 +33,19 @@ _SOME_PROSE = 400
 _BODY = range(-3, 3)  # the votes that a body can give
 
 
-def kind_of(tree: LexborHTMLParser, url: Url, links: Callable[[], Sequence[Link]]) -> Kind:
+def kind_of(head: Head, url: Url, links: Callable[[], Sequence[Link]]) -> Kind:
     """HUB or ARTICLE; `links` tells those of the page, and is asked only if statement and address leave it open."""
-    votes = _by_statement(tree) + _by_address(url)
+    votes = _by_statement(head) + _by_address(url)
     if votes + _BODY[0] <= 0 < votes + _BODY[-1]:
-        votes += _by_body(tree, links())
+        votes += _by_body(head.tree, links())
     return Kind.ARTICLE if votes > 0 else Kind.HUB
 
 
-def _by_statement(tree: LexborHTMLParser) -> int:
-    stated = " ".join(node.text() for node in tree.css('script[type="application/ld+json"]'))
+def _by_statement(head: Head) -> int:
+    stated = " ".join(head.linked_data)
     article = _ARTICLE_TYPE.search(stated) is not None
     listing = _LIST_TYPE.search(stated) is not None
-    meta = tree.css_first('meta[property="og:type"]')
-    graph = ((meta.attributes.get("content") if meta is not None else "") or "").strip().lower()
+    graph = head.meta.get("og:type", "").strip().lower()
     article = article or graph == "article"
     return 2 * article - 2 * listing - (graph == "website" and not article)
 

@@ -7,7 +7,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from forager.pages.head import Head
 from forager.pages.settings import PagesSettings
-from forager.pages.urls import Joiner, UrlMemo
+from forager.pages.urls import UNKNOWN, Joiner, UrlMemo
 from forager.terms import Channel, Link, Region, Url
 
 _FEED_TYPES = frozenset(
@@ -76,6 +76,8 @@ class Links:
                 self._in_head.setdefault(link.url, link)
         self._anchors: dict[Url, list[LexborNode]] = {target: [] for target in self._in_head}
         """For each URL the anchors that lead there."""
+        self._related: set[Url] = set(self._in_head)
+        """Those of which more is said than a text."""
         self._add_anchors(head.tree, joiner, url)
         self._regions = _Regions()
         self._spent = 0
@@ -114,15 +116,24 @@ class Links:
         assert found is not None, "every URL has an element that leads there"
         return found
 
+    def is_plain(self, url: Url) -> bool:
+        """Whether nothing but a text is said of the link to one of the `urls`; cheaper than the link itself."""
+        return url not in self._related
+
     def _add_anchors(self, tree: LexborHTMLParser, joiner: Joiner, own: Url) -> None:
-        anchors, join, most = self._anchors, joiner.join, self._settings.max_links
-        for node in tree.css("a[href]"):
-            href = node.attributes.get("href")  # in a drawing it may be an `xlink:href`
+        anchors, recall, most = self._anchors, joiner.recall, self._settings.max_links
+        for node in tree.tags("a"):
+            attributes = node.attributes
+            href = attributes.get("href")
             if not href or href[0] == "#":
                 continue
-            url = join(href)
+            url = recall(href, UNKNOWN)  # nearly always known: calls of our own would double the time
+            if url is UNKNOWN:
+                url = joiner.join(href)
             if url is None or url == own:
                 continue
+            if "rel" in attributes:
+                self._related.add(url)
             known = anchors.get(url)
             if known is not None:
                 known.append(node)
@@ -145,6 +156,11 @@ def _stated_links(head: Head, joiner: Joiner) -> Iterator[Link]:
         url = joiner.join(attributes.get("href") or "") if channel else None
         if channel and url:
             yield Link(url, anchor=" ".join((attributes.get("title") or "").split()), rel=tuple(rel), channel=channel)
+
+
+def says_only_a_text(link: Link) -> bool:
+    """Whether a link is an ordinary one, without a relation, date or title."""
+    return link.channel is Channel.LINK and link.published is None and not link.rel and not link.title
 
 
 def _channel(rel: list[str], type: str) -> Channel | None:

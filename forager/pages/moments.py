@@ -8,12 +8,18 @@ A time without a zone is taken as UTC. Midnight to the second is how systems wri
 import re
 import unicodedata
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 
 from forager.pages.calendars import AMERICAN_ZONES, MONTHS, ZONES
 
 LONGEST = 120
 """Characters of a string that are looked at; a date is shorter (ours)."""
+
+REMEMBERED = 1_000
+"""Strings whose moments are remembered: a page states the same one several times (ours)."""
+
+_NONE, _WHOLE_DAY = timedelta(0), timedelta(days=1)
 
 _ISO = re.compile(
     r"\s*(\d{4})-?(\d\d)-?(\d\d)(?:[T\s]+(\d\d):?(\d\d)(?::?(\d\d)(?:[.,]\d+)?)?\s*(z|[+-]\d\d(?::?\d\d)?)?(?:\[[\w/]+\])?)?\s*",
@@ -55,7 +61,11 @@ class Moment:
 
 def moment(text: str) -> Moment | None:
     """The first date in the text, which should hold little else; `None` if there is none we understand."""
-    text = text[:LONGEST]
+    return _read(text[:LONGEST])
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _read(text: str) -> Moment | None:
     try:
         return _iso(text) or _epoch(text) or _prose(_plain(text))
     except (ValueError, OverflowError):  # the 31st of February, the hour 25
@@ -85,8 +95,10 @@ def _prose(text: str) -> Moment | None:
 
 
 def _moment(year: int, month: int, day: int, clock: tuple[int, int, int], offset: timedelta) -> Moment:
-    exact = clock != (0, 0, 0)
-    return Moment(datetime(year, month, day, *clock, tzinfo=timezone(offset)).timestamp(), exact)
+    if abs(offset) >= _WHOLE_DAY:
+        raise ValueError(f"no zone is {offset} ahead")
+    time = datetime(year, month, day, *clock, tzinfo=UTC).timestamp() - offset.total_seconds()
+    return Moment(time, exact=clock != (0, 0, 0))
 
 
 def _day(text: str) -> tuple[tuple[int, int, int], int, int] | None:
@@ -144,7 +156,7 @@ def _zone(text: str, day: date) -> timedelta:
     """The zone that the text begins with; UTC if it begins with none."""
     match = _ZONE.match(text)
     if match is None:
-        return timedelta(0)
+        return _NONE
     if match[1]:
         return _offset(f"{match[1]}{match[2]:0>2}{match[3] or '00'}")
     name = match[4]
@@ -156,7 +168,7 @@ def _zone(text: str, day: date) -> timedelta:
 def _offset(zone: str) -> timedelta:
     """`+01:00`, `+0100`, `+01` or `z`."""
     if zone in "zZ":
-        return timedelta(0)
+        return _NONE
     digits = zone[1:].replace(":", "")
     offset = timedelta(hours=int(digits[:2]), minutes=int(digits[2:] or 0))
     return -offset if zone[0] == "-" else offset

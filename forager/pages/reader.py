@@ -5,7 +5,6 @@ could not be read is empty, and `trouble` says why.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from functools import cached_property
 from typing import TypeVar
 
 from selectolax.lexbor import LexborHTMLParser
@@ -14,7 +13,8 @@ from forager.pages import dates, feeds, kinds, prints, sitemaps, text
 from forager.pages.decode import to_utf8
 from forager.pages.forms import Form, form_of, unpacked
 from forager.pages.head import Head
-from forager.pages.links import Links
+from forager.pages.lazily import lazily
+from forager.pages.links import Links, says_only_a_text
 from forager.pages.nesting import within_depth
 from forager.pages.robots_meta import RobotsMeta, read_robots_meta
 from forager.pages.settings import PagesSettings
@@ -43,16 +43,16 @@ class Page:
         self._memo = memo
         self._settings = settings
 
-    @cached_property
+    @lazily
     def kind(self) -> Kind:
-        if self._tree is not None:
-            tree = self._tree
-            return self._attempt("kind", lambda: kinds.kind_of(tree, self.url, lambda: self.links), Kind.OTHER)
+        head = self._head
+        if head is not None:
+            return self._attempt("kind", lambda: kinds.kind_of(head, self.url, lambda: self.links), Kind.OTHER)
         if self._feed is not None:
             return Kind.FEED
         return Kind.SITEMAP if self._sitemap is not None else Kind.OTHER
 
-    @cached_property
+    @lazily
     def links(self) -> tuple[Link, ...]:
         """Links of the text and head of a page, entries of a feed, URLs and further sitemaps of a sitemap."""
         if self._feed is not None:
@@ -62,7 +62,7 @@ class Page:
         read = self._links
         return () if read is None else self._attempt("links", read.all, ())
 
-    @cached_property
+    @lazily
     def targets(self) -> tuple[Url, ...]:
         """The URLs of the `links` in their order; of an HTML page much cheaper than the links themselves."""
         read = self._links
@@ -75,81 +75,81 @@ class Page:
             return self._by_target[target]
         return self._attempt("link", lambda: read.to(target), Link(target))
 
-    @cached_property
+    def is_plain(self, target: Url) -> bool:
+        """Whether the link to one of the `targets` says nothing but a text; cheaper than the link itself."""
+        read = None if "links" in self.__dict__ else self._links
+        if read is None:
+            return says_only_a_text(self._by_target[target])
+        return read.is_plain(target)
+
+    @lazily
     def title(self) -> str:
         if self._feed is not None:
             return self._feed.title
-        return self._from_tree("title", _title, "")[: self._settings.max_anchor]
+        return self._from_head("title", lambda head: head.title, "")[: self._settings.max_anchor]
 
-    @cached_property
+    @lazily
     def canonical(self) -> Url | None:
         """What the page calls its own URL."""
         read = self._links
         return None if read is None else read.canonical
 
-    @cached_property
+    @lazily
     def lang(self) -> str:
         """The language as the page states it, in lower case (`en-gb`); empty if it does not."""
         stated = self._from_tree("lang", _lang, "")
         return (stated or self._response.header("content-language").partition(",")[0]).strip().lower()[:35]
 
-    @cached_property
+    @lazily
     def published(self) -> Dated | None:
         return self.published_but(())
 
     def published_but(self, ignored: Collection[DateSource]) -> Dated | None:
         """The publication date without these sources: they lie on this site."""
-        return self._from_tree(
+        return self._from_head(
             "published",
-            lambda tree: dates.published(
-                tree,
-                self.url,
-                last_modified=self._last_modified,
-                now=self._response.asked,
-                ignored=ignored,
-                head=self._head,
+            lambda head: dates.published(
+                head, self.url, last_modified=self._last_modified, now=self._response.asked, ignored=ignored
             ),
             None,
         )
 
-    @cached_property
+    @lazily
     def modified(self) -> Dated | None:
-        return self._from_tree(
+        return self._from_head(
             "modified",
-            lambda tree: dates.modified(
-                tree, last_modified=self._last_modified, now=self._response.asked, head=self._head
-            ),
+            lambda head: dates.modified(head, last_modified=self._last_modified, now=self._response.asked),
             None,
         )
 
-    @cached_property
+    @lazily
     def text(self) -> str:
         """The main text of an HTML page; the entries of a feed or sitemap, one a line."""
         if self._tree is not None:
             return self._from_tree("text", text.main_text, "")
         return "\n".join(link.title or link.anchor or link.url for link in self.links)
 
-    @cached_property
+    @lazily
     def byte_print(self) -> int:
         return prints.byte_print(self._response.body)
 
-    @cached_property
+    @lazily
     def text_print(self) -> int:
         """Of the text; of the bytes if the page is nothing that has a text."""
         if self.kind is Kind.OTHER:
             return self.byte_print
         return prints.text_print(self.text, tidy=self._tree is not None)
 
-    @cached_property
+    @lazily
     def simhash(self) -> int:
         return prints.simhash(self.text)
 
-    @cached_property
+    @lazily
     def robots(self) -> RobotsMeta:
         """What the page asks of robots; the links are read in any case."""
         headers = [value for name, value in self._response.headers if name == "x-robots-tag"]
         nothing: list[tuple[str, str]] = []
-        metas = self._from_tree("robots", lambda tree: _named(self._head), nothing)
+        metas = self._from_head("robots", lambda head: head.named, nothing)
         return read_robots_meta(metas, headers, self._settings.robots_agent)
 
     def give(self, answers: Mapping[str, object]) -> None:
@@ -160,41 +160,41 @@ class Page:
         state = self.trouble or "readable"
         return f"<Page {self.url} {self._form.name.lower()}, {len(self._body)} bytes, {state}>"
 
-    @cached_property
+    @lazily
     def _body(self) -> bytes:
         return self._attempt("body", lambda: unpacked(self._response.body, _UNPACKED_LIMIT), b"")
 
-    @cached_property
+    @lazily
     def _form(self) -> Form:
         return self._attempt("form", lambda: form_of(self._body, self._response.header("content-type")), Form.OTHER)
 
-    @cached_property
+    @lazily
     def _tree(self) -> LexborHTMLParser | None:
         return self._attempt("markup", self._parse, None) if self._form is Form.HTML else None
 
-    @cached_property
+    @lazily
     def _head(self) -> Head | None:
         return None if self._tree is None else Head(self._tree)
 
-    @cached_property
+    @lazily
     def _links(self) -> Links | None:
         head = self._head
         if head is None:
             return None
         return self._attempt("links", lambda: Links(head, self.url, memo=self._memo, settings=self._settings), None)
 
-    @cached_property
+    @lazily
     def _by_target(self) -> dict[Url, Link]:
         return {link.url: link for link in self.links}
 
-    @cached_property
+    @lazily
     def _feed(self) -> feeds.Feed | None:
         if self._form is not Form.FEED:
             return None
         content_type = self._response.header("content-type")
         return self._found("feed", lambda: feeds.read_feed(self._body, self.url, content_type))
 
-    @cached_property
+    @lazily
     def _sitemap(self) -> sitemaps.Sitemap | None:
         if self._form is not Form.SITEMAP:
             return None
@@ -215,6 +215,10 @@ class Page:
         tree = self._tree
         return otherwise if tree is None else self._attempt(what, lambda: work(tree), otherwise)
 
+    def _from_head(self, what: str, work: Callable[[Head], T], otherwise: T) -> T:
+        head = self._head
+        return otherwise if head is None else self._attempt(what, lambda: work(head), otherwise)
+
     def _found(self, what: str, work: Callable[[], T | None]) -> T | None:
         found = self._attempt(what, work, None)
         if found is None:
@@ -233,23 +237,5 @@ class Page:
         self.trouble = self.trouble or trouble
 
 
-def _title(tree: LexborHTMLParser) -> str:
-    node = tree.css_first("title")
-    said = node.text() if node is not None else ""
-    if not said.strip():
-        meta = tree.css_first('meta[property="og:title"]')
-        said = (meta.attributes.get("content") if meta is not None else "") or ""
-    title = " ".join(said.split())
-    node = tree.css_first("h1")
-    headline = " ".join(node.text().split()) if node is not None else ""
-    return headline if headline and headline in title else title  # without the name of the site behind it
-
-
 def _lang(tree: LexborHTMLParser) -> str:
     return (tree.root.attributes.get("lang") if tree.root is not None else "") or ""
-
-
-def _named(head: Head | None) -> list[tuple[str, str]]:
-    """Name and content of the meta elements that have a name."""
-    metas = head.metas if head is not None else []
-    return [(meta["name"] or "", meta.get("content") or "") for meta in metas if "name" in meta]

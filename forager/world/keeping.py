@@ -19,7 +19,7 @@ from forager.pages.changes import has_changed
 from forager.pages.prints import byte_print
 from forager.pages.reader import Page
 from forager.store.protocol import Found, Known, Store, Version, VersionId, Visit
-from forager.terms import Channel, Dated, ForagerId, Kind, Outcome, Response, UrlId, Validators
+from forager.terms import Channel, Dated, ForagerId, Kind, Outcome, Response, Url, UrlId, Validators
 from forager.world.dating import DAY, Dating
 from forager.world.lately import Lately
 from forager.world.reading import PageReader
@@ -153,34 +153,49 @@ class Keeper:
         """The numbers of the links that belong to the crawl, and how many of them are new to it."""
         if not page.robots.follow:
             return NO_LINKS, 0
-        ids: list[UrlId] = []
-        entering: list[Found] = []
-        depth = source.depth + 1
-        announces = page.kind in (Kind.FEED, Kind.SITEMAP)
-        for target, known in zip(page.targets, self.store.find_all(page.targets), strict=True):
-            if known is not None and not announces:
-                ids.append(known)
-                continue
-            link = page.link(target)
-            if known is not None:
-                ids.append(known)
-                if link.published is not None:
-                    self.dating.announce(known, link.published)
-                continue
-            announced = link.channel is not Channel.LINK
-            objection = self.scope.objection(link.url, depth, announced=announced)
-            objection = "nofollow" if "nofollow" in link.rel else objection
-            if objection:
-                self.skipped.add(objection, link.url)
-                continue
-            self.scope.enter(link.url)
-            anchor = link.anchor or link.title
-            self.scope.ground.met(link.url, anchor, source.url)
-            entering.append(Found(link.url, link.channel, now, source.id, anchor, depth, link.published, now))
+        targets = page.targets
+        found = self.store.find_all(targets)
+        known = [id for id in found if id is not None]
+        if page.kind in (Kind.FEED, Kind.SITEMAP):
+            self._announce(page, found)
+        unknown = [target for target, id in zip(targets, found, strict=True) if id is None]
+        entering = self._entering(page, unknown, source, now)
         new = self.store.enter(entering)
         if self.states is not None and new:
             self.states.found(source.id, new, entering)
-        return np.unique(np.asarray([*ids, *new], dtype=np.int64)), len(new)
+        return np.array(sorted({*known, *new}), dtype=np.int64), len(new)
+
+    def _announce(self, page: Page, found: Sequence[UrlId | None]) -> None:
+        """Note the dates that a feed or sitemap gives for pages known before."""
+        for target, id in zip(page.targets, found, strict=True):
+            published = None if id is None else page.link(target).published
+            if id is not None and published is not None:
+                self.dating.announce(id, published)
+
+    def _entering(self, page: Page, unknown: Sequence[Url], source: Known, now: float) -> list[Found]:
+        """Those of the unknown links of a page that may enter the crawl."""
+        entering: list[Found] = []
+        depth = source.depth + 1
+        for target in unknown:
+            objection = self._objection(page, target, depth)
+            if objection:
+                self.skipped.add(objection, target)
+                continue
+            link = page.link(target)
+            self.scope.enter(target)
+            anchor = link.anchor or link.title
+            self.scope.ground.met(target, anchor, source.url)
+            entering.append(Found(target, link.channel, now, source.id, anchor, depth, link.published, now))
+        return entering
+
+    def _objection(self, page: Page, target: Url, depth: int) -> str:
+        """Why a link stays out, or nothing; what an ordinary one says is not read for that."""
+        if page.is_plain(target):
+            return self.scope.objection(target, depth)
+        link = page.link(target)
+        if "nofollow" in link.rel:
+            return "nofollow"
+        return self.scope.objection(target, depth, announced=link.channel is not Channel.LINK)
 
     def _version(self, page: Page, links: NDArray[np.int64], dated: Dated | None) -> Version:
         is_text = page.kind is Kind.ARTICLE

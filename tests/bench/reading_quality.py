@@ -22,6 +22,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from forager.pages.dates import published
 from forager.pages.feeds import read_feed
+from forager.pages.head import Head
 from forager.pages.text import main_text
 from forager.pages.urls import canonical
 from forager.terms import Dated, Url
@@ -64,7 +65,7 @@ def dates_right(cases: Iterable[PageCase]) -> float:
 
 
 def our_date(case: PageCase) -> Dated | None:
-    return published(LexborHTMLParser(case.html), Url(case.url), now=NOW)
+    return published(Head(LexborHTMLParser(case.html)), Url(case.url), now=NOW)
 
 
 def text_f1(cases: Iterable[PageCase], read: Callable[[PageCase], str]) -> float:
@@ -142,7 +143,7 @@ def show_dates(repeat: int) -> None:
         cases = [case for case in load() if case.published]
         trees = [(LexborHTMLParser(case.html), Url(case.url)) for case in cases]
         theirs = sum(their_day(case) == case.published[:10] for case in cases) / len(cases)
-        bare = milliseconds(lambda page: published(*page, now=NOW), trees, repeat)
+        bare = milliseconds(lambda page: published(Head(page[0]), page[1], now=NOW), trees, repeat)
         whole = milliseconds(our_date, cases, repeat)
         peer = milliseconds(their_day, cases, repeat)
         print(

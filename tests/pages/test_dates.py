@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 from forager.pages.dates import modified, published
+from forager.pages.head import Head
 from forager.terms import Dated, DateSource, Url
 
 PLAIN = Url("https://gazette.example/story")
@@ -20,8 +21,8 @@ LD = '<script type="application/ld+json">{}</script>'
 META = '<meta property="article:published_time" content="2022-03-14T12:00:00Z">'
 
 
-def page(*parts: str) -> LexborHTMLParser:
-    return LexborHTMLParser("<html><body>" + "".join(parts) + "</body></html>")
+def page(*parts: str) -> Head:
+    return Head(LexborHTMLParser("<html><body>" + "".join(parts) + "</body></html>"))
 
 
 @pytest.mark.parametrize(
@@ -133,7 +134,7 @@ def test_a_modification_is_read_from_json_ld_and_meta() -> None:
 
 
 def test_an_empty_page_has_no_dates() -> None:
-    tree = LexborHTMLParser("")
+    tree = Head(LexborHTMLParser(""))
     assert published(tree, PLAIN) is None
     assert modified(tree) is None
 
@@ -155,6 +156,6 @@ SOUP = st.lists(st.sampled_from(["<script type=application/ld+json>", *_PIECES.s
 @given(SOUP)
 @settings(deadline=None)
 def test_no_markup_raises_while_dates_are_read(pieces: list[str]) -> None:
-    tree = LexborHTMLParser(" ".join(pieces))
+    tree = Head(LexborHTMLParser(" ".join(pieces)))
     published(tree, PLAIN, now=NOW)
     modified(tree, now=NOW)

@@ -22,12 +22,12 @@ SITEMAP = b"""<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><
 <url><loc>https://a.example/2</loc></url></urlset>"""
 
 
-def both(body: bytes, kind: str = "text/html") -> tuple[Page, Page]:
+def both(body: bytes, kind: str = "text/html", told: set[Url] | None = None) -> tuple[Page, Page]:
     """The page read here, and the same page from its facts after a journey."""
     headers = (("content-type", kind),)
     response = Response(Url("https://a.example/x/y"), Outcome.FETCHED, 1.7e9, 0, 200, headers, body)
     page = read(response, settings=SETTINGS)
-    sent = msgspec.msgpack.encode(facts_of(page))
+    sent = msgspec.msgpack.encode(facts_of(page, told))
     return page, page_with(response, msgspec.msgpack.decode(sent, type=Facts), SETTINGS)
 
 
@@ -54,3 +54,27 @@ def test_a_link_that_says_more_than_its_anchor_keeps_it_all() -> None:
     assert (nofollow.rel, nofollow.anchor) == (("nofollow",), "B")
     assert (plain.rel, plain.anchor) == ((), "Two words")
     assert there.link(Url("https://a.example/feed")).anchor == "All news"
+
+
+def test_what_a_link_says_is_told_once_unless_it_says_more_than_a_text() -> None:
+    page, _ = both(HTML)
+    told: set[Url] = set()
+    first, second = facts_of(page, told), facts_of(page, told)
+    assert len(first.links) == len(page.targets) == 7
+    assert [link.url.removeprefix("https://a.example") for link in second.links.values()] == ["/bridge", "/feed", "/b"]
+    assert second.targets == first.targets
+
+
+def test_a_link_told_with_another_page_is_read_here_when_somebody_asks() -> None:
+    page, there = both(HTML, told={Url("https://a.example/a")})
+    assert there.is_plain(Url("https://a.example/a"))
+    assert not there.is_plain(Url("https://a.example/b"))
+    assert there.link(Url("https://a.example/a")) == page.link(Url("https://a.example/a"))
+    assert there.links == page.links
+
+
+def test_a_link_is_plain_unless_an_anchor_or_the_head_says_more_of_it() -> None:
+    page, there = both(HTML)
+    plain = [target.removeprefix("https://a.example") for target in page.targets if page.is_plain(target)]
+    assert plain == ["/", "/a", "/c", "/imprint"]
+    assert [there.is_plain(target) for target in page.targets] == [page.is_plain(target) for target in page.targets]

@@ -3,6 +3,7 @@
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
+from forager.pages.head import Head
 from forager.pages.kinds import kind_of
 from forager.pages.links import read_links
 from forager.terms import Kind, Url
@@ -27,7 +28,7 @@ OG_WEBSITE = '<meta property="og:type" content="website">'
 
 def kind(path: str, markup: str) -> Kind:
     tree, url = LexborHTMLParser(markup), Url(SITE + path)
-    return kind_of(tree, url, lambda: read_links(tree, url))
+    return kind_of(Head(tree), url, lambda: read_links(tree, url))
 
 
 @pytest.mark.parametrize(
