@@ -33,6 +33,7 @@ def make_scheduler(
     known: Callable[[], IntArray],
     shared_until: Callable[[int], float],
     groups: Callable[[], IntArray] | None = None,
+    lately: Callable[[int], IntArray] | None = None,
     seeds: IntArray = NOWHERE,
 ) -> Scheduler:
     """A scheduler that hears of every visit from now on."""
@@ -48,7 +49,7 @@ def make_scheduler(
     scheduler = Scheduler(
         policy,
         Watch(history, VisitLog() if retrain.enabled else None),
-        Surroundings(shared.visits, thrift, known, shared_until, explore, groups),
+        Surroundings(shared.visits, thrift, known, shared_until, explore, groups, lately),
         leaning=shared.leaning,
         fresh_first=shared.visits.settings.fresh_first,
         cycle=crawl.cycle,

@@ -3,10 +3,18 @@
 This is the marginal value theorem of foraging animals: leave the patch when it pays less than the average place.
 """
 
+from forager.compiling import compiled
 from forager.foragers.settings import LeavingSettings
 
 AGES = 200
 """Documents over which their mean age is taken."""
+
+
+@compiled
+def after(hits: float, downloads: float, memory: float, count: float) -> tuple[float, float]:
+    """Hits and downloads after so many more downloads, the old ones fading."""
+    keep = (1 - 1 / memory) ** count
+    return hits * keep, downloads * keep + count
 
 
 class Pace:
@@ -28,9 +36,7 @@ class Pace:
         return self.hits / self.downloads if self.downloads else 0.0
 
     def downloaded(self, count: int) -> None:
-        keep = (1 - 1 / self.memory) ** count
-        self.hits *= keep
-        self.downloads = self.downloads * keep + count
+        self.hits, self.downloads = after(self.hits, self.downloads, float(self.memory), float(count))
 
     def hit(self) -> None:
         self.hits += 1

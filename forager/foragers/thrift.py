@@ -6,10 +6,35 @@ exploring, or it would rest for ever. And thrift is for those who can afford it:
 documents late, and misses many. The older they are on average, the less a page must promise, and from `LATE` on nothing.
 """
 
+from forager.compiling import compiled
 from forager.foragers.leaving import Pace
 
 LATE = 0.25
 """Share of `max_age`; documents found at random times are half as old as that age on average."""
+
+
+@compiled
+def least_worth(usual: float, age: float, max_age: float) -> float:
+    """What a page must promise while documents are found at this age on average."""
+    return usual * max(0.0, 1 - age / (LATE * max_age))
+
+
+@compiled
+def owes(explored: float, explore: float, turns: float) -> bool:
+    """Whether less than a share was explored; `turns` are downloads and rests."""
+    return explored < explore * turns
+
+
+@compiled
+def allows(worth: float, least: float, explored: float, explore: float, turns: float) -> bool:
+    """Whether a page that promises so much may be asked for, or else one more may be explored."""
+    return not worth < least or explored < explore * (turns + 1)
+
+
+@compiled
+def explores(worth: float, least: float) -> bool:
+    """Whether asking for such a page is exploring."""
+    return worth < least or worth <= 0
 
 
 class Thrift:
@@ -26,21 +51,21 @@ class Thrift:
     @property
     def least_worth(self) -> float:
         """What a page must promise now."""
-        return self.usual * max(0.0, 1 - self.pace.age / (LATE * self.max_age))
+        return least_worth(self.usual, self.pace.age, self.max_age)
 
     @property
     def owes(self) -> bool:
         """Whether less than its share was explored: then exploring goes before everything else."""
-        return self.explored < self.explore * (self.spent + self.rests)
+        return owes(self.explored, self.explore, self.spent + self.rests)
 
     def allows(self, worth: float) -> bool:
         """Whether so many expected documents are worth a request; asking changes nothing. Unknown worth (nan) is."""
-        return not worth < self.least_worth or self.explored < self.explore * (self.spent + self.rests + 1)
+        return allows(worth, self.least_worth, self.explored, self.explore, self.spent + self.rests)
 
     def spend(self, worth: float) -> None:
         """A page of this worth was downloaded; 0: just to explore."""
         self.spent += 1
-        self.explored += worth < self.least_worth or worth <= 0
+        self.explored += explores(worth, self.least_worth)
 
     def rested(self) -> None:
         """Nothing was worth a download for a while."""

@@ -13,6 +13,8 @@ from forager.foragers.sighting import NO_LINKS, Finding, Sightings
 from forager.foragers.table import BACKLOG, FRESH, HUB, MEANS, PAGE, PRIORS, TEXT
 from forager.terms import UrlId
 
+IntArray = NDArray[np.int64]
+
 
 class VisitStatistics:
     """One row per URL, growing. Asking changes nothing; `going`, `visit` and `credit` do."""
@@ -49,6 +51,11 @@ class VisitStatistics:
 
     def __repr__(self) -> str:
         return f"<VisitStatistics of {int((self._table['visits'] > 0).sum())} pages, {len(self.hubs)} lists>"
+
+    @property
+    def columns(self) -> tuple[NDArray[np.void], NDArray[np.float64], NDArray[np.void], IntArray, IntArray]:
+        """For kernels: the table of pages, the means, the priors, the known pages and the lists. Do not keep them."""
+        return self._table, self._means, self._priors, self._known, self._hubs
 
     @property
     def hubs(self) -> NDArray[np.int64]:
@@ -173,6 +180,10 @@ class VisitStatistics:
             late = np.sort(self._known[1 + before : 1 + known])
             self._met = np.sort(np.concatenate([self._met, late]), kind="stable")  # merges two runs that rise
         return self._met
+
+    def met_after(self, count: int) -> NDArray[np.int64]:
+        """The same without the first so many, in the order in which they became known."""
+        return self._known[1 + count : 1 + self._known[0]].copy()
 
     def promise(self, urls: NDArray[np.int64], published: NDArray[np.float64], now: float) -> None:
         """Dates that a feed or news sitemap gives for links just met: young ones are fresh, old ones backlog."""

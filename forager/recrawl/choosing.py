@@ -12,8 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from forager.arrays import distinct
+from forager.compiling import compiled
 from forager.recrawl.pool import Pool
 from forager.recrawl.preferences import Expecting, Preference, Thrift
+from forager.recrawl.shortlist import Shortlist, length
 
 IntArray = NDArray[np.int64]
 
@@ -34,6 +37,18 @@ Choice = tuple[int, float]
 """A page and its worth in new documents: nan where a score function decided, 0 where it is explored."""
 
 
+@compiled
+def enough(used: int, known: int) -> bool:
+    """Whether there were downloads enough since the last ranking of so many pages for another one."""
+    return used > 0 and used * SHARE >= known
+
+
+@compiled
+def ranking_due(now: float, ranked: float, every: float, known: int, used: int, used_of_pool: int) -> bool:
+    """Whether all pages are to be ranked again: this pool was used long enough, or it is time."""
+    return (enough(used, known) and used_of_pool >= ROUND) or now - ranked >= every * max(1.0, known / LARGE)
+
+
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """What the choice is made by, beside the preference."""
@@ -48,6 +63,8 @@ class Surroundings:
     """Which of some pages nobody has seen to try: its index."""
     groups: Callable[[], IntArray] | None = None
     """The group of every known page, such as its host; None: all are one group."""
+    lately: Callable[[int], IntArray] | None = None
+    """The pages that became known after the first so many; None: nobody keeps them in order."""
 
 
 class Choosing:
@@ -61,9 +78,11 @@ class Choosing:
         self.ranked = -np.inf
         """… and when that was."""
         self.pools: dict[int, Pool] = {}
+        self._shortlist: Shortlist | None = None
         self._group: IntArray | None = None
         self._seeds: list[int] = seeds[::-1].tolist()
-        self._used = 0
+        self.used = 0
+        """Downloads since the last ranking."""
         self._postponed: dict[int, float] = {}
 
     def __repr__(self) -> str:
@@ -77,21 +96,24 @@ class Choosing:
         while self._seeds:
             seed = self._seeds.pop()
             if not self.around.expecting.visited(np.array([seed]))[0]:
-                self._used += 1
+                self.used += 1
                 return seed, np.nan
-        enough = self._used > 0 and self._used * SHARE >= self.known
-        full = group in self.pools and self.pools[group].used >= ROUND
-        if (enough and full) or now - self.ranked >= self.every * max(1.0, self.known / LARGE):
+        used = self.pools[group].used if group in self.pools else 0
+        if ranking_due(now, self.ranked, self.every, self.known, self.used, used):
             self.rank(now)
-            enough = False
         chosen = self._best(now, luck, group)
-        if chosen is None and enough:
+        if chosen is None and enough(self.used, self.known):
             self.rank(now)
             chosen = self._best(now, luck, group)
         if chosen is not None:
-            self._used += 1
-            self.pools[group].used += 1
+            self.used += 1
+            self.pools[group].use()
         return chosen
+
+    @property
+    def under_way(self) -> bool:
+        """No seed is to come first, and pages were ranked."""
+        return not self._seeds and len(self.pools) > 0
 
     def reveal(self, links: IntArray, now: float) -> None:
         """These links were just seen on a page; those that are new there join their pools."""
@@ -110,11 +132,11 @@ class Choosing:
         self._postponed[page] = until
 
     def rank(self, now: float) -> None:
-        """Rank all known pages; the best make the pools."""
+        """Rank all known pages, or a short list of them; the best make the pools."""
         self._postponed = {page: until for page, until in self._postponed.items() if until > now}
-        known = self.around.known()
         self._group = None if self.around.groups is None else self.around.groups()
-        best = np.union1d(self.prefer.best(known, self._group, now, POOL), self._strangers(known, now))
+        pages, unseen = self._listed() or self._all(now)
+        best = distinct(np.concatenate([self.prefer.best(pages, self._group, now, POOL), self._strangers(unseen, now)]))
         if self._group is None:
             self.pools = {0: Pool(best)}
         else:
@@ -123,14 +145,39 @@ class Choosing:
             groups, begins = np.unique(own[order], return_index=True)
             parts = np.split(best[order], begins[1:])
             self.pools = {group: Pool(part) for group, part in zip(groups.tolist(), parts, strict=True)}
-        self._used, self.known, self.ranked = 0, len(known), now
+        self.used, self.ranked = 0, now
 
-    def _strangers(self, known: IntArray, now: float) -> IntArray:
-        """Some pages that nobody has seen, promising ones, so that there is always something to explore."""
+    def _all(self, now: float) -> tuple[IntArray, IntArray]:
+        """All known pages, and some that nobody has seen; from these a new short list is made, if they are very many."""
+        known = self.around.known()
         unseen = known[~self.around.expecting.visited(known)]
+        if len(unseen) > STRANGERS:
+            unseen = unseen[:: 1 + len(unseen) // POOL]  # of very many, some
+        self.known, size, self._shortlist = len(known), length(len(known)), None
+        if size and self._group is None and self.around.lately is not None and self.prefer.steady:
+            best = self.prefer.best(known, None, now, size)
+            self._shortlist = Shortlist(best, unseen, len(known))
+            return best, unseen
+        return known, unseen
+
+    def _listed(self) -> tuple[IntArray, IntArray] | None:
+        """The pages on the short list and those known since, and some that nobody has seen; None if there is no list."""
+        listed, lately = self._shortlist, self.around.lately
+        if listed is None or lately is None:
+            return None
+        listed.used += self.used
+        late = lately(listed.known)
+        if not listed.serves(len(late)):
+            return None
+        self.known = listed.known + len(late)
+        unseen = distinct(np.concatenate([listed.unseen, late]))
+        unseen = unseen[~self.around.expecting.visited(unseen)]
+        return distinct(np.concatenate([listed.pages, late, self.pools[0].all])), unseen
+
+    def _strangers(self, unseen: IntArray, now: float) -> IntArray:
+        """Some pages that nobody has seen, promising ones, so that there is always something to explore."""
         if len(unseen) <= STRANGERS:
             return unseen
-        unseen = unseen[:: 1 + len(unseen) // POOL]  # of very many, some
         return self.around.expecting.most_promising(unseen, now, NOTHING, 1.0, STRANGERS)
 
     def wanted(self, now: float) -> int:

@@ -54,6 +54,11 @@ class History:
         visits = self._counts[0, : self._size]
         return f"<History {self._size} pages, {int(np.count_nonzero(visits))} visited, {int(visits.sum())} visits>"
 
+    @property
+    def tables(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """For kernels: counts, times, sums and the adaptive rule. Do not keep them: they are replaced as they grow."""
+        return self._counts, self._times, self._sums, self._rule
+
     def grow(self, pages: int) -> None:
         """Make room for page numbers below `pages`."""
         if pages > self._counts.shape[1]:

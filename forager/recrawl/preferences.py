@@ -55,6 +55,10 @@ class Thrift(Protocol):
 class Preference(Protocol):
     """Chooses among known pages."""
 
+    @property
+    def steady(self) -> bool:
+        """Pages far from the best stay so for a while, unless they are visited."""
+
     def best(self, known: IntArray, groups: IntArray | None, now: float, size: int) -> IntArray:
         """The pages among which to choose for a while: of each group about so many."""
 
@@ -74,6 +78,7 @@ class ByWorth:
     """A factor for each page by what else is known of it, or nothing."""
     fresh_first: float
     thrift: Thrift
+    steady: bool = True
 
     def best(self, known: IntArray, groups: IntArray | None, now: float, size: int) -> IntArray:
         leaning = self.leaning(known)
@@ -105,6 +110,7 @@ class ByPolicy:
     score: ScoreFunction
     history: History
     unseen: ByWorth
+    steady: bool = False
 
     def best(self, known: IntArray, groups: IntArray | None, now: float, size: int) -> IntArray:
         never = known[~self.history.visited(known)]

@@ -58,32 +58,42 @@ class Scheduler:
         """`leaning` gives a factor for each never-visited page, or nothing; `fresh_first` one for links that just appeared."""
         self.policy, self.watch, self.cycle = policy, watch, cycle
         self._worth = ByWorth(around.expecting, leaning, fresh_first, around.thrift)
-        self._choosing = Choosing(self._preference(), around, every=cycle, seeds=seeds)
-        self.done: CycleDone | None = None
-        """The last full cycle."""
-        self._ends = -np.inf
-        self._found: list[bool] = []
+        self.choosing = Choosing(self._preference(), around, every=cycle, seeds=seeds)
+        self.ends = -np.inf
+        """When the cycle under way ends."""
+        self.found: list[bool] = []
+        """For each download of the recrawl side in it whether it saw a change."""
+        self._past: tuple[float, list[bool]] | None = None
 
     def __repr__(self) -> str:
-        return f"<Scheduler by {self.policy}, {self._choosing!r}, {self.watch!r}>"
+        return f"<Scheduler by {self.policy}, {self.choosing!r}, {self.watch!r}>"
+
+    @property
+    def done(self) -> CycleDone | None:
+        """The last full cycle."""
+        if self._past is None:
+            return None
+        at, found = self._past[0], np.array(self._past[1], dtype=np.bool_)
+        changes = int(np.count_nonzero(found))
+        return CycleDone(at, str(self.policy), len(found), changes, change_rate(found), ndcg(found, changes))
 
     @property
     def groups(self) -> list[int]:
         """The groups that have pages to look at."""
-        return list(self._choosing.pools)
+        return list(self.choosing.pools)
 
     def use(self, policy: Policy) -> None:
         """From now on another policy decides."""
         self.policy = policy
-        self._choosing.prefer = self._preference()
-        self._choosing.ranked = -np.inf
+        self.choosing.prefer = self._preference()
+        self.choosing.ranked = -np.inf
 
     # What is told.
 
     def saw(self, page: int, when: float, version: int, links: IntArray) -> None:
         """Somebody visited a page; version -1: it could not be had."""
         self.watch.saw(page, when, version)
-        self._choosing.reveal(links, when)
+        self.choosing.reveal(links, when)
 
     def saw_all(self, pages: IntArray, when: FloatArray, version: IntArray) -> None:
         """Somebody visited many pages."""
@@ -97,34 +107,37 @@ class Scheduler:
         """The recrawl side itself visited a page, which `saw` was told of; its first visit can show no change."""
         changed = self.watch.history.surprise(page)
         if changed is not None:
-            self._found.append(changed)
+            self.found.append(changed)
 
     def postpone(self, page: int, until: float) -> None:
         """A page that was chosen is not to be had before a time."""
-        self._choosing.postpone(page, until)
+        self.choosing.postpone(page, until)
 
     # What is asked.
 
     def choose(self, now: float, luck: float, group: int = 0) -> Choice | None:
         """The next page of a group and its worth, or None if nothing is worth a download."""
-        return self._choosing.choose(now, luck, group)
+        return self.choosing.choose(now, luck, group)
 
     def turn(self, now: float) -> list[Event]:
         """What is to be told when a cycle has passed: how good it was, and what the next one begins with."""
-        if now < self._ends:
+        if not self.begin_cycle(now):
             return []
-        events: list[Event] = []
-        if self._ends > -np.inf:
-            found = np.array(self._found, dtype=np.bool_)
-            changes = int(np.count_nonzero(found))
-            quality = change_rate(found), ndcg(found, changes)
-            self.done = CycleDone(now, str(self.policy), len(found), changes, *quality)
-            events.append(self.done)
-        self._ends, self._found = now + self.cycle, []
-        if self._choosing.ranked == -np.inf:
-            self._choosing.rank(now)
-        events.append(Scheduled(now, str(self.policy), self._choosing.known, self._choosing.wanted(now)))
+        done = self.done
+        events: list[Event] = [] if done is None else [done]
+        events.append(Scheduled(now, str(self.policy), self.choosing.known, self.choosing.wanted(now)))
         return events
+
+    def begin_cycle(self, now: float) -> bool:
+        """Whether a cycle has passed; then the next one begins."""
+        if now < self.ends:
+            return False
+        if self.ends > -np.inf:
+            self._past = now, self.found
+        self.ends, self.found = now + self.cycle, []
+        if self.choosing.ranked == -np.inf:
+            self.choosing.rank(now)
+        return True
 
     def explain(self, page: int, now: float) -> Explanation | None:
         """Why a page is looked at soon or late; None if it has no history or is ranked by expected documents."""

@@ -29,6 +29,16 @@ class Watch:
     def __repr__(self) -> str:
         return f"<Watch {self.history!r}>"
 
+    @property
+    def held(self) -> IntArray:
+        """For kernels: the version that each page showed last, -1 for none. Do not keep it."""
+        return self._held
+
+    def grow(self, pages: int) -> None:
+        """Make room for page numbers below `pages`, also in the history."""
+        self._grow(pages)
+        self.history.grow(pages)
+
     def saw(self, page: int, when: float, version: int) -> None:
         """A visit; `version` is -1 if no page could be had."""
         self._grow(page + 1)

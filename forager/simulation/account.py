@@ -3,6 +3,7 @@
 Efficiencies, freshness and age as in the foragers paper, section 3.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,12 +72,13 @@ class Account:
         self.sent = 0
         self.samples: list[Sample] = []
         self._stored = np.full(world.tape.pages, -1, dtype=np.int64)
-        self._next = self.start + SAMPLE
+        self.due = self.start + SAMPLE
+        """When the next sample is to be taken."""
 
     def __repr__(self) -> str:
         return f"<Account {sum(self.accepted):,} documents by {sum(self.downloads):,} downloads>"
 
-    def note(self, reinforcements: list[Reinforcement], downloads: int, now: float, *, recrawl: bool) -> None:
+    def note(self, reinforcements: Sequence[Reinforcement], downloads: int, now: float, *, recrawl: bool) -> None:
         """Enter a step, or a visit of the recrawl side."""
         self.downloads[recrawl] += downloads
         self.sent += len(reinforcements)
@@ -93,11 +95,11 @@ class Account:
 
     def watch(self, now: float) -> None:
         """Take the samples that are due."""
-        while now >= self._next:
-            at, outdated = self._next, self._outdated()
+        while now >= self.due:
+            at, outdated = self.due, self._outdated()
             fresh, old = (freshness(outdated, at), age(outdated, at)) if len(outdated) else (np.nan, np.nan)
             self.samples.append(Sample(at, fresh, old, sum(self.downloads), self.sent, sum(self.accepted)))
-            self._next += SAMPLE
+            self.due += SAMPLE
 
     def _outdated(self) -> NDArray[np.float64]:
         """When each document's page changed away from the stored version; inf if it has not yet."""

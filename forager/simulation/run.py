@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from forager.chance import stream
 from forager.engine.ordering import Ordering
-from forager.engine.patrol import judge_sighting
+from forager.engine.patrol import judge_noted, judge_sighting
 from forager.engine.policy import read_policy
 from forager.engine.retraining import Retraining
 from forager.engine.scheduling import make_scheduler
@@ -22,12 +23,16 @@ from forager.events import Event
 from forager.foragers.forager import Forager
 from forager.foragers.settings import ForagerKind, ForagerSettings, Identity
 from forager.foragers.shared import Shared
+from forager.foragers.sighting import Reinforcement, Sighting
 from forager.foragers.thrift import Thrift
 from forager.recrawl.contest import contest
 from forager.recrawl.settings import DEFAULTS, RecrawlSettings
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.reinforcing.settings import ReinforcingSettings
 from forager.simulation.account import Account, Figures
+from forager.simulation.looking import behind
+from forager.simulation.luck import Luck
+from forager.simulation.patrol import Patrol
 from forager.simulation.reading import judge_shown, read_off
 from forager.simulation.step import Stepped, take_step
 from forager.simulation.telling import Telling
@@ -80,15 +85,16 @@ class Replay:
         self.shared = _shared(tape, foragers)
         self.ordering = Ordering.arranged(crawl, self.agent, self.shared)
         self.thrift = Thrift(crawl.least_worth, crawl.explore, self.shared.pace, foragers.expectation.max_age)
-        self._luck = stream(seed, "recrawl")
+        self._luck = Luck(stream(seed, "recrawl"))
         self.scheduler = make_scheduler(
             read_policy(crawl.policy, stream(seed, "policy"), recrawl, crawl.cycle),
             self.shared,
             self.thrift,
             crawl,
             recrawl,
-            known=self.shared.visits.met,
+            known=self._known,
             shared_until=self.world.shared_until,
+            lately=self._lately,
             seeds=seeds,
         )
         self.retraining = Retraining(self.scheduler, recrawl, seed, []) if recrawl.retrain.enabled else None
@@ -107,6 +113,10 @@ class Replay:
         if self.share <= 0:
             self.shared.watcher = None
         self._telling = None if tell is None else Telling(self.world, self.agent, set(plan.seeds), tell)
+        self.patrol: Patrol | None = None
+        """Makes plain visits of the recrawl side many times faster; None: each is made by itself."""
+        if tell is None and self.share > 0 and self.scheduler.policy.score is None and self.ordering is None:
+            self.patrol = Patrol(self.world, self.scheduler, self.shared, self.thrift, self.agent, self._luck)
 
     def __repr__(self) -> str:
         return f"<Replay at {self.clock.time:.0f}, {self.world!r}, {self.agent!r}>"
@@ -115,6 +125,8 @@ class Replay:
         """Play until the end, or until a moment before it, from which another call goes on as if there had been no stop."""
         end = self.end if until is None else min(until, self.end)
         while self.clock.time < end:
+            if self._patrol(end):
+                continue
             if not (self._recrawl() or self._forage() if self._recrawl_first() else self._forage() or self._recrawl()):
                 self.clock.time = min(end, max(self.clock.time, min(self._fleet_rests, self._recrawl_rests)))
             self.account.watch(self.clock.time)
@@ -129,9 +141,33 @@ class Replay:
 
     def _recrawl_first(self) -> bool:
         """Whether the recrawl side is further behind its share."""
-        return self._spent[1] * (1 - self.share) < self._spent[0] * self.share or self.share >= 1
+        return behind(self._spent[1], self._spent[0], self.share)
 
     # The recrawl side.
+
+    def _known(self) -> NDArray[np.int64]:
+        """The pages that may be downloaded; documents that are read off lists are none of them."""
+        return self.world.downloadable(self.shared.visits.met())
+
+    def _lately(self, count: int) -> NDArray[np.int64]:
+        """Those of them that became known after the first so many of all pages."""
+        return self.world.downloadable(self.shared.visits.met_after(count))
+
+    def _patrol(self, end: float) -> bool:
+        """Plain visits of the recrawl side in a row; False if there are none to be made now."""
+        patrol, now = self.patrol, self.clock.time
+        if patrol is None or now < self._recrawl_rests or not self.scheduler.choosing.under_way:
+            return False
+        until = min(end, self.account.due)
+        shown = patrol.go_on(until, (self._spent[0], self._spent[1]), self.share, self._fleet_rests)
+        self._spent[1] += patrol.visits
+        self.account.note((), patrol.visits, self.clock.time, recrawl=True)
+        if shown is not None:
+            sighting, first = shown
+            taken = judge_noted(sighting, first, self.agent, self.shared, self.clock.time)
+            self._enter(sighting, first, taken.reinforcements, 0)
+        self.account.watch(self.clock.time)
+        return shown is not None or self.clock.time >= until
 
     def _recrawl(self) -> bool:
         """One download of the recrawl side; False if nothing is worth one now."""
@@ -141,7 +177,7 @@ class Replay:
         for event in self.scheduler.turn(now):
             self._tell(event)
         self._retrain(now)
-        chosen = self.scheduler.choose(now, self._luck.random())
+        chosen = self.scheduler.choose(now, self._luck.next())
         if chosen is None:
             self.thrift.rested()
             self._recrawl_rests = now + self._idle
@@ -151,17 +187,24 @@ class Replay:
         sighting = self.world.look(url)
         self.thrift.spend(worth)
         first = self.world.reads_off and not self.shared.visits.visited(np.array([url]))[0]
-        reinforcements = judge_sighting(sighting, self.agent, self.shared, self.clock.time).reinforcements
+        taken = judge_sighting(sighting, self.agent, self.shared, self.clock.time)
+        self.scheduler.looked(url)
+        self._spent[1] += 1
+        reinforcements = self._enter(sighting, first, taken.reinforcements, 1)
+        if self._telling is not None:
+            self._telling.looked(sighting, reinforcements)
+        return True
+
+    def _enter(
+        self, sighting: Sighting, first: bool, reinforcements: list[Reinforcement], downloads: int
+    ) -> list[Reinforcement]:
+        """What a visit of the recrawl side brought, with the documents that can be read off the page."""
         if self.world.reads_off and sighting.ok:
             since = self.clock.time - self.agent.settings.relevancy.max_age
             copies = read_off(sighting, self.world, self.shared, first=first, since=since)
             reinforcements = reinforcements + judge_shown(sighting, copies, self.agent, self.shared)
-        self.scheduler.looked(url)
-        self._spent[1] += 1
-        self.account.note(reinforcements, 1, self.clock.time, recrawl=True)
-        if self._telling is not None:
-            self._telling.looked(sighting, reinforcements)
-        return True
+        self.account.note(reinforcements, downloads, self.clock.time, recrawl=True)
+        return reinforcements
 
     def _retrain(self, now: float) -> None:
         """Learn a better score function, if it is time for that."""

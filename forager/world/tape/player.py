@@ -1,6 +1,7 @@
 """The World of a tape: no parsing, no sockets; a visit is an array look-up, and time passes only by downloading."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,7 @@ class TapeClock:
 
 
 @compiled
-def _look(
+def look_up(
     url: int,
     now: float,
     seconds: float,
@@ -78,7 +79,7 @@ def _look_at_all(
     free, hub, lost = np.empty(count, np.bool_), np.zeros(count, np.bool_), np.zeros(count, np.bool_)
     downloads = unrecorded = 0
     for i in range(count):
-        version, free[i], now = _look(urls[i], now, seconds, revisit_after, last, current, held, begin, time)
+        version, free[i], now = look_up(urls[i], now, seconds, revisit_after, last, current, held, begin, time)
         when[i] = now
         downloads += not free[i]
         unrecorded += not free[i] and version < 0
@@ -113,6 +114,38 @@ def _standing(
                 count += 1
         last[i] = count
     return first, last, out[:count]
+
+
+@compiled
+def standing(links: NDArray[np.int64], when: float, appears: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Of the links of one visit those that lead to a page that was there then."""
+    out, count = np.empty(len(links), np.int64), 0
+    for link in links:
+        if appears[link] <= when:
+            out[count] = link
+            count += 1
+    return out[:count]
+
+
+class Columns(NamedTuple):
+    """All that it takes to look up pages, as `look_up` and its callers know them."""
+
+    seconds: float
+    revisit_after: float
+    last: NDArray[np.float64]
+    current: NDArray[np.int64]
+    held: NDArray[np.int64]
+    begin: NDArray[np.int64]
+    time: NDArray[np.float64]
+    gone: NDArray[np.bool_]
+    published: NDArray[np.float64]
+    is_list: NDArray[np.bool_]
+    state: NDArray[np.int32]
+    link_set: NDArray[np.int32]
+    link_start: NDArray[np.int64]
+    links: NDArray[np.int64]
+    waits: bool
+    appears: NDArray[np.float64]
 
 
 class TapeWorld:
@@ -150,6 +183,33 @@ class TapeWorld:
         """Those of some pages that are not only read off others."""
         return urls[self._hub[urls]] if self.reads_off else urls
 
+    def counted(self, downloads: int, unrecorded: int) -> None:
+        """Somebody else, who has the columns, downloaded so many pages."""
+        self.downloads += downloads
+        self.unrecorded += unrecorded
+
+    @property
+    def columns(self) -> Columns:
+        """For those who look up many pages themselves; they tell by `counted`."""
+        return Columns(
+            self.seconds,
+            self.revisit_after,
+            self._last,
+            self._current,
+            self.held,
+            self._begin,
+            self._time,
+            self._gone,
+            self._published,
+            self._hub,
+            self._state,
+            self._set,
+            self._link_start,
+            self._links,
+            self._waits,
+            self._appears,
+        )
+
     def shared_until(self, url: int) -> float:
         """Until when the copy of a page that was downloaded a moment ago is shared; −inf if it never was."""
         return float(self._last[url]) + self.revisit_after
@@ -160,7 +220,7 @@ class TapeWorld:
 
     def look(self, url: int) -> Sighting:
         """One page, now."""
-        version, free, now = _look(
+        version, free, now = look_up(
             url,
             self.clock.time,
             self.seconds,
@@ -177,7 +237,7 @@ class TapeWorld:
             self.unrecorded += version < 0
         if version < 0 or self._gone.item(version):
             return Sighting(UrlId(url), now, False, free=free, gone=version >= 0)
-        return self._sighting(url, version, now, free)
+        return self.sighting(url, version, now, free)
 
     def look_at_all(self, urls: NDArray[np.int64]) -> Sightings:
         """Many pages, one after the other, as columns."""
@@ -216,7 +276,7 @@ class TapeWorld:
 
     def shared_copy(self, seen: Sighting) -> Sighting:
         """The same page as a copy that somebody has noted already."""
-        return self._sighting(seen.url, seen.version, seen.when, True)
+        return self.sighting(seen.url, seen.version, seen.when, True)
 
     def shared_copies(self, sightings: Sightings, since: float) -> list[Sighting]:
         """Those that show a page dated at `since` or later, as copies that somebody else has noted."""
@@ -229,7 +289,7 @@ class TapeWorld:
     def _copies(self, sightings: Sightings, chosen: NDArray[np.bool_]) -> list[Sighting]:
         urls, versions, when = sightings.urls[chosen], sightings.version[chosen], sightings.when[chosen]
         return [
-            self._sighting(url, version, at, True)
+            self.sighting(url, version, at, True)
             for url, version, at in zip(urls.tolist(), versions.tolist(), when.tolist(), strict=True)
         ]
 
@@ -238,13 +298,14 @@ class TapeWorld:
         versions = self._begin[urls]
         dated = self._published[versions] >= since
         pairs = zip(urls[dated].tolist(), versions[dated].tolist(), strict=True)
-        return [self._sighting(url, version, when, True) for url, version in pairs]
+        return [self.sighting(url, version, when, True) for url, version in pairs]
 
-    def _sighting(self, url: int, version: int, now: float, free: bool) -> Sighting:
+    def sighting(self, url: int, version: int, now: float, free: bool) -> Sighting:
+        """This version of a page, as seen now."""
         chosen, state = self._set.item(version), self._state.item(version)
         links = self._links[self._link_start.item(chosen) : self._link_start.item(chosen + 1)]
         if self._waits:
-            links = links[self._appears[links] <= now]
+            links = standing(links, now, self._appears)
         return Sighting(
             UrlId(url),
             now,

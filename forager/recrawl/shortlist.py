@@ -1,0 +1,41 @@
+"""The better part of very many known pages, which is ranked instead of all of them most of the time.
+
+What a page promises grows slowly, so those far from the best today are not among the best a few hundred downloads later.
+Pages that became known since are on the list too.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+IntArray = NDArray[np.int64]
+
+LEAST = 2048
+"""No list is shorter; of so few pages all are ranked every time."""
+PART = 16
+"""Else one page of so many is on it, …"""
+LOOKS = 64
+"""… and a new one is made after one download for so many known pages: a quarter of the list."""
+
+
+def length(known: int) -> int:
+    """How many of so many known pages are on a list; 0: none is needed."""
+    return 0 if known <= 2 * LEAST else max(LEAST, known // PART)
+
+
+@dataclass(slots=True)
+class Shortlist:
+    """Made by a ranking of all pages."""
+
+    pages: IntArray
+    unseen: IntArray
+    """Some pages that nobody had seen."""
+    known: int
+    """How many pages were known."""
+    used: int = 0
+    """Downloads since."""
+
+    def serves(self, late: int) -> bool:
+        """Whether it may still be used, if so many pages became known since."""
+        return self.used * LOOKS < self.known and late <= len(self.pages)
