@@ -61,8 +61,8 @@ class RetrainSettings:
 
     enabled: bool = False
     """Learn from time to time; a new function is used only if it is better than the present one on held-out pages."""
-    after: Count = 5000
-    """New visits after which it is tried again; ours."""
+    after: Count = 1000
+    """New visits after which it is tried again; a lesson takes seconds, and a small crawl shall have one; ours."""
     terminals: Terminals = "all"
     """What functions may read: basic n X t; all adds the estimators (stated); extended more of a page's history (ours)."""
     fitness: Literal["ndcg", "changerate", "freshness"] = "ndcg"
@@ -87,7 +87,10 @@ class RecrawlSettings:
     breadth: Annotated[float, Field(ge=0, le=1)] = 0.5
     """The policy `breadth` ranks by index × rate^breadth: 0 keeps copies fresh, 1 hunts for volume; ours."""
     prior: Positive = 0.5
-    """a of λ = (X + a)/(T + 1) in azar, azar-rate, t2 and breadth; in a crawl the 1 is a day, else a cycle; ours."""
+    """a of λ = (X + a)/(T + b) in azar, azar-rate, t2 and breadth: a page of which nothing is known changes a times in b.
+
+    b is a day in a crawl, whose cycles are minutes, and a cycle in a change log, whose cycles the papers make a day; ours.
+    """
     warmup: Count = 2
     """Visits of every page before scores count, in simulations; stated."""
     hacs: HacsSettings = HACS

@@ -8,7 +8,7 @@ on the second half, in five folds of pages.
     python tests/bench/policies_table.py --full               417,048 pages, 300 x 50, one seed per fold
     python tests/bench/policies_table.py --log emacs          a real log: files of GNU Emacs, weekly, 2001 to 2014
     python tests/bench/policies_table.py --log emacs --time   the same, across time
-    python tests/bench/policies_table.py --log hubs           130 synthetic section pages, 6 per hour: discovery
+    python tests/bench/policies_table.py --log hubs --worlds 5      130 synthetic section pages, 6 per hour: discovery
 """
 
 import argparse
@@ -43,14 +43,19 @@ Parts = tuple[ChangeLog, ChangeLog, ChangeLog]
 def read(arguments: argparse.Namespace) -> ChangeLog:
     """The log that was asked for, in random order."""
     if arguments.log == "hubs":
-        return hub_world(arguments.world).shuffled(stream(0, "policies table"))
+        return hub_worlds(arguments)[0]
     if arguments.log == "brdc":
-        return brdc_like(arguments.pages or (PAGES if arguments.full else 20_000))
+        return brdc_like(arguments.pages or (PAGES if arguments.full else 20_000), rhythm=arguments.rhythm)
     sys.path.insert(0, str(Path(__file__).parent.parent))
     from change_corpora import emacs_log
 
     log = emacs_log(2015, 2021, 1) if arguments.log == "emacs-daily" else emacs_log()
     return log.shuffled(stream(0, "policies table"))
+
+
+def hub_worlds(arguments: argparse.Namespace) -> list[ChangeLog]:
+    seeds = range(arguments.world, arguments.world + arguments.worlds)
+    return [hub_world(seed).shuffled(stream(0, "policies table")) for seed in seeds]
 
 
 def on_other_pages(log: ChangeLog) -> list[Parts]:
@@ -70,11 +75,11 @@ def on_earlier_time(log: ChangeLog) -> list[Parts]:
     return [(test, train, validation) for test in log.span(log.cycles // 2, log.cycles).folds(FOLDS)]
 
 
-def whole_hubs(log: ChangeLog) -> list[Parts]:
+def whole_hubs(log: ChangeLog) -> Parts:
     """Learned on the first half of time as `forager learn` would, judged on the second; all hubs together."""
     half = log.cycles // 2
-    parts = learning.split(log.span(0, half), GPSettings(fitness="discovery"), stream(0, "policies table"))
-    return [(log.span(half, log.cycles), *parts)]
+    train, validation = learning.split(log.span(0, half), GPSettings(fitness="discovery"), stream(0, "policies table"))
+    return log.span(half, log.cycles), train, validation
 
 
 def wishes(arguments: argparse.Namespace) -> dict[str, GPSettings]:
@@ -98,7 +103,9 @@ def main() -> None:
     parser.add_argument("--terminals", default="basic,all,extended", help="sets to learn with; with commas")
     parser.add_argument("--full", action="store_true", help="the papers' number of pages and population")
     parser.add_argument("--pages", type=int, default=0)
-    parser.add_argument("--world", type=int, default=0, help="seed of the hub world")
+    parser.add_argument("--rhythm", action="store_true", help="busy pages change at even intervals (brdc)")
+    parser.add_argument("--world", type=int, default=0, help="seed of the first hub world")
+    parser.add_argument("--worlds", type=int, default=1, help="hub worlds, each with a function of its own")
     parser.add_argument("--k", type=float, default=0.0, help="pages per cycle as a share; default 5%%, hubs 6 of 130")
     parser.add_argument("--population", type=int, default=0)
     parser.add_argument("--generations", type=int, default=0)
@@ -108,11 +115,14 @@ def main() -> None:
     processes = arguments.processes or ((os.cpu_count() or 1) if arguments.full else 1)
     log = read(arguments)
     settings = RecrawlSettings(k=arguments.k or (6 / 130 if arguments.log == "hubs" else 0.05))
-    split = whole_hubs if arguments.log == "hubs" else on_earlier_time if arguments.time else on_other_pages
+    if arguments.log == "hubs":
+        parts = [whole_hubs(world) for world in hub_worlds(arguments)]
+    else:
+        parts = on_earlier_time(log) if arguments.time else on_other_pages(log)
     judged: dict[str, list] = {}
     learned: dict[tuple[int, str], object] = {}
     begun = time.process_time()
-    for number, (test, train, validation) in enumerate(split(log)):
+    for number, (test, train, validation) in enumerate(parts):
         for name in NAMES:
             judged.setdefault(name, []).append(simulate(test, named(name, stream(number, name)), settings))
         for name, wish in wishes(arguments).items():
@@ -151,12 +161,19 @@ def table(judged: list[Judged]) -> None:
 
 
 def discovery_table(judged: list[Judged]) -> None:
-    print(f"{'policy':<24}{'coverage':>10}{'delay h':>9}{'median':>8}{'worth':>8}")
-    for one in sorted(judged, key=lambda one: one.discovery.worth):
-        found = one.discovery
-        print(
-            f"{one.name:<24}{found.coverage:>10.3f}{found.delay_mean:>9.2f}{found.delay_median:>8.1f}{found.worth:>8.4f}"
-        )
+    """Means over the worlds, ± 95% if there are several; a star: the worth differs from the best learned function's."""
+    found = {one.name: [fold.discovery for fold in one.folds] for one in judged}
+    worth = {name: np.array([world.worth for world in worlds]) for name, worlds in found.items()}
+    learned = worth[max((name for name in worth if "discovery" in name), key=lambda name: worth[name].mean())]
+    print(f"{'policy':<24}{'coverage':>16}{'delay h':>16}{'worth':>16}")
+    for name in sorted(found, key=lambda name: worth[name].mean()):
+        row = f"{name:<24}"
+        coverage = np.array([world.coverage for world in found[name]])
+        delay = np.array([world.delays.mean() for world in found[name]])
+        for values in (coverage, delay, worth[name]):
+            row += f"{values.mean():>9.3f} ±{half_interval(values):.3f}"
+        difference = worth[name] - learned
+        print(row + ("*" if abs(difference.mean()) > half_interval(difference) > 0 else ""))
 
 
 if __name__ == "__main__":
