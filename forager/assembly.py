@@ -180,8 +180,7 @@ async def make_crawl(
 async def _scope(settings: Settings, store: Store, seeds: Sequence[Url]) -> Scope:
     """What belongs to the crawl, with what has entered and was learned of it before."""
     scope, ground = Scope(seeds, settings.scope), await store.recall("ground")
-    for number in range(store.counts().known):
-        scope.enter(store.url(UrlId(number)))
+    scope.enter_all(map(store.url, map(UrlId, range(store.counts().known))))
     if ground is not None:
         scope.ground.load(ground)
     return scope

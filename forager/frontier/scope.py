@@ -59,6 +59,10 @@ class Scope:
         """Note that a new URL was taken in."""
         self._folders[_folder(url)] += 1
 
+    def enter_all(self, urls: Iterable[Url]) -> None:
+        """Note that many were."""
+        self._folders.update(map(_folder, urls))
+
 
 @lru_cache(maxsize=4096)
 def _site_of_host(name: str) -> str:

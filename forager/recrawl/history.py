@@ -109,6 +109,11 @@ class History:
         """The last visit of a page; −inf if there was none."""
         return float(self._times[1, page]) if page < self._size and self._counts[0, page] else -np.inf
 
+    def lasts(self, pages: int) -> FloatArray:
+        """The last visits of the pages below a number; −inf for those that had none."""
+        self.grow(pages)
+        return np.where(self._counts[0, :pages] > 0, self._times[1, :pages], -np.inf)
+
     def states(self, now: float, part: slice | IntArray = slice(None)) -> States:
         """The columns of the pages in `part` as of now; times in cycles. They may be views: do not write."""
         if isinstance(part, slice):

@@ -8,6 +8,9 @@ from collections.abc import Iterator, Sequence
 from heapq import heapify, heappop, heappush
 from itertools import islice
 
+import numpy as np
+from numpy.typing import NDArray
+
 from forager.store.columns import Columns, moment, unpack
 from forager.store.protocol import Counts, Found, Known, Lease, Story, VersionId, Visit
 from forager.store.turns import Turns
@@ -43,6 +46,9 @@ class Ledger:
 
     def known(self, id: UrlId) -> Known:
         return self.columns.known(id, self.url(id))
+
+    def last_visits(self) -> NDArray[np.float64]:
+        return np.array(self.columns.last_visit)
 
     def counts(self) -> Counts:
         known, pending, leased = len(self.urls), self.turns.pending, len(self.leases)

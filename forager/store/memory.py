@@ -4,6 +4,9 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from forager.store.ledger import Ledger
 from forager.store.protocol import Counts, Found, Known, Lease, Story, Version, VersionId, Visit
 from forager.terms import Url, UrlId
@@ -35,6 +38,9 @@ class MemoryStore:
 
     def known(self, id: UrlId) -> Known:
         return self._ledger.known(id)
+
+    def last_visits(self) -> NDArray[np.float64]:
+        return self._ledger.last_visits()
 
     def counts(self) -> Counts:
         return self._ledger.counts()

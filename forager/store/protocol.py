@@ -9,6 +9,9 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import NewType, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from forager.terms import NOBODY, Channel, Dated, ForagerId, Kind, Outcome, Trouble, Url, UrlId, Validators
 
 VersionId = NewType("VersionId", int)
@@ -163,6 +166,9 @@ class Store(Protocol):
     def url(self, id: UrlId) -> Url: ...
 
     def known(self, id: UrlId) -> Known: ...
+
+    def last_visits(self) -> NDArray[np.float64]:
+        """By number, when each URL was visited last; NaN for those that never were."""
 
     def counts(self) -> Counts: ...
 

@@ -5,6 +5,9 @@ from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from forager.store.archive import Archive
 from forager.store.ledger import Ledger
 from forager.store.loading import load
@@ -37,6 +40,9 @@ class SqliteReader:
 
     def known(self, id: UrlId) -> Known:
         return self._ledger.known(id)
+
+    def last_visits(self) -> NDArray[np.float64]:
+        return self._ledger.last_visits()
 
     def counts(self) -> Counts:
         return self._ledger.counts()

@@ -10,6 +10,9 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from forager.store.archive import Archive
 from forager.store.batch import Batch
 from forager.store.ledger import Ledger
@@ -76,6 +79,9 @@ class SqliteStore:
 
     def known(self, id: UrlId) -> Known:
         return self._ledger.known(id)
+
+    def last_visits(self) -> NDArray[np.float64]:
+        return self._ledger.last_visits()
 
     def counts(self) -> Counts:
         return self._ledger.counts()

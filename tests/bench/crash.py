@@ -9,6 +9,7 @@ comes while the crawl drains after SIGTERM; every fifth comes at any moment of t
 import argparse
 import asyncio
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -103,6 +104,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as aside, served_newsroom(lively, backlog_hours=0.5) as newsroom:
         folder = given.folder or Path(aside)
         folder.mkdir(parents=True, exist_ok=True)
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # modules compiled once, as installers do it
+        os.environ["PYTHONPYCACHEPREFIX"] = f"{aside}/compiled"
+        seconds_to_import()
         killer = Killer(newsroom, folder)
         kill_again_and_again(killer, given.kills, given.seed)
         sys.exit(0 if report(killer) else 1)

@@ -120,7 +120,9 @@ def main() -> None:
         return
     cores = len(os.sched_getaffinity(0))
     print(f"{options.pages:,} pages of 41 KB with 79 links, store on disk, {cores} cores")
-    print(f"{'processes':>9}{'pages/s':>9}{'crawl ms':>10}{'readers ms':>16}{'attainable':>12}{f'on {cores} cores':>12}")
+    print(
+        f"{'processes':>9}{'pages/s':>9}{'crawl ms':>10}{'readers ms':>16}{'attainable':>12}{f'on {cores} cores':>12}"
+    )
     with throughput.serving(options.pages, max(os.sched_getaffinity(0))) as start:
         for processes in [count for _ in range(options.rounds) for count in options.processes]:
             command = [sys.executable, __file__, "--start", start, "--pages", str(options.pages)]
