@@ -117,7 +117,7 @@ class Timetable:
     def reserve(self, host: str, now: float) -> Booking | Refusal:
         """Book one visit; every booking must be given back."""
         self._sweep(now)
-        known = self._hosts.setdefault(host, _Host())
+        known = self._host(host)
         refused = self._spent(host, known, now)
         if refused is not None:
             return refused
@@ -160,12 +160,12 @@ class Timetable:
 
     def block(self, host: str, until: float) -> None:
         """No start before `until`."""
-        known = self._hosts.setdefault(host, _Host())
+        known = self._host(host)
         known.blocked = max(known.blocked, until)
 
     def note(self, host: str, facts: Facts | None, now: float) -> None:
         """Learn from a visit that ended now; None: it was broken off, and nobody knows how many bytes came."""
-        known = self._hosts.setdefault(host, _Host())
+        known = self._host(host)
         if self.settings.bytes_per_day is not None:
             known.bytes.add(self.settings.largest_body if facts is None else facts.wire_bytes, now)
         if facts is None:
@@ -218,6 +218,12 @@ class Timetable:
             until = host.bytes.falls_below(daily - at_most, now)
             return Refusal(name, max(until, now + GRAIN), f"{name} has given its {daily} bytes of this day")
         return None
+
+    def _host(self, name: str) -> _Host:
+        known = self._hosts.get(name)
+        if known is None:
+            known = self._hosts[name] = _Host()
+        return known
 
     def _sweep(self, now: float) -> None:
         """Forget idle hosts whenever their number has doubled: what is kept is what still matters."""

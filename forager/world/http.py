@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 
 from forager.terms import Outcome, Request, Response, Trouble, Url, Validators
 
@@ -29,6 +30,7 @@ HOPELESS = frozenset({501, 505})
 NO_SUCH_HOST = "no such host"
 """How the error of a name that does not exist begins; other DNS trouble may pass."""
 
+_ORIGIN = re.compile(r"[^/?#]*://[^/?#]*")
 _VALIDATOR = re.compile(r"[ -~]{1,1000}")
 _MAX_AGE = re.compile(r"(?:^|[\s,])max-age\s*=\s*\"?([0-9]{1,9})", re.IGNORECASE)
 _NEVER_CACHE = re.compile(r"(?:^|[\s,])no-(?:store|cache)(?:$|[\s,])", re.IGNORECASE)
@@ -106,7 +108,12 @@ def one_line(text: str, limit: int = 300) -> str:
 
 def decoded_headers(raw: Iterable[tuple[bytes, bytes]]) -> tuple[tuple[str, str], ...]:
     """Headers as text: names in lower case, bytes that are not UTF-8 read as Latin-1."""
-    return tuple((_text(name).lower(), _text(value)) for name, value in raw)
+    return tuple([(_name(name), _text(value)) for name, value in raw])
+
+
+@lru_cache(maxsize=1_000)
+def _name(raw: bytes) -> str:
+    return _text(raw).lower()
 
 
 def _text(raw: bytes) -> str:
@@ -160,5 +167,5 @@ def product_token(user_agent: str) -> str:
 
 def origin(url: Url) -> str:
     """Scheme, host and port: what one robots.txt speaks for."""
-    scheme, _, rest = url.partition("://")
-    return f"{scheme}://{re.split('[/?#]', rest, maxsplit=1)[0]}"
+    match = _ORIGIN.match(url)
+    return match[0] if match else url

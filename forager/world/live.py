@@ -99,7 +99,9 @@ class Live:
         _asking.set(asking)
         try:
             async with asyncio.timeout(self.settings.total_time):
-                return await self._ask(request, asking, asked, started)
+                response = await self._ask(request, asking, asked, started)
+            await asyncio.sleep(0)  # all take in what has arrived before one goes on: the same work in a row is faster
+            return response
         except (aiohttp.ClientError, OSError, ValueError) as error:
             trouble, words = diagnosis(error)
         response = failed(request, trouble, words, asked=asked, seconds=loop.time() - started)
@@ -112,7 +114,7 @@ class Live:
         headers = request_headers(request, self.settings.user_agent)
         async with self._open().get(url, headers=headers, allow_redirects=False) as wire:
             received = decoded_headers(wire.raw_headers)
-            if sum(len(name) + len(value) for name, value in received) > self.settings.headers_limit:
+            if sum([len(name) + len(value) for name, value in received]) > self.settings.headers_limit:
                 raise TooManyHeadersError
             trouble, words = await self._read(wire, request, asking)
             inflated = asking.body.body if asking.body else b""
@@ -140,6 +142,8 @@ class Live:
                 if asking.body.full:
                     wire.close()
                     return (Trouble.NONE, "") if keep else (Trouble.SIZE, f"the body passes the cap of {cap} bytes")
+                if wire.content.at_eof():
+                    break
             asking.body.finish()
         except InflateError as error:
             wire.close()
