@@ -23,6 +23,7 @@ class SiteAccount:
     channels: Counter[str] = field(default_factory=Counter)
     """Stories by the way in which their URL was found first."""
     errors: Counter[str] = field(default_factory=Counter)
+    """What went wrong with requests that were made, by kind."""
 
 
 class Summary:
@@ -51,8 +52,9 @@ class Summary:
 
     def _fetched(self, event: Fetched) -> None:
         account = self.sites[site(event.url)]
-        if event.outcome is not Outcome.REFUSED:
-            account.requests += 1
+        if event.outcome is Outcome.REFUSED:  # nobody was asked: no request and no error, see `frontier.skipped`
+            return
+        account.requests += 1
         account.wire_bytes += event.wire_bytes
         account.not_modified += event.outcome is Outcome.UNCHANGED
         self.changes += event.changed
