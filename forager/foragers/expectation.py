@@ -2,8 +2,9 @@
 
 - A page visited before brings news at a rate λ: hits per hour, drawn towards the mean of its kind while little is
   known. After t hours a list of links is worth λt, a single text 1 − e^(−λt). If a page that links here just had news,
-  times the *lift*: the ratio hits / predicted that such visits had until now. For lists the wait counts as well, by
-  `patience` and `breadth`: what was not looked at for long is worth more, so that the delays of all add up to less.
+  times the *lift*: the ratio hits / predicted that such visits had until now. How far λ is drawn towards the mean is
+  learned as well: where pages of a kind are much alike, a single hit is luck and no reason to come back often.
+- Pages are not ordered by worth alone: what changes seldom goes further forward by `breadth`, and so does a fresh link.
 - A *fresh* link, met when a known page was visited again, is worth the share of such links of that page that turned out
   to be new documents. Fresh links go first: the harvest is taken before more is looked for.
 - *Backlog*, met on the first visit of a page, is worth what such links brought on average, by how many pages link there
@@ -19,7 +20,28 @@ from numpy.typing import NDArray
 
 from forager.compiling import compiled
 from forager.foragers.kernels import best
-from forager.foragers.table import BACKLOG, DEGREES, FRESH, HUB, LIFT, TEXT, Page, Priors
+from forager.foragers.table import BACKLOG, DEGREES, FRESH, HUB, LIFT, SPREAD, TEXT, Page, Priors
+
+LIKE_MOST = 1000.0
+"""However alike pages are, after so many hours of watching a page counts for itself as much as its kind does."""
+
+
+@compiled
+def likeness(kind: int, means: NDArray[np.float64], prior: Priors) -> float:
+    """Hours of watching after which a page's own rate weighs as much as the mean of its kind.
+
+    If hits come at random and rates follow a gamma distribution, that is their mean over their variance, and
+    E(x − λh)² = λh for a page of rate λ: what the squares exceed that by is the variance of λ times h².
+    """
+    mean: float = means[kind, 0] / means[kind, 1]
+    xx, xh = means[SPREAD + 2 * kind]
+    hh, hours = means[SPREAD + 2 * kind + 1]
+    guess = prior.prior_weight * (prior.max_age / 3600) ** 2
+    excess = xx - 2 * mean * xh + mean * mean * hh - mean * hours
+    variance = (excess + guess * mean / prior.prior_hours) / (hh + guess)
+    if mean >= variance * LIKE_MOST:
+        return LIKE_MOST
+    return max(prior.prior_hours, mean / variance)
 
 
 @compiled
@@ -27,7 +49,8 @@ def rate_of(page: Page, means: NDArray[np.float64], prior: Priors) -> float:
     """λ in news per hour. For single texts, where several changes look like one, corrected as −ln(1 − share) / gap."""
     kind = HUB if page.hub else TEXT
     mean: float = means[kind, 0] / means[kind, 1]
-    linear = (page.hits + prior.prior_hours * mean) / (page.hours + prior.prior_hours)
+    weight = likeness(kind, means, prior)
+    linear = (page.hits + weight * mean) / (page.hours + weight)
     if page.hub or page.visits < 2 or page.hours <= 0:
         return linear
     gap = page.hours / (page.visits - 1)
@@ -68,10 +91,7 @@ def worth_of(
     page: Page = table[url]
     if page.visits > 0:
         news = _mean_news(page, means, prior, now)
-        if not page.hub:
-            return 1 - math.exp(-news), False
-        hours = max(0.0, now - (page.asked if page.awaited else page.last)) / 3600
-        return news * (hours / prior.patience) ** prior.breadth, False
+        return news if page.hub else 1 - math.exp(-news), False
     if page.awaited and now - page.asked < prior.retry_after:
         return 0.0, False
     if not page.fresh or now - page.met > prior.max_age:
@@ -85,6 +105,23 @@ def worth_of(
         return mean, True
     source: Page = table[page.revealer]
     return (source.paid + prior.prior_links * mean) / (source.followed + prior.prior_links), True
+
+
+@compiled
+def rank_of(
+    table: NDArray[np.void], url: int, means: NDArray[np.float64], prior: Priors, now: float
+) -> tuple[float, float, bool]:
+    """What a page is ordered by; the new documents expected of it, and whether it is a fresh link."""
+    worth, fresh = worth_of(table, url, means, prior, now)
+    if fresh:
+        return worth * prior.fresh_first, worth, fresh
+    page: Page = table[url]
+    breadth = prior.breadth if page.hub else prior.text_breadth
+    if page.visits == 0 or breadth == 0 or worth <= 0:
+        return worth, worth, fresh
+    kind = HUB if page.hub else TEXT
+    mean: float = means[kind, 0] / means[kind, 1]
+    return worth * (mean / rate_of(page, means, prior)) ** breadth, worth, fresh
 
 
 @compiled
@@ -103,14 +140,21 @@ def pick(
     """
     ranks, most = np.empty(len(urls)), 0.0
     for i in range(len(urls)):
-        worth, fresh = worth_of(table, urls[i], means, priors[0], now)
+        ranks[i], worth, _ = rank_of(table, urls[i], means, priors[0], now)
         most = max(most, worth)
-        ranks[i] = worth * priors[0].fresh_first if fresh else worth
     if len(leaning):
         ranks *= leaning
     index = best(ranks, luck)
     worth, fresh = worth_of(table, urls[index], means, priors[0], now)
     return index, worth, fresh, most
+
+
+@compiled
+def worth_of_one(
+    table: NDArray[np.void], url: int, means: NDArray[np.float64], priors: NDArray[np.void], now: float
+) -> float:
+    """New documents expected of one page."""
+    return worth_of(table, url, means, priors[0], now)[0]
 
 
 @compiled

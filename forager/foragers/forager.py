@@ -104,7 +104,7 @@ class Forager:
         before = -1 if start else shared.states.row(self.path.urls[-1]) if self.path.urls else -1
         url = self._start(now, shared) if index is None else self.path.take(index)
         if start and self.settings.order == "expectation":
-            worth = float(shared.visits.worth(np.array([url]), now)[0][0])
+            worth = shared.visits.worth_of(url, now)
         step = self.path.go(url, before)
         self.page_links = NO_LINKS
         shared.visits.going(url, now)
@@ -162,10 +162,10 @@ class Forager:
             return
         shares = [0.0] * len(path.urls)
         if self.kind.keeps_weblog:
-            entries = np.ones(len(path.urls), dtype=np.bool_)
-            if not self.settings.weblog.texts:
-                entries = shared.visits.returns(np.asarray(path.urls, dtype=np.int64))
-            shares = self.weblog.update(path.urls, path.earned, entries.tolist())
+            urls = np.array(path.urls, dtype=np.int64)
+            texts = self.settings.weblog.texts
+            entries = np.ones(len(urls), dtype=np.bool_) if texts else shared.visits.returns(urls)
+            shares = self.weblog.update(urls, path.earned, entries)
         self.finished.append((path.first_step, path.urls, path.before, shares))
 
     # See: what is worth sending (Alg 5).
@@ -179,12 +179,13 @@ class Forager:
                 self._arrive(step, sighting)
             if sighting.ok and self._selects(sighting, now):
                 findings.append(self._finding(step, sighting, first, shared))
-        shared.pace.downloaded(sum(not sighting.free for sighting in sightings))
+        shared.pace.downloaded(sum([not sighting.free for sighting in sightings]))
         return findings
 
     def _arrive(self, step: Step, sighting: Sighting) -> None:
         self.page_links = sighting.links
-        self.path.admit(sighting.links)
+        if len(sighting.links):
+            self.path.admit(sighting.links)
         if self.kind is ForagerKind.RL and len(self.weblog) < self.settings.weblog.start_size:
             self.weblog.add(step.url)  # its start list: the seeds and the first pages visited
 

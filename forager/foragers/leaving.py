@@ -36,7 +36,8 @@ class Pace:
         return self.hits / self.downloads if self.downloads else 0.0
 
     def downloaded(self, count: int) -> None:
-        self.hits, self.downloads = after(self.hits, self.downloads, float(self.memory), float(count))
+        if count:
+            self.hits, self.downloads = after(self.hits, self.downloads, float(self.memory), float(count))
 
     def hit(self) -> None:
         self.hits += 1

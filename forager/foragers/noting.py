@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from forager.compiling import compiled
 from forager.foragers.expectation import rate_of, sort_of
 from forager.foragers.kernels import append
-from forager.foragers.table import ATTEMPTS, BACKLOG, DEGREES, FRESH, HUB, LIFT, REVEALED_MOST, TEXT, Page, Priors
+from forager.foragers.table import ATTEMPTS, BACKLOG, DEGREES, FRESH, HUB, LIFT, REVEALED_MOST, SPREAD, TEXT, Page, Priors
 
 
 @compiled
@@ -55,8 +55,12 @@ def note_visit(
             news = rate_of(page, means, prior) * hours
             means[LIFT] *= prior.lift_keep
             means[LIFT, 1] += news if page.hub else 1 - math.exp(-news)
+        kind = HUB if page.hub else TEXT
+        means[SPREAD + 2 * kind, 1] += page.hits * hours
+        means[SPREAD + 2 * kind + 1, 0] += (2 * page.hours + hours) * hours
+        means[SPREAD + 2 * kind + 1, 1] += hours
+        means[kind, 1] += hours
         page.hours += hours
-        means[HUB if page.hub else TEXT, 1] += hours
     if hub and not page.hub:
         page.hub = True
         append(hubs, url)
@@ -72,6 +76,14 @@ def note_going(table: NDArray[np.void], url: int, now: float) -> None:
     page: Page = table[url]
     page.awaited = True
     page.asked = now
+
+
+@compiled
+def note_arrived(table: NDArray[np.void], url: int) -> bool:
+    """Nobody is on the way any more; whether the page was seen once at most."""
+    page: Page = table[url]
+    page.awaited = False
+    return page.visits <= 1
 
 
 @compiled
@@ -177,7 +189,10 @@ def note_credit(table: NDArray[np.void], url: int, revealer: int, means: NDArray
             return
         source.paid += 1
         means[FRESH, 0] += 1
+    kind = HUB if source.hub else TEXT
+    means[SPREAD + 2 * kind, 0] += 2 * source.hits + 1
+    means[SPREAD + 2 * kind, 1] += source.hours
+    means[kind, 0] += 1
     source.hits += 1
-    means[HUB if source.hub else TEXT, 0] += 1
     if source.lifted:
         means[LIFT, 0] += 1

@@ -3,9 +3,18 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.foragers.expectation import chances, pick, rates, returning, worths
+from forager.foragers.expectation import chances, pick, rates, returning, worth_of_one, worths
 from forager.foragers.kernels import highest
-from forager.foragers.noting import note_credit, note_going, note_links, note_many, note_shown, note_signal, note_visit
+from forager.foragers.noting import (
+    note_arrived,
+    note_credit,
+    note_going,
+    note_links,
+    note_many,
+    note_shown,
+    note_signal,
+    note_visit,
+)
 from forager.foragers.ranking import fresh_links, most_promising
 from forager.foragers.saving import pack, unpack
 from forager.foragers.settings import ExpectationSettings
@@ -66,6 +75,11 @@ class VisitStatistics:
         """For each page the new documents expected of a download now, and whether it is a fresh link."""
         self.reserve(highest(urls) + 1)
         return worths(self._table, urls, self._means, self._priors, now)
+
+    def worth_of(self, url: UrlId, now: float) -> float:
+        """The new documents expected of one page."""
+        self.reserve(url + 1)
+        return worth_of_one(self._table, url, self._means, self._priors, now)
 
     def pick(
         self, urls: NDArray[np.int64], now: float, leaning: NDArray[np.float64], luck: float
@@ -133,8 +147,7 @@ class VisitStatistics:
     def arrived(self, url: UrlId) -> bool:
         """The way ended at a shared copy: as if nobody had gone. Whether that copy is of the page's first visit."""
         self.reserve(url + 1)
-        self._table["awaited"][url] = False
-        return bool(self._table["visits"][url] <= 1)
+        return note_arrived(self._table, url)
 
     def visit(
         self, url: UrlId, when: float, *, ok: bool = True, hub: bool = False, links: NDArray[np.int64] = NO_LINKS

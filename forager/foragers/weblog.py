@@ -1,14 +1,64 @@
 """The weblog: pages from which good paths started, with what those paths earned (Alg 1, Alg 6)."""
 
 from collections.abc import Iterable, Sequence
-from itertools import accumulate
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from forager.compiling import compiled
 from forager.foragers.settings import WeblogSettings
 from forager.terms import UrlId
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+
+
+@compiled
+def _rank(urls: IntArray, values: FloatArray) -> None:
+    """The largest values first; among equals those that stood first. Fast if little is out of order."""
+    for i in range(1, len(urls)):
+        url, value, place = urls[i], values[i], i
+        while place > 0 and values[place - 1] < value:
+            urls[place], values[place] = urls[place - 1], values[place - 1]
+            place -= 1
+        urls[place], values[place] = url, value
+
+
+@compiled
+def _find(urls: IntArray, url: int) -> int:
+    """Where a page stands; -1 if nowhere."""
+    for place in range(len(urls)):
+        if urls[place] == url:
+            return place
+    return -1
+
+
+@compiled
+def _learn(
+    urls: IntArray, values: FloatArray, path: IntArray, earned: FloatArray, entries: NDArray[np.bool_], step: float
+) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Entries and values after a path, best first, and the share that each page takes of anything earned still later."""
+    known, count = len(urls), len(urls)
+    shares, gains = np.zeros(len(path)), earned.copy()
+    for i in range(len(path) - 2, -1, -1):
+        gains[i] = gains[i + 1] + earned[i]
+    after, worth = np.empty(known + len(path), np.int64), np.empty(known + len(path))
+    after[:known], worth[:known] = urls, values
+    for i in range(len(path)):
+        if not entries[i]:
+            continue
+        place = _find(urls, path[i])
+        shares[i] = 1.0 if place < 0 else step
+        if place >= 0:
+            worth[place] = values[place] + step * (gains[i] - values[place])
+            continue
+        place = _find(after[:count], path[i])
+        if place < 0:
+            place, count = count, count + 1
+        after[place], worth[place] = path[i], gains[i]
+    _rank(after[:count], worth[:count])
+    return after[:count], worth[:count], shares
 
 
 class Weblog:
@@ -16,80 +66,79 @@ class Weblog:
 
     def __init__(self, settings: WeblogSettings, entries: Iterable[tuple[UrlId, float]] = ()) -> None:
         self.settings = settings
-        self._values: dict[UrlId, float] = {}
-        self._keep(dict(entries))
+        given = dict(entries)
+        self._urls: IntArray = np.fromiter(given.keys(), dtype=np.int64, count=len(given))
+        self._values: FloatArray = np.fromiter(given.values(), dtype=np.float64, count=len(given))
+        self._keep(self._urls, self._values)
 
     def __len__(self) -> int:
-        return len(self._values)
+        return len(self._urls)
 
     def __contains__(self, url: UrlId) -> bool:
-        return url in self._values
+        return _find(self._urls, url) >= 0
 
     def __repr__(self) -> str:
         return f"<Weblog {len(self)} of {self.settings.size}>"
 
     @property
     def entries(self) -> list[tuple[UrlId, float]]:
-        return list(self._values.items())
+        return [(UrlId(url), value) for url, value in zip(self._urls.tolist(), self._values.tolist(), strict=True)]
 
     @property
     def start_list(self) -> list[UrlId]:
         """The best pages to start from."""
-        return list(self._values)[: self.settings.start_size]
+        return [UrlId(url) for url in self._urls[: self.settings.start_size].tolist()]
 
     @property
-    def urls(self) -> NDArray[np.int64]:
+    def urls(self) -> IntArray:
         """All pages, best first; do not change it."""
         return self._urls
 
     @property
-    def values(self) -> NDArray[np.float64]:
+    def values(self) -> FloatArray:
         """Their values, in the same order; do not change it."""
-        return self._worths
+        return self._values
 
-    def update(self, path: Sequence[UrlId], earned: Sequence[float], entries: Sequence[bool]) -> list[float]:
+    def update(
+        self, path: Sequence[UrlId] | IntArray, earned: Sequence[float], entries: Sequence[bool] | NDArray[np.bool_]
+    ) -> list[float]:
         """Learn from a finished path: its pages, what each step earned, and which pages may be entries (Alg 1).
 
         Returns how much of anything earned still later each page would take: 1 for new entries, β for known ones, 0 for
         pages that may not be entries.
         """
-        gains = list(accumulate(reversed(earned)))[::-1]
-        after, shares = dict(self._values), []
-        for url, gain, allowed in zip(path, gains, entries, strict=True):
-            known = self._values.get(url)
-            share = (1.0 if known is None else self.settings.step) if allowed else 0.0
-            if allowed:
-                after[url] = gain if known is None else known + share * (gain - known)
-            shares.append(share)
-        if path:
-            self._keep(after)
-        return shares
+        steps, allowed = np.asarray(path, dtype=np.int64), np.asarray(entries, dtype=np.bool_)
+        gained = np.array(earned, dtype=np.float64)
+        urls, values, shares = _learn(self._urls, self._values, steps, gained, allowed, self.settings.step)
+        self._urls, self._values = urls[: self.settings.size], values[: self.settings.size]
+        return [float(share) for share in shares]
 
     def top_up(self, path: Sequence[UrlId], shares: Sequence[float], amount: float) -> None:
         """A reinforcement that came after its path was learned: `path` up to the step that earned it."""
-        after = dict(self._values)
+        values = self._values.copy()
         for url, share in zip(path, shares, strict=True):
-            if url in after:
-                after[url] += share * amount
-        self._keep(after)
+            place = _find(self._urls, url)
+            if place >= 0:
+                values[place] += share * amount
+        self._keep(self._urls.copy(), values)
 
     def add(self, url: UrlId, value: float = 0.0) -> None:
         """A new entry, if it is not known yet."""
-        if url not in self._values:
-            self._keep({**self._values, url: value})
+        if url not in self:
+            self._keep(np.append(self._urls, np.int64(url)), np.append(self._values, value))
 
     def split(self, rng: np.random.Generator) -> "Weblog":
         """Give away a random half with its values; an odd entry stays here (Alg 6)."""
-        given = {UrlId(int(url)) for url in rng.permutation(self._urls)[: len(self) // 2]}
-        child = Weblog(self.settings, [entry for entry in self.entries if entry[0] in given])
-        self._keep({url: value for url, value in self._values.items() if url not in given})
+        given = np.isin(self._urls, rng.permutation(self._urls)[: len(self) // 2])
+        child = type(self)(self.settings)
+        child._keep(self._urls[given], self._values[given])
+        self._keep(self._urls[~given], self._values[~given])
         return child
 
     def copy(self) -> Self:
         return type(self)(self.settings, self.entries)
 
-    def _keep(self, values: dict[UrlId, float]) -> None:
-        ranked = sorted(values, key=values.__getitem__, reverse=True)  # stable: older entries first on ties
-        self._values = {url: values[url] for url in ranked[: self.settings.size]}
-        self._urls = np.fromiter(self._values.keys(), dtype=np.int64, count=len(self._values))
-        self._worths = np.fromiter(self._values.values(), dtype=np.float64, count=len(self._values))
+    def _keep(self, urls: IntArray, values: FloatArray) -> None:
+        """From now on these are the entries, as many as there is room for."""
+        _rank(urls, values)
+        self._urls, self._values = urls[: self.settings.size], values[: self.settings.size]

@@ -5,10 +5,12 @@ Efficiencies, freshness and age as in the foragers paper, section 3.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isnan
 
 import numpy as np
 from numpy.typing import NDArray
 
+from forager.compiling import compiled
 from forager.foragers.sighting import Reinforcement
 from forager.measures.delay import Delay, delay
 from forager.measures.efficiency import Efficiency, ratio
@@ -53,6 +55,18 @@ class Sample:
     accepted: int
 
 
+@compiled
+def _changes(
+    urls: NDArray[np.int64], held: NDArray[np.int64], begin: NDArray[np.int64], time: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """When each page changed away from the version held of it; inf if it has not yet."""
+    out = np.empty(len(urls))
+    for i in range(len(urls)):
+        following = held[urls[i]] + 1
+        out[i] = time[following] if following < begin[urls[i] + 1] else np.inf
+    return out
+
+
 class Account:
     """Takes notes during a replay, gives figures after it.
 
@@ -72,6 +86,7 @@ class Account:
         self.sent = 0
         self.samples: list[Sample] = []
         self._stored = np.full(world.tape.pages, -1, dtype=np.int64)
+        self._stores = np.zeros(world.tape.pages, dtype=np.bool_)
         self.due = self.start + SAMPLE
         """When the next sample is to be taken."""
 
@@ -88,9 +103,9 @@ class Account:
 
     def _accept(self, url: int, version: int, now: float, recrawl: bool) -> None:
         self.accepted[recrawl] += 1
-        self._stored[url] = version
+        self._stored[url], self._stores[url] = version, True
         row = self.truth.of_version.item(version)
-        if row >= 0 and np.isnan(self.found[row]):
+        if row >= 0 and isnan(self.found.item(row)):
             self.found[row] = now
 
     def watch(self, now: float) -> None:
@@ -103,11 +118,9 @@ class Account:
 
     def _outdated(self) -> NDArray[np.float64]:
         """When each document's page changed away from the stored version; inf if it has not yet."""
-        urls = np.flatnonzero(self._stored >= 0)
-        held = self._stored[urls] if self.updates else self.world.held[urls]
-        last = self.world.tape.version_start[urls + 1] - 1
-        following = self.world.tape.time[np.minimum(held + 1, last)]
-        return np.where(held < last, following, np.inf)
+        columns = self.world.columns
+        held = self._stored if self.updates else columns.held
+        return _changes(np.flatnonzero(self._stores), held, columns.begin, columns.time)
 
     def figures(self, found_urls: int, *, warm_up: float = 0.0) -> Figures:
         """The figures of the whole replay; documents there at the very start never count."""
