@@ -84,7 +84,7 @@ def simulate(
             chosen = best(score.scores(states), states.last, k)
         changed = outdated_at[chosen] <= cycle
         outdated = int(np.count_nonzero(outdated_at <= cycle))
-        brought = None if finder is None else finder.visit(chosen, cycle)
+        brought = None if finder is None else finder.visit(chosen, cycle) * (cycle > 0)  # before, it is a backlog
         history.note_all(chosen, float(cycle), changed, brought)
         outdated_at[chosen] = np.where(following[cycle, chosen] < log.cycles, following[cycle, chosen], np.inf)
         if cycle >= warmup:

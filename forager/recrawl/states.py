@@ -41,7 +41,7 @@ class States:
     last_change: FloatArray = field(default_factory=_empty)
     """The last visit that saw a change; the first visit if none did."""
     documents: FloatArray = field(default_factory=_empty)
-    """New documents brought so far."""
+    """New documents brought so far; not what the first visit found, which had gathered for nobody knows how long."""
     interval: FloatArray = field(default_factory=_empty)
     """The revisit interval of the adaptive rule."""
     rate: FloatArray = field(default_factory=_empty)

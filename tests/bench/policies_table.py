@@ -8,6 +8,7 @@ on the second half, in five folds of pages.
     python tests/bench/policies_table.py --full               417,048 pages, 300 x 50, one seed per fold
     python tests/bench/policies_table.py --log emacs          a real log: files of GNU Emacs, weekly, 2001 to 2014
     python tests/bench/policies_table.py --log emacs --time   the same, across time
+    python tests/bench/policies_table.py --log pages --time   synthetic text pages, hourly; --log sections: section pages
     python tests/bench/policies_table.py --log hubs --worlds 5      130 synthetic section pages, 6 per hour: discovery
 """
 
@@ -17,12 +18,15 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from brdc_like import PAGES, brdc_like
 from hub_world import hub_world
 
 from forager.chance import stream
+from forager.imports.log_of_tape import log_of_tape
+from forager.imports.tables import import_tables
 from forager.recrawl.comparison import Judged, half_interval, victories
 from forager.recrawl.discovery import Greedy
 from forager.recrawl.formula import text_of
@@ -47,6 +51,8 @@ def read(arguments: argparse.Namespace) -> ChangeLog:
     if arguments.log == "brdc":
         return brdc_like(arguments.pages or (PAGES if arguments.full else 20_000), rhythm=arguments.rhythm)
     sys.path.insert(0, str(Path(__file__).parent.parent))
+    if arguments.log in ("pages", "sections"):
+        return recorded(arguments.log, arguments.world).shuffled(stream(0, "policies table"))
     from change_corpora import emacs_log
 
     log = emacs_log(2015, 2021, 1) if arguments.log == "emacs-daily" else emacs_log()
@@ -56,6 +62,20 @@ def read(arguments: argparse.Namespace) -> ChangeLog:
 def hub_worlds(arguments: argparse.Namespace) -> list[ChangeLog]:
     seeds = range(arguments.world, arguments.world + arguments.worlds)
     return [hub_world(seed).shuffled(stream(0, "policies table")) for seed in seeds]
+
+
+def recorded(kind: str, seed: int) -> ChangeLog:
+    """The hourly changes of a synthetic world shaped like a recording: text pages, or section pages."""
+    from simulation.recorded_like import HubWorld, PageWorld, write_hubs, write_pages
+
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        if kind == "pages":
+            write_pages(folder, PageWorld(seed=seed))
+        else:
+            write_hubs(folder, HubWorld(seed=seed), articles=False)
+        tape = import_tables(folder, origin=kind, identity="text" if kind == "pages" else "link").tape
+    return replace(log_of_tape(tape, 3600.0), documents=None)
 
 
 def on_other_pages(log: ChangeLog) -> list[Parts]:
@@ -97,14 +117,14 @@ def wishes(arguments: argparse.Namespace) -> dict[str, GPSettings]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--log", choices=("brdc", "emacs", "emacs-daily", "hubs"), default="brdc")
+    parser.add_argument("--log", choices=("brdc", "emacs", "emacs-daily", "hubs", "pages", "sections"), default="brdc")
     parser.add_argument("--time", action="store_true", help="learn from the first half of time, judge on the second")
     parser.add_argument("--fitness", default="ndcg,freshness", help="changerate, ndcg, freshness; with commas")
     parser.add_argument("--terminals", default="basic,all,extended", help="sets to learn with; with commas")
     parser.add_argument("--full", action="store_true", help="the papers' number of pages and population")
     parser.add_argument("--pages", type=int, default=0)
     parser.add_argument("--rhythm", action="store_true", help="busy pages change at even intervals (brdc)")
-    parser.add_argument("--world", type=int, default=0, help="seed of the first hub world")
+    parser.add_argument("--world", type=int, default=0, help="seed of the synthetic world, the first of the hub worlds")
     parser.add_argument("--worlds", type=int, default=1, help="hub worlds, each with a function of its own")
     parser.add_argument("--k", type=float, default=0.0, help="pages per cycle as a share; default 5%%, hubs 6 of 130")
     parser.add_argument("--population", type=int, default=0)

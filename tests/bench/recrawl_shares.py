@@ -1,10 +1,12 @@
-"""Fleet and scheduler at equal budgets in replays of Newsroom tapes: shares, policies, breadth. Mean ± 95% interval.
+"""Fleet and scheduler at equal budgets in replays: shares and policies. Mean ± 95% interval.
 
-    python tests/bench/recrawl_shares.py [--seeds 4] [--days 4] [--budget 20 --budget 60] [--first 501]
+    python tests/bench/recrawl_shares.py [--world newsroom] [--seeds 3] [--days 4] [--budget 30] [--first 501]
 
-Every line is one way to spend the same downloads per hour on the same tapes. `learned` is a score function evolved
-(GP4C, basic terminals, freshness) on the tape of another newsroom than those replayed. A `*` marks lines that differ from
-the default in a paired t-test (p < 0.05).
+Worlds: tapes of Newsrooms, and tapes shaped like recordings (`tests/simulation/recorded_like.py`): text pages (72 downloads
+an hour), section pages (6 and 12), section pages with their articles (60). Every line is one way to spend the same
+downloads per hour on the same tapes. `learned` is a score function evolved (GP4C, Extended, for discovery where lists
+show documents, else for NDCG) on another tape than those replayed. A `*` marks lines that differ from the default in a
+paired t-test (p < 0.05).
 """
 
 import argparse
@@ -22,27 +24,32 @@ from forager.clock import WallClock
 from forager.foragers.settings import ForagerKind
 from forager.imports.from_newsroom import tape_of_newsroom
 from forager.imports.log_of_tape import log_of_tape
+from forager.imports.tables import import_tables
 from forager.recrawl.formula import text_of
+from forager.recrawl.gp import learning
 from forager.recrawl.gp.retrain import learn
-from forager.recrawl.gp.settings import GPSettings
+from forager.recrawl.gp.settings import GPSettings, Measure
 from forager.recrawl.learned import Learned, to_text
 from forager.settings import load
 from forager.simulation.compare import FIGURES
 from forager.simulation.jobs import Job, Played, play_all
+from forager.simulation.seeds import default_seeds
 from forager.terms import UrlId
 from forager.world.newsroom.newsroom import Newsroom
 from forager.world.newsroom.settings import NewsroomSettings
 from forager.world.tape.columns import Tape, save
 
 SHOWN = ("coverage", "lasting", "late_hours", "requests_per_story", "freshness")
-DEFAULT = "80/20, worth (default)"
-CYCLE = 900.0
+DEFAULT = "default: 80/20, worth"
+HOUR = 3600.0
 PAPERS = 3
+BUDGETS = {"newsroom": (20.0, 60.0), "pages": (72.0,), "sections": (6.0, 12.0), "articles": (60.0,)}
+IDENTITY = {"pages": "text", "sections": "link", "articles": "url"}
 
 
-def ways(function: Path) -> dict[str, list[str]]:
+def ways(function: Path, cycle: float) -> dict[str, list[str]]:
     """How the budget is spent, by name: the settings of each way."""
-    alone = "crawl.recrawl_share=1"
+    alone, learned = "crawl.recrawl_share=1", [f"crawl.policy={function}", f"crawl.cycle={cycle:g}s"]
     return {
         DEFAULT: [],
         "50/50, worth": ["crawl.recrawl_share=0.5"],
@@ -50,27 +57,40 @@ def ways(function: Path) -> dict[str, list[str]]:
         "scheduler alone, worth": [alone],
         "scheduler alone, azar-rate": [alone, "crawl.policy=azar-rate"],
         "scheduler alone, t2": [alone, "crawl.policy=t2"],
-        "scheduler alone, learned": [alone, f"crawl.policy={function}"],
-        "scheduler alone, age": [alone, "crawl.policy=age"],
-        "80/20, t2": ["crawl.policy=t2"],
-        "80/20, learned": [f"crawl.policy={function}"],
-        "80/20, worth, breadth 0.5": ["forager.expectation.breadth=0.5"],
-        "80/20, worth, breadth 1": ["forager.expectation.breadth=1"],
+        "scheduler alone, learned": [alone, *learned],
+        "oldest first (fixed revisit)": [alone, "crawl.policy=age"],
+        "80/20, azar-rate": ["crawl.policy=azar-rate"],
+        "80/20, learned": learned,
     }
 
 
-def tape_of(seed: int, days: float) -> Tape:
-    usual = NewsroomSettings()
-    return tape_of_newsroom(Newsroom(replace(usual, seed=seed, days=days, papers=usual.papers[:PAPERS]), WallClock()))
+def tape_of(world: str, seed: int, days: float) -> Tape:
+    if world == "newsroom":
+        usual = NewsroomSettings()
+        settings = replace(usual, seed=seed, days=days, papers=usual.papers[:PAPERS])
+        return tape_of_newsroom(Newsroom(settings, WallClock()))
+    sys.path.insert(0, str(Path(__file__).parent.parent.parent))
+    from tests.simulation.recorded_like import HubWorld, PageWorld, write_hubs, write_pages
+
+    with TemporaryDirectory() as folder:
+        if world == "pages":
+            write_pages(Path(folder), PageWorld(seed=seed, steps=round(24 * days)))
+        else:
+            write_hubs(Path(folder), HubWorld(seed=seed, hours=round(24 * days)), articles=world == "articles")
+        return import_tables(Path(folder), origin=f"synthetic {world}", identity=IDENTITY[world]).tape
 
 
-def learned_on(tape: Tape) -> Learned:
+def learned_on(tape: Tape, cycle: float, budget: float) -> Learned:
     """A small GP4C run on the changes of a tape."""
-    log = log_of_tape(tape, CYCLE)
-    settings = GPSettings(terminals="basic", fitness="freshness", population=40, generations=8, seeds=1, k=0.01)
-    train, validation = log.shuffled(stream(1, "pages")).folds(2)
-    best = learn(train, validation, settings, seed=1)
-    return Learned(best.tree, "basic", "freshness", best.train, best.validation)
+    log = log_of_tape(tape, cycle)
+    fitness: Measure = "ndcg" if log.documents is None else "discovery"
+    share = min(0.5, budget * cycle / HOUR / log.pages)
+    how = GPSettings(
+        terminals="extended", fitness=fitness, population=60, generations=10, seeds=1, k=share, young=24 * HOUR / cycle
+    )
+    train, validation = learning.split(log, how, stream(1, "pages"))
+    best = learn(train, validation, how, seed=1)
+    return Learned(best.tree, "extended", fitness, best.train, best.validation)
 
 
 def cell(values: Sequence[float], usual: Sequence[float]) -> str:
@@ -84,48 +104,58 @@ def cell(values: Sequence[float], usual: Sequence[float]) -> str:
 
 def table(played: Sequence[Played], names: Sequence[str], seeds: int) -> None:
     rows = {name: played[place * seeds : (place + 1) * seeds] for place, name in enumerate(names)}
-    print(f"{'':<28}" + "".join(f"{figure:>19}" for figure in SHOWN))
+    print(f"{'':<30}" + "".join(f"{figure:>19}" for figure in SHOWN))
     for name, row in rows.items():
         cells = [
             cell([FIGURES[figure](one.figures) for one in row], [FIGURES[figure](one.figures) for one in rows[DEFAULT]])
             for figure in SHOWN
         ]
-        print(f"{name:<28}" + "".join(f"{one:>19}" for one in cells))
+        print(f"{name:<30}" + "".join(f"{one:>19}" for one in cells))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=4)
-    parser.add_argument("--first", type=int, default=501, help="seed of the first newsroom")
+    parser.add_argument("--world", choices=tuple(BUDGETS), default="newsroom")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument(
+        "--first", type=int, default=501, help="seed of the first world; the one before is learned from"
+    )
     parser.add_argument("--days", type=float, default=4.0)
     parser.add_argument("--budget", type=float, action="append", help="downloads per hour; may be repeated")
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()
+    cycle = HOUR / 4 if options.world == "newsroom" else HOUR
     with TemporaryDirectory() as folder:
-        tapes = [Path(folder) / str(number) for number in range(options.seeds)]
-        for number, path in enumerate(tapes):
-            save(tape_of(options.first + number, options.days), path)
-        function = learned_on(tape_of(options.first - 1, options.days))
-        path = Path(folder) / "function.json"
-        path.write_text(to_text(function), encoding="utf-8")
-        print(f"learned on newsroom {options.first - 1}: {text_of(function.tree)}")
-        for budget in options.budget or (20.0, 60.0):
-            chosen = ways(path)
+        tapes: list[tuple[Path, tuple[UrlId, ...]]] = []
+        for number in range(options.seeds):
+            tape, path = tape_of(options.world, options.first + number, options.days), Path(folder) / str(number)
+            save(tape, path)
+            homes = tuple(map(UrlId, range(PAPERS))) if options.world == "newsroom" else tuple(default_seeds(tape))
+            tapes.append((path, homes))
+        for budget in options.budget or BUDGETS[options.world]:
+            function = learned_on(tape_of(options.world, options.first - 1, options.days), cycle, budget)
+            path = Path(folder) / f"function {budget:g}.json"
+            path.write_text(to_text(function), encoding="utf-8")
+            print(
+                f"\n{options.world}, {budget:g} downloads per hour, {options.seeds} of {options.days:g} days; ", end=""
+            )
+            print(f"learned for {function.fitness}: {text_of(function.tree)}", flush=True)
+            chosen = ways(path, cycle)
             jobs = [
                 Job(
                     tape,
                     ForagerKind.WL,
                     budget,
                     options.first + number,
-                    tuple(map(UrlId, range(PAPERS))),
+                    homes,
                     load(Path("/dev/null"), overrides).settings,
-                    warm_up=12 * 3600.0,
+                    warm_up=(12 if options.world == "newsroom" else 48) * HOUR,
                 )
                 for overrides in chosen.values()
-                for number, tape in enumerate(tapes)
+                for number, (tape, homes) in enumerate(tapes)
             ]
             played = play_all(jobs, workers=options.workers, done=lambda count: print(count, end=" ", file=sys.stderr))
-            print(f"\n{budget:g} downloads per hour, {options.seeds} newsrooms of {options.days:g} days")
+            print(file=sys.stderr)
             table(played, list(chosen), options.seeds)
 
 

@@ -80,3 +80,18 @@ def test_discovery_pays_early_finds_more() -> None:
     assert judge(("hub",)) == 1.0
     assert judge(("t",)) == pytest.approx(0.9)  # pages 0, 1, 0 … from cycle 2 on: found in cycle 4, one cycle late
     assert judge(("-", 0.0, "hub")) == 0.0
+
+
+def test_what_a_list_showed_when_it_was_seen_first_is_no_pace() -> None:
+    """List 0 begins with ten documents and brings no more; list 1 brings one an hour, each gone within the hour."""
+    hours = np.arange(1, 6)
+    document, page = np.arange(15), np.repeat([0, 1], [10, 5])
+    first, last = np.concatenate([np.zeros(10, dtype=np.int64), hours]), np.concatenate([np.full(10, 5), hours])
+    changed = np.zeros((2, 6), dtype=np.bool_)
+    changed[1, 1:] = True
+    log = ChangeLog(changed, documents=Documents(document, page, first, last))
+    by_pace = ("docs",)
+    found = simulate(log, Formula.of(by_pace), RecrawlSettings(k=0.5, warmup=2)).discovery
+    assert found is not None
+    assert (found.documents, len(found.delays)) == (4, 4)  # those of hours 2 to 5; by the backlog it would be list 0
+    assert PagewiseSimulation(log, 0.5, 2).worth(by_pace, 24.0) == 1.0

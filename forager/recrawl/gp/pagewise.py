@@ -121,7 +121,7 @@ def _simulate(program, warmup, k, hours, following, discount, ideal, table, rate
                 at = entry[page]
                 if last[at] >= cycle and found[document[at]] < 0:
                     found[document[at]] = cycle
-                    table[DOCUMENTS, page] += 1.0
+                    table[DOCUMENTS, page] += cycle > 0  # the first visit finds a backlog, which tells no pace
                 entry[page] += 1
         if cycle >= warmup:
             best = ideal[min(k, outdated)]
