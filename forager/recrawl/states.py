@@ -15,7 +15,7 @@ from forager.recrawl import estimators
 FloatArray = NDArray[np.float64]
 EMPTY: FloatArray = np.empty(0)
 PRIOR = 0.5
-"""Prior a of λ = (X + a)/(T + 1) in the terminals `lam`, `azar` and `gain`; ours."""
+"""Prior a of λ = (X + a)/(T + 1) in the terminals `lam`, `azar` and `gain`, and of documents in `pace`; ours."""
 
 
 def _empty() -> FloatArray:
@@ -105,6 +105,7 @@ TERMINALS: Mapping[str, Callable[[States], FloatArray]] = {
     "rate": lambda s: _told(s.rate, s),
     "hacs": lambda s: estimators.changed_since(_told(s.rate, s), s.now - _told(s.update, s)),
     "docs": lambda s: _told(s.documents, s) / np.maximum(s.n, 1.0),
+    "pace": lambda s: estimators.observed_rate(_told(s.documents, s), s.T, PRIOR),
     "hour": _hour,
     "hub": lambda s: _told(s.hub, s),
     "inlinks": lambda s: _told(s.inlinks, s),
@@ -113,7 +114,7 @@ TERMINALS: Mapping[str, Callable[[States], FloatArray]] = {
 
 BASIC = ("n", "X", "t")
 ALL = (*BASIC, "cg", "nad", "sad", "aad", "gad")
-EXTENDED = (*ALL, "T", "lam", "azar", "gain", "since", "rate", "hacs", "docs", "hour", "hub", "inlinks")
+EXTENDED = (*ALL, "T", "lam", "azar", "gain", "since", "rate", "hacs", "docs", "pace", "hour", "hub", "inlinks")
 """Ours; those that a log cannot tell are not offered."""
 
 TRAILED = frozenset({"rate", "hacs"})
@@ -136,6 +137,7 @@ MEANINGS = {
     "rate": "changes per cycle by maximum likelihood (HACS)",
     "hacs": "chance of an update since the last known one (HACS)",
     "docs": "new documents per visit",
+    "pace": "new documents per cycle, (documents + 0.5) / (T + 1)",
     "hour": "hour of the day",
     "hub": "1 for lists of links, else 0",
     "inlinks": "known pages that link here",

@@ -33,6 +33,7 @@ FORMULAS = [
     "t * X",
     "rate * t",
     "docs * t",
+    "pace * t ^ 2",
     "gad + since",
     "azar",
     "hub * t + inlinks",
@@ -66,9 +67,9 @@ def test_groups_know_kind_links_and_hour_of_their_pages(formula: str) -> None:
 
 def test_only_what_a_log_can_tell_is_offered_to_trees() -> None:
     extended = GPSettings(terminals="extended")
-    assert {"docs", "hour", "hub", "inlinks", "rate"} <= set(terminal_set(extended, hub_log(1)))
+    assert {"docs", "pace", "hour", "hub", "inlinks", "rate"} <= set(terminal_set(extended, hub_log(1)))
     daily = ChangeLog(hub_log(1).changed)
-    assert not {"docs", "hour", "hub", "inlinks"} & set(terminal_set(extended, daily))
+    assert not {"docs", "pace", "hour", "hub", "inlinks"} & set(terminal_set(extended, daily))
     assert "rate" in terminal_set(extended, daily)
 
 
@@ -90,7 +91,7 @@ def test_what_a_list_showed_when_it_was_seen_first_is_no_pace() -> None:
     changed = np.zeros((2, 6), dtype=np.bool_)
     changed[1, 1:] = True
     log = ChangeLog(changed, documents=Documents(document, page, first, last))
-    by_pace = ("docs",)
+    by_pace = ("pace",)
     found = simulate(log, Formula.of(by_pace), RecrawlSettings(k=0.5, warmup=2)).discovery
     assert found is not None
     assert (found.documents, len(found.delays)) == (4, 4)  # those of hours 2 to 5; by the backlog it would be list 0

@@ -27,8 +27,8 @@ KNOWN_RULES: tuple[Tree, ...] = (
     ("hacs",),
     ("*", "rate", "t"),
     ("*", "docs", "t"),
-    ("/", "*", "*", "docs", "n", "t", "T"),  # documents expected by their pace so far
-    ("/", "*", "*", "docs", "n", "*", "t", "t", "+", "T", 1.0),  # least summed delay of documents
+    ("*", "pace", "t"),  # the documents expected; ranks as Azar × rate of documents does
+    ("*", "pace", "*", "t", "t"),  # least summed delay of documents
 )
 """What people would try first; evolution may do better."""
 

@@ -39,6 +39,7 @@ def terminal_set(settings: GPSettings, log: ChangeLog) -> tuple[str, ...]:
     names = {"basic": BASIC, "all": ALL, "extended": EXTENDED}[settings.terminals]
     told = {
         "docs": log.documents is not None,
+        "pace": log.documents is not None,
         "hour": log.cycle < 86_400.0,
         "hub": log.hub is not None and len(np.unique(log.hub)) > 1,
         "inlinks": log.inlinks is not None and len(np.unique(log.inlinks)) > 1,

@@ -31,7 +31,7 @@ _CODES = ("number", "+", "-", "*", "/", "pow", "log", "exp")
 _NUMBER, _ADD, _SUBTRACT, _MULTIPLY, _DIVIDE, _POWER, _LOG, _EXP = range(len(_CODES))
 _TERMINALS = (
     *("n", "X", "t", "cg", "nad", "sad", "aad", "gad", "T", "lam", "azar", "gain", "since", "rate", "docs", "hour"),
-    *("hub", "inlinks", "hacs"),
+    *("hub", "inlinks", "hacs", "pace"),
 )
 _FIRST = len(_CODES)
 _HALVES = 0.5 ** np.arange(1100.0)
@@ -131,9 +131,12 @@ def _terminal(name, at, count, now, hour, table, visited, out):  # type: ignore[
         out[:count] = table[HUB, at : at + count]
     elif name == 17:
         out[:count] = table[INLINKS, at : at + count]
-    else:
+    elif name == 18:
         for i in range(count):
             out[i] = _chance(table[RATE, at + i], now - table[UPDATE, at + i])
+    else:
+        for i in range(count):
+            out[i] = (table[DOCUMENTS, at + i] + PRIOR) / (last[i] + 1.0)
 
 
 @njit(cache=True)
