@@ -17,7 +17,6 @@ from forager.recrawl.settings import RecrawlSettings
 from forager.recrawl.visit_log import VisitLog
 from forager.recrawl.watching import Watch
 from forager.store.protocol import Store
-from forager.terms import UrlId
 
 IntArray = NDArray[np.int64]
 NOWHERE: IntArray = np.empty(0, dtype=np.int64)
@@ -51,7 +50,6 @@ def make_scheduler(
         Watch(history, VisitLog() if retrain.enabled else None),
         Surroundings(shared.visits, thrift, known, shared_until, explore, groups, lately),
         leaning=shared.leaning,
-        fresh_first=shared.visits.settings.fresh_first,
         cycle=crawl.cycle,
         seeds=seeds,
     )
@@ -76,8 +74,8 @@ class Hosts:
         known = self.store.counts().known
         if known > len(self._host):
             self._host = np.resize(self._host, max(known, 2 * len(self._host)))
-        for id in range(self._size, known):
-            name = host(self.store.url(UrlId(id)))
-            self._host[id] = self._numbers.setdefault(name, len(self._numbers))
+        numbers = self._numbers
+        for id, url in enumerate(self.store.urls(self._size), self._size):
+            self._host[id] = numbers.setdefault(host(url), len(numbers))
         self._size = known
         return self._host[:known]

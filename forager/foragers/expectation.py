@@ -38,7 +38,7 @@ def likeness(kind: int, means: NDArray[np.float64], prior: Priors) -> float:
     hh, hours = means[SPREAD + 2 * kind + 1]
     guess = prior.prior_weight * (prior.max_age / 3600) ** 2
     excess = xx - 2 * mean * xh + mean * mean * hh - mean * hours
-    variance = (excess + guess * mean / prior.prior_hours) / (hh + guess)
+    variance: float = (excess + guess * mean / prior.prior_hours) / (hh + guess)
     if mean >= variance * LIKE_MOST:
         return LIKE_MOST
     return max(prior.prior_hours, mean / variance)

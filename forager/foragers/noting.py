@@ -12,7 +12,28 @@ from numpy.typing import NDArray
 from forager.compiling import compiled
 from forager.foragers.expectation import rate_of, sort_of
 from forager.foragers.kernels import append
-from forager.foragers.table import ATTEMPTS, BACKLOG, DEGREES, FRESH, HUB, LIFT, REVEALED_MOST, SPREAD, TEXT, Page, Priors
+from forager.foragers.table import (
+    ATTEMPTS,
+    BACKLOG,
+    DEGREES,
+    FRESH,
+    HUB,
+    LIFT,
+    REVEALED_MOST,
+    SPREAD,
+    TEXT,
+    Page,
+    Priors,
+)
+
+
+@compiled
+def weigh(means: NDArray[np.float64], kind: int, hits: float, hours: float, sign: float) -> None:
+    """Enter (1) a page with such a history in the sums over its kind, or take it out (−1)."""
+    means[SPREAD + 2 * kind, 0] += sign * hits * hits
+    means[SPREAD + 2 * kind, 1] += sign * hits * hours
+    means[SPREAD + 2 * kind + 1, 0] += sign * hours * hours
+    means[SPREAD + 2 * kind + 1, 1] += sign * hours
 
 
 @compiled
@@ -56,12 +77,13 @@ def note_visit(
             means[LIFT] *= prior.lift_keep
             means[LIFT, 1] += news if page.hub else 1 - math.exp(-news)
         kind = HUB if page.hub else TEXT
-        means[SPREAD + 2 * kind, 1] += page.hits * hours
-        means[SPREAD + 2 * kind + 1, 0] += (2 * page.hours + hours) * hours
-        means[SPREAD + 2 * kind + 1, 1] += hours
-        means[kind, 1] += hours
+        weigh(means, kind, page.hits, page.hours, -1.0)
         page.hours += hours
+        weigh(means, kind, page.hits, page.hours, 1.0)
+        means[kind, 1] += hours
     if hub and not page.hub:
+        weigh(means, TEXT, page.hits, page.hours, -1.0)
+        weigh(means, HUB, page.hits, page.hours, 1.0)
         page.hub = True
         append(hubs, url)
     page.visits += 1
@@ -190,9 +212,9 @@ def note_credit(table: NDArray[np.void], url: int, revealer: int, means: NDArray
         source.paid += 1
         means[FRESH, 0] += 1
     kind = HUB if source.hub else TEXT
-    means[SPREAD + 2 * kind, 0] += 2 * source.hits + 1
-    means[SPREAD + 2 * kind, 1] += source.hours
-    means[kind, 0] += 1
+    weigh(means, kind, source.hits, source.hours, -1.0)
     source.hits += 1
+    weigh(means, kind, source.hits, source.hours, 1.0)
+    means[kind, 0] += 1
     if source.lifted:
         means[LIFT, 0] += 1

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.compiling import compiled
-from forager.foragers.expectation import worth_of
+from forager.foragers.expectation import rank_of, worth_of
 from forager.foragers.table import Page
 
 
@@ -34,24 +34,36 @@ def most_promising(
     priors: NDArray[np.void],
     now: float,
     leaning: NDArray[np.float64],
-    fresh_first: float,
+    plain: bool,
     size: int,
 ) -> NDArray[np.int64]:
     """The `size` pages that promise most, by rising number; among equals the lower numbers.
 
-    A fresh link counts `fresh_first` times; `leaning` holds a factor for each page, or nothing at all. `urls` rise.
+    `plain`: by worth alone; `leaning` holds a factor for each page, or nothing at all. `urls` rise.
     """
     if len(urls) <= size:
         return urls.copy()
     keys, chosen = np.full(size, -np.inf), np.zeros(size, np.int64)
     for i in range(len(urls)):
-        worth, fresh = worth_of(table, urls[i], means, priors[0], now)
-        key = worth * fresh_first if fresh else worth
+        key, worth, _ = rank_of(table, urls[i], means, priors[0], now)
+        if plain:
+            key = worth
         if len(leaning):
             key *= leaning[i]
         if key > keys[0]:
             _sink(keys, chosen, key, urls[i])
     return np.sort(chosen)
+
+
+@compiled
+def ranks(
+    table: NDArray[np.void], urls: NDArray[np.int64], means: NDArray[np.float64], priors: NDArray[np.void], now: float
+) -> NDArray[np.float64]:
+    """What each page is ordered by."""
+    out = np.empty(len(urls))
+    for i in range(len(urls)):
+        out[i], _, _ = rank_of(table, urls[i], means, priors[0], now)
+    return out
 
 
 @compiled

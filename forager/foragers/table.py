@@ -33,7 +33,10 @@ predictions of visits with a signal; from `BACKLOG` on what backlog brought and 
 DEGREES = 6
 """Sorts of backlog by the number of pages that link there: 1, 2–3, 4–7, … 32 and more."""
 
-MEANS = BACKLOG + 2 * DEGREES
+SPREAD = BACKLOG + 2 * DEGREES
+"""From here on two rows for lists and two for texts: sums over pages with x hits in h hours, Σx² and Σxh, Σh² and Σh."""
+
+MEANS = SPREAD + 4
 
 REVEALED_MOST = 10.0
 """What the first visit of a list counts at most for the links that it reveals."""
@@ -68,14 +71,15 @@ class Priors(Protocol):
 
     prior_hours: float
     prior_links: float
+    prior_weight: float
     fresh_first: float
     lift_most: float
     max_age: float
     retry_after: float
     lift_keep: float
     backlog_keep: float
-    patience: float
     breadth: float
+    text_breadth: float
 
 
 PRIORS = np.dtype([(name, np.float64) for name in Priors.__annotations__])

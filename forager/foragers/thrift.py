@@ -3,20 +3,21 @@
 All of it is ours. Without the share a crawl can lock itself in: what is never looked at never shows its worth. The share
 is of the downloads that were made and of those that were not: a crawl that finds nothing worth a request goes on
 exploring, or it would rest for ever. And thrift is for those who can afford it: a crawl that looks too seldom finds
-documents late, and misses many. The older they are on average, the less a page must promise, and from `LATE` on nothing.
+documents late, and misses many. The older they are on average, the less a page must promise, and from `LATE` on nothing;
+found soon after they appeared, they change little.
 """
 
 from forager.compiling import compiled
 from forager.foragers.leaving import Pace
 
-LATE = 0.25
+LATE = 0.2
 """Share of `max_age`; documents found at random times are half as old as that age on average."""
 
 
 @compiled
 def least_worth(usual: float, age: float, max_age: float) -> float:
     """What a page must promise while documents are found at this age on average."""
-    return usual * max(0.0, 1 - age / (LATE * max_age))
+    return usual * max(0.0, 1 - (age / (LATE * max_age)) ** 2)
 
 
 @compiled

@@ -1,5 +1,7 @@
 """Visit statistics: what all visits, of every forager and of the recrawl cycle, have taught about each page."""
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,12 +16,13 @@ from forager.foragers.noting import (
     note_shown,
     note_signal,
     note_visit,
+    weigh,
 )
-from forager.foragers.ranking import fresh_links, most_promising
-from forager.foragers.saving import pack, unpack
+from forager.foragers.ranking import fresh_links, most_promising, ranks
+from forager.foragers.saving import packing, unpack
 from forager.foragers.settings import ExpectationSettings
 from forager.foragers.sighting import NO_LINKS, Finding, Sightings
-from forager.foragers.table import BACKLOG, FRESH, HUB, MEANS, PAGE, PRIORS, TEXT
+from forager.foragers.table import BACKLOG, FRESH, HUB, MEANS, PAGE, PRIORS, SPREAD, TEXT
 from forager.terms import UrlId
 
 IntArray = NDArray[np.int64]
@@ -35,14 +38,15 @@ class VisitStatistics:
                 (
                     settings.prior_hours,
                     settings.prior_links,
+                    settings.prior_weight,
                     settings.fresh_first,
                     settings.lift_most,
                     settings.max_age,
                     settings.retry_after,
                     1 - 1 / settings.lift_memory,
                     1 - 1 / settings.backlog_memory,
-                    settings.patience / 3600,
                     settings.breadth,
+                    settings.text_breadth,
                 )
             ],
             dtype=PRIORS,
@@ -52,7 +56,8 @@ class VisitStatistics:
         self._means[HUB] = settings.hub_rate * pages, pages
         self._means[TEXT] = settings.text_rate * pages, pages
         self._means[FRESH] = settings.fresh_share * links, links
-        self._means[BACKLOG:, 0] *= settings.backlog_worth
+        self._means[BACKLOG:SPREAD, 0] *= settings.backlog_worth
+        self._means[SPREAD:] = 0.0
         self._table = np.empty(0, dtype=PAGE)
         self._known, self._hubs = np.zeros(1, np.int64), np.zeros(1, np.int64)
         self._met = np.empty(0, np.int64)
@@ -81,6 +86,11 @@ class VisitStatistics:
         self.reserve(url + 1)
         return worth_of_one(self._table, url, self._means, self._priors, now)
 
+    def rank(self, urls: NDArray[np.int64], now: float) -> NDArray[np.float64]:
+        """For each page what it is ordered by."""
+        self.reserve(highest(urls) + 1)
+        return ranks(self._table, urls, self._means, self._priors, now)
+
     def pick(
         self, urls: NDArray[np.int64], now: float, leaning: NDArray[np.float64], luck: float
     ) -> tuple[int, float, bool, float]:
@@ -91,14 +101,14 @@ class VisitStatistics:
         return pick(self._table, urls, self._means, self._priors, now, leaning, luck)
 
     def most_promising(
-        self, urls: NDArray[np.int64], now: float, leaning: NDArray[np.float64], fresh_first: float, size: int
+        self, urls: NDArray[np.int64], now: float, leaning: NDArray[np.float64], size: int, *, plain: bool = False
     ) -> NDArray[np.int64]:
         """The `size` of these pages that promise most, by rising number, as `urls` are; among equals the lower numbers.
 
-        Fresh links count `fresh_first` times; `leaning` holds a factor for each page, or nothing.
+        `plain`: by worth alone; `leaning` holds a factor for each page, or nothing.
         """
         self.reserve(highest(urls) + 1)
-        return most_promising(self._table, urls, self._means, self._priors, now, leaning, fresh_first, size)
+        return most_promising(self._table, urls, self._means, self._priors, now, leaning, plain, size)
 
     def fresh(self, links: NDArray[np.int64], now: float) -> NDArray[np.int64]:
         """Those of these links that just appeared and are worth a download."""
@@ -209,6 +219,7 @@ class VisitStatistics:
         if not self._table["visits"][url]:
             self._table["hours"][url] += hours
             self._table["hits"][url] += hits
+            weigh(self._means, TEXT, hits, hours, 1.0)
 
     def signal(self, links: NDArray[np.int64], when: float) -> None:
         """A page with these links just had news: its neighbours may have some too."""
@@ -239,11 +250,15 @@ class VisitStatistics:
             np.minimum(self._table[moment], now, out=self._table[moment])
 
     def save(self) -> bytes:
-        return pack("visit statistics", 1, {"table": self._table, "means": self._means, "hubs": self.hubs})
+        return self.saving()()
+
+    def saving(self) -> Callable[[], bytes]:
+        """What `save` gives, as of now; it may be packed later, by another thread."""
+        return packing("visit statistics", 2, {"table": self._table, "means": self._means, "hubs": self.hubs})
 
     @classmethod
     def load(cls, saved: bytes, settings: ExpectationSettings) -> "VisitStatistics":
-        held = unpack("visit statistics", 1, saved)
+        held = unpack("visit statistics", 2, saved)
         loaded = cls(settings)
         loaded._table = np.asarray(held["table"], dtype=PAGE)
         loaded._means = np.asarray(held["means"], dtype=np.float64)

@@ -178,7 +178,7 @@ class Choosing:
         """Some pages that nobody has seen, promising ones, so that there is always something to explore."""
         if len(unseen) <= STRANGERS:
             return unseen
-        return self.around.expecting.most_promising(unseen, now, NOTHING, 1.0, STRANGERS)
+        return self.around.expecting.most_promising(unseen, now, NOTHING, STRANGERS, plain=True)
 
     def wanted(self, now: float) -> int:
         """How many pages of the pools are worth a download now."""

@@ -23,13 +23,16 @@ class Expecting(Protocol):
     def worth(self, urls: IntArray, now: float) -> tuple[FloatArray, BoolArray]:
         """For each page the documents expected of a download now, and whether it is a link that just appeared."""
 
+    def rank(self, urls: IntArray, now: float) -> FloatArray:
+        """What each page is ordered by: its worth, but links that just appeared and what changes seldom further forward."""
+
     def pick(self, urls: IntArray, now: float, leaning: FloatArray, luck: float) -> tuple[int, float, bool, float]:
         """The page that promises most: its index and its worth first. `leaning` holds a factor for each, or nothing."""
 
     def most_promising(
-        self, urls: IntArray, now: float, leaning: FloatArray, fresh_first: float, size: int
+        self, urls: IntArray, now: float, leaning: FloatArray, size: int, *, plain: bool = False
     ) -> IntArray:
-        """So many of these pages, which rise by number, that promise most, fresh links counting `fresh_first` times."""
+        """So many of these pages, which rise by number, that promise most; `plain`: by worth alone."""
 
     def fresh(self, links: IntArray, now: float) -> IntArray:
         """Those of these links that just appeared and are worth a download."""
@@ -71,21 +74,19 @@ class Preference(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ByWorth:
-    """The most new documents first; links that just appeared count `fresh_first` times."""
+    """As the visit statistics order pages: the most new documents first, more or less."""
 
     expecting: Expecting
     leaning: Callable[[IntArray], FloatArray]
     """A factor for each page by what else is known of it, or nothing."""
-    fresh_first: float
     thrift: Thrift
     steady: bool = True
 
     def best(self, known: IntArray, groups: IntArray | None, now: float, size: int) -> IntArray:
         leaning = self.leaning(known)
         if groups is None:
-            return self.expecting.most_promising(known, now, leaning, self.fresh_first, size)
-        worth, fresh = self.expecting.worth(known, now)
-        keys = np.where(fresh, worth * self.fresh_first, worth)
+            return self.expecting.most_promising(known, now, leaning, size)
+        keys = self.expecting.rank(known, now)
         if len(leaning):
             keys *= leaning
         own = groups[known]

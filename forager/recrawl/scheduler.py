@@ -51,13 +51,12 @@ class Scheduler:
         around: Surroundings,
         *,
         leaning: Callable[[IntArray], FloatArray],
-        fresh_first: float,
         cycle: float,
         seeds: IntArray,
     ) -> None:
-        """`leaning` gives a factor for each never-visited page, or nothing; `fresh_first` one for links that just appeared."""
+        """`leaning` gives a factor for each never-visited page, or nothing."""
         self.policy, self.watch, self.cycle = policy, watch, cycle
-        self._worth = ByWorth(around.expecting, leaning, fresh_first, around.thrift)
+        self._worth = ByWorth(around.expecting, leaning, around.thrift)
         self.choosing = Choosing(self._preference(), around, every=cycle, seeds=seeds)
         self.ends = -np.inf
         """When the cycle under way ends."""

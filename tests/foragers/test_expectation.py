@@ -6,6 +6,7 @@ import pytest
 from forager.foragers.settings import ExpectationSettings
 from forager.foragers.sighting import Finding
 from forager.foragers.visits import VisitStatistics
+from forager.terms import UrlId
 
 HOUR = 3600.0
 NOTHING = np.empty(0)
@@ -25,6 +26,13 @@ def worth(visits: VisitStatistics, url: int, now: float) -> float:
     return float(visits.worth(urls(url), now)[0][0])
 
 
+def weight_of(mean: float, hits: float, hours: float) -> float:
+    """Mean / variance of rates with one page watched, beside a first guess that weighs as 10 pages watched for 24 hours."""
+    guess = 10 * 24**2
+    excess = (hits - mean * hours) ** 2 - mean * hours
+    return mean * (hours**2 + guess) / (excess + guess * mean / 24)
+
+
 @pytest.fixture
 def visits() -> VisitStatistics:
     return VisitStatistics(ExpectationSettings(prior_hours=24))
@@ -35,8 +43,11 @@ def test_a_list_is_worth_its_rate_times_the_hours_since_the_last_visit(visits: V
     visits.visit(0, 12 * HOUR, hub=True, links=urls(1, 2, 3, 4))
     for article in (2, 3, 4):
         visits.credit(finding(article, revealed_by=0))
-    # mean of all lists: first guess .5 in 240 h, then 3 in 12 h: 123/252; this one: (3 + 24·123/252)/(12 + 24)
-    rate = (3 + 24 * 123 / 252) / 36
+    # mean of all lists: first guess .5 in 240 h, then 3 in 12 h: 123/252, drawn towards by 24 h or a little more
+    mean = 123 / 252
+    weight = weight_of(mean, 3, 12)
+    assert 24 < weight < 24.2
+    rate = (3 + weight * mean) / (12 + weight)
     assert visits.rate(urls(0)) == pytest.approx([rate])
     assert worth(visits, 0, 14 * HOUR) == pytest.approx(2 * rate)
     assert worth(visits, 0, 100 * HOUR) == pytest.approx(24 * rate)  # what is older than a day is lost
@@ -179,3 +190,41 @@ def test_a_longer_absence_than_a_day_counts_as_a_day_of_watching(visits: VisitSt
     visits.visit(0, 72 * HOUR, hub=True)  # only documents of the last 24 h could be found
     # all lists: 120 in 240 h as first guess, then 0 in 24 h: 120/264; this one: (0 + 24·120/264)/(24 + 24)
     assert visits.rate(urls(0)) == pytest.approx([120 / 264 / 2])
+
+
+def test_where_pages_are_alike_one_hit_says_little_and_where_they_are_not_it_says_much() -> None:
+    rates = {}
+    for name, busy in (("alike", range(100)), ("unlike", range(5))):
+        visits = VisitStatistics(ExpectationSettings())
+        for url in range(100):
+            visits.visit(UrlId(url), 0.0)
+        for turn in range(1, 21):  # 100 hits in all: one of each page, or twenty of five pages
+            for url in range(100):
+                visits.visit(UrlId(url), turn * 20 * HOUR)
+            for url in busy:
+                if name == "unlike" or url % 20 == turn - 1:
+                    visits.credit(finding(url, revealed_by=url))
+        visits.visit(UrlId(100), 0.0)
+        visits.visit(UrlId(100), 20 * HOUR)
+        visits.credit(finding(100, revealed_by=100))
+        rates[name] = float(visits.rate(urls(100))[0])
+    # a hit in 20 h: .05 an hour; the mean is .0025. Rates all alike: the mean weighs 1000 h; else prior_hours, 10 h
+    assert rates["alike"] < 0.004
+    assert rates["unlike"] > 0.03
+
+
+def test_breadth_puts_seldom_changing_pages_further_forward_without_making_them_worth_more() -> None:
+    plain, broad = (VisitStatistics(ExpectationSettings(breadth=breadth)) for breadth in (0.0, 0.5))
+    for visits in (plain, broad):
+        for url, news in ((0, 12), (1, 3)):
+            links = range(10, 10 + news) if url == 0 else range(50, 50 + news)
+            visits.visit(UrlId(url), 0.0, hub=True)
+            visits.visit(UrlId(url), 12 * HOUR, hub=True, links=urls(*links))
+            for article in links:
+                visits.credit(finding(article, revealed_by=url))
+    both, now = urls(0, 1), 20 * HOUR
+    assert plain.rank(both, now) == pytest.approx(plain.worth(both, now)[0])
+    assert broad.worth(both, now)[0] == pytest.approx(plain.worth(both, now)[0])
+    # λt · (mean/λ)^½: as the square root of the rates, which is the order of λt²
+    often, seldom = broad.rate(both)
+    assert broad.rank(both, now)[0] / broad.rank(both, now)[1] == pytest.approx((often / seldom) ** 0.5)

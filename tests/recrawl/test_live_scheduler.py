@@ -35,11 +35,15 @@ class Expecting:
         index = int(np.argmax(np.where(fresh, 10 * worth, worth)))
         return index, float(worth[index]), bool(fresh[index]), float(worth.max())
 
-    def most_promising(
-        self, urls: np.ndarray, now: float, leaning: np.ndarray, fresh_first: float, size: int
-    ) -> np.ndarray:
+    def rank(self, urls: np.ndarray, now: float) -> np.ndarray:
         worth, fresh = self.worth(urls, now)
-        return urls[np.sort(np.argsort(-np.where(fresh, fresh_first * worth, worth), kind="stable")[:size])]
+        return np.where(fresh, 10 * worth, worth)
+
+    def most_promising(
+        self, urls: np.ndarray, now: float, leaning: np.ndarray, size: int, *, plain: bool = False
+    ) -> np.ndarray:
+        keys = self.worth(urls, now)[0] if plain else self.rank(urls, now)
+        return urls[np.sort(np.argsort(-keys, kind="stable")[:size])]
 
     def fresh(self, links: np.ndarray, now: float) -> np.ndarray:
         worth, fresh = self.worth(links, now)
@@ -86,7 +90,6 @@ def scheduler(
         Watch(History(), log),
         around,
         leaning=lambda urls: np.empty(0),
-        fresh_first=10.0,
         cycle=1.0,
         seeds=np.array(seeds, dtype=np.int64),
     )

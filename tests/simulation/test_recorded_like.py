@@ -16,7 +16,7 @@ from forager.world.tape.columns import Tape
 from forager.world.tape.truth import documents
 from tests.simulation.recorded_like import HubWorld, PageWorld, write_hubs, write_pages
 
-PAGES = PageWorld(pages=240, hours=160, texts_per_hour=11.0, sections=6)
+PAGES = PageWorld(pages=240, steps=160, texts_per_step=11.0, sections=6)
 HUBS = HubWorld(papers=3, hubs=8, hours=160, articles_per_hour=8.0)
 WARM_UP = 36 * 3600.0
 
