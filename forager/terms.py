@@ -104,7 +104,10 @@ class Response:
 
     def header(self, name: str) -> str:
         """The first header of this (lower case) name, or the empty string."""
-        return next((value for key, value in self.headers if key == name), "")
+        for key, value in self.headers:
+            if key == name:
+                return value
+        return ""
 
     @property
     def first_url(self) -> Url:

@@ -32,20 +32,24 @@ async def sweep(
     """Sweep until told to stop; every worker finishes the page it is at."""
     (forager,) = agent.foragers
     bell = asyncio.Event()
+    resting = 0
 
     async def work() -> None:
+        nonlocal resting
         while not stopping.is_set():
             leases = await store.lease(1, clock.now())
             if not leases:
                 due = store.next_due(clock.now())
                 wait = LONGEST_REST if due is None else min(LONGEST_REST, max(due - clock.now(), 0.01))
+                resting += 1
                 await rest(clock, wait, stopping, bell)
+                resting -= 1
                 continue
-            known = store.counts().known
+            known = store.counts().known if resting else 0
             sighting = await world.look(leases[0], ForagerId(forager))
             taken = judge_sighting(sighting, agent, shared, clock.now(), ForagerId(forager))
             agent.worked(ForagerId(forager), taken.downloads)
-            if store.counts().known > known:  # there is work for those who rest
+            if resting and store.counts().known > known:  # there is work for those who rest
                 bell.set()
                 bell.clear()
             await teller.settle(taken)

@@ -77,7 +77,7 @@ class Ground:
         """A new link was met on a page."""
         if len(anchor) >= _HEADLINE:
             for name in (*places(url), *places(source)):
-                place = self._places.setdefault(name, Place())
+                place = self._place(name)
                 if not place.hope:
                     place.hope = True
                     self._judge(name, place)
@@ -93,7 +93,7 @@ class Ground:
         if other is not None:
             found = [name for name in found if name in places(other) or name == found[-1]]
         for name in found:
-            place = self._places.setdefault(name, Place())
+            place = self._place(name)
             place.pages += 1
             place.copies += other is not None
             place.yields += document and other is None
@@ -117,6 +117,12 @@ class Ground:
             raise StoreError(f"the kept ground cannot be read ({error}); start a new run directory") from None
         for name, place in self._places.items():
             self._judge(name, place)
+
+    def _place(self, name: str) -> Place:
+        place = self._places.get(name)
+        if place is None:
+            place = self._places[name] = Place()
+        return place
 
     def _judge(self, name: str, place: Place) -> None:
         if place.is_barren(self.patience):

@@ -35,7 +35,8 @@ def is_furniture(node: LexborNode, tag: str | None, by_name: bool) -> bool:
         return False
     if "hidden" in attributes or attributes.get("aria-hidden") == "true":
         return True
-    return _is_named((attributes.get("class") or "")[:NAME_CAP], (attributes.get("id") or "")[:NAME_CAP])
+    class_name, id_name = attributes.get("class") or "", attributes.get("id") or ""
+    return bool(class_name or id_name) and _is_named(class_name[:NAME_CAP], id_name[:NAME_CAP])
 
 
 @lru_cache(maxsize=10_000)

@@ -27,8 +27,9 @@ def written(node: LexborNode, by_name: bool) -> str:
     _write(node, lines, by_name, False, 0)
     lines.end()
     kept = list(lines.kept)
-    sentences = [index for index, line in enumerate(kept) if _SENTENCE.search(line)]
-    return "\n".join(kept[sentences[0] : sentences[-1] + 1]) if sentences else ""
+    first = next((place for place, line in enumerate(kept) if _SENTENCE.search(line)), len(kept))
+    last = next((place for place in range(len(kept), first, -1) if _SENTENCE.search(kept[place - 1])), first)
+    return "\n".join(kept[first:last])
 
 
 class _Lines:
@@ -51,7 +52,7 @@ class _Lines:
         if not self._parts:
             return
         text = _tidy("".join(self._parts))
-        if self._linked < LINKED * len(text) and any(map(str.isalpha, text)):
+        if self._linked < LINKED * len(text) and (text[0].isalpha() or any(map(str.isalpha, text))):
             self.kept.setdefault(text)
         self._parts.clear()
         self._linked = 0

@@ -76,7 +76,8 @@ def test_disallowed_pages_are_never_asked_for() -> None:
     assert disallowed
     asked = urls_asked(crawled)
     assert not [url for url in asked for folder in disallowed if f"/{url.split('/', 1)[1]}".startswith(folder)]
-    assert crawled.summary.errors["robots"] > 0
+    assert crawled.crawl.world.keeper.skipped.counts()["robots.txt does not allow it"] > 0
+    assert "robots" not in crawled.summary.errors
 
 
 def test_a_crawl_that_stops_and_goes_on_tells_nothing_twice_and_loses_nothing() -> None:
