@@ -40,7 +40,7 @@ from forager.reinforcing.agent import ReinforcingAgent
 from forager.reinforcing.saving import load_agent, save_agent
 from forager.settings import Settings
 from forager.store.protocol import Store
-from forager.terms import Url, UrlId
+from forager.terms import Url
 from forager.world.following import Following
 from forager.world.http import product_token
 from forager.world.keeping import Keeper
@@ -162,7 +162,7 @@ async def make_crawl(
         settings=settings.crawl,
         learned={
             "fleet": lambda: save_agent(agent),
-            "shared": shared.save,
+            "shared": shared.saving,
             "trust": lambda: msgspec.json.encode(keeper.dating.trust.save()),
             "ground": scope.ground.save,
             "timetable": lambda: wire.timetable.save(clock.now()),
@@ -172,6 +172,7 @@ async def make_crawl(
             **({} if states is None else {"stating": states.save}),
             **({} if focus is None else {"focus": focus.save}),
         },
+        offload=offload,
         states=states,
         ordering=_ordering(settings, agent, shared, offload),
     )
@@ -180,7 +181,7 @@ async def make_crawl(
 async def _scope(settings: Settings, store: Store, seeds: Sequence[Url]) -> Scope:
     """What belongs to the crawl, with what has entered and was learned of it before."""
     scope, ground = Scope(seeds, settings.scope), await store.recall("ground")
-    scope.enter_all(map(store.url, map(UrlId, range(store.counts().known))))
+    scope.enter_all(store.urls())
     if ground is not None:
         scope.ground.load(ground)
     return scope

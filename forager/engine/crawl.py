@@ -11,6 +11,7 @@ import numpy as np
 from forager.clock import Clock
 from forager.engine.fleet import Fleet, announce
 from forager.engine.journal import Journal
+from forager.engine.offload import Offload, inline
 from forager.engine.patrol import judge_sighting
 from forager.engine.resting import rest
 from forager.engine.revisit import RecrawlCycle
@@ -52,8 +53,9 @@ class Crawl:
     retraining: "Retraining | None"
     """None if the policy stays as it is set."""
     settings: CrawlSettings
-    learned: Mapping[str, Callable[[], bytes]]
-    """What to keep in the store, by name: each gives its present state."""
+    learned: Mapping[str, Callable[[], bytes | Callable[[], bytes]]]
+    """What to keep in the store, by name: each gives its present state; a large one as what is left to do beside."""
+    offload: Offload = inline
     states: "LiveStates | None" = None
     """None if nobody asks for states."""
     ordering: "Ordering | None" = None
@@ -90,8 +92,10 @@ class Crawl:
 
     async def save(self) -> None:
         """Keep the fleet and all that was learned."""
-        async with asyncio.TaskGroup() as group:  # all of one moment, and committed together
-            for name, value in [(name, state()) for name, state in self.learned.items()]:
+        states = {name: state() for name, state in self.learned.items()}  # all of one moment, and committed together
+        packed = await self.offload(lambda: {name: _packed(state) for name, state in states.items()})
+        async with asyncio.TaskGroup() as group:
+            for name, value in packed.items():
                 group.create_task(self.store.keep(name, value))
 
     async def _begin(self, seeds: list[Url]) -> None:
@@ -172,6 +176,10 @@ class Crawl:
         while not stopping.is_set():
             await rest(self.clock, self.settings.save_every, stopping)
             await self.save()
+
+
+def _packed(state: bytes | Callable[[], bytes]) -> bytes:
+    return state if isinstance(state, bytes) else state()
 
 
 async def stop_after(clock: Clock, seconds: float | None, stopping: asyncio.Event) -> None:

@@ -4,7 +4,7 @@ Histories are saved with the fleet. What a sudden end cut off is read back from 
 a saved history all of it is.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 
 import msgspec
 import numpy as np
@@ -49,8 +49,10 @@ class Schedule(msgspec.Struct):
     """How long cycles are, in seconds."""
 
 
-def save_history(watch: Watch) -> bytes:
-    return pack(HISTORY, FORM, watch.columns())
+def save_history(watch: Watch) -> Callable[[], bytes]:
+    """Its history as of now; it may be packed later, by another thread."""
+    copied = watch.copied()
+    return lambda: pack(HISTORY, FORM, copied.columns())
 
 
 def save_schedule(setting: str, scheduler: Scheduler, lessons: Sequence[Learned]) -> bytes:

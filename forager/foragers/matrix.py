@@ -1,10 +1,12 @@
 """The state matrix: the state of every page in one growing array, so that many pages are scored by one product."""
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from forager.foragers.kernels import highest
-from forager.foragers.saving import pack, unpack
+from forager.foragers.saving import packing, unpack
 from forager.terms import UrlId
 
 
@@ -64,8 +66,12 @@ class StateMatrix:
             self.rows = np.concatenate([self.rows, np.zeros(max(urls, len(self.rows)), dtype=np.int32)])
 
     def save(self) -> bytes:
+        return self.saving()()
+
+    def saving(self) -> Callable[[], bytes]:
+        """What `save` gives, as of now; it may be packed later, by another thread."""
         used = int(np.flatnonzero(self.rows).max(initial=-1)) + 1
-        return pack("state matrix", 1, {"vectors": self.vectors[: self.count], "rows": self.rows[:used]})
+        return packing("state matrix", 1, {"vectors": self.vectors[: self.count], "rows": self.rows[:used]})
 
     @classmethod
     def load(cls, saved: bytes) -> "StateMatrix":

@@ -3,7 +3,7 @@
 import io
 import json
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import zstandard
@@ -20,9 +20,13 @@ def pack(kind: str, form: int, arrays: Mapping[str, NDArray[np.generic]]) -> byt
     """Arrays as bytes; `form` is the number of the format, to be raised whenever the meaning changes."""
     out = io.BytesIO()
     np.savez(out, allow_pickle=False, kind=np.array(kind), form=np.array(form), **arrays)
-    return zstandard.compress(
-        out.getbuffer(), _QUICK
-    )  # a crawl saves in its loop: numpy's own packing takes five times as long
+    return zstandard.compress(out.getbuffer(), _QUICK)  # numpy's own packing takes five times as long
+
+
+def packing(kind: str, form: int, arrays: Mapping[str, NDArray[np.generic]]) -> Callable[[], bytes]:
+    """As `pack`, of the arrays as they are now, but done when the answer is called: perhaps by another thread."""
+    held = {name: np.array(array) for name, array in arrays.items()}
+    return lambda: pack(kind, form, held)
 
 
 def unpack(kind: str, form: int, saved: bytes) -> dict[str, NDArray[np.generic]]:

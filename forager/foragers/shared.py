@@ -1,5 +1,6 @@
 """What all foragers of a fleet know together: states, visit statistics and how well the fleet does."""
 
+from collections.abc import Callable
 from typing import Protocol
 
 import msgspec
@@ -102,8 +103,13 @@ class Shared:
             self.watcher.credit(finding.revealed_by)
 
     def save(self) -> bytes:
-        saved = _Saved(self.visits.save(), self.states.save(), self.pace.hits, self.pace.downloads, self.pace.age)
-        return msgspec.msgpack.encode(saved)
+        return self.saving()()
+
+    def saving(self) -> Callable[[], bytes]:
+        """What `save` gives, as of now; it may be packed later, by another thread."""
+        visits, states = self.visits.saving(), self.states.saving()
+        pace = self.pace.hits, self.pace.downloads, self.pace.age
+        return lambda: msgspec.msgpack.encode(_Saved(visits(), states(), *pace))
 
     @classmethod
     def load(cls, saved: bytes, expectation: ExpectationSettings, leaving: LeavingSettings) -> "Shared":

@@ -5,6 +5,7 @@ intervals between visits are kept as well, for the Poisson likelihood of HACS.
 """
 
 from collections.abc import Callable, Mapping
+from copy import copy, deepcopy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,6 +142,15 @@ class History:
             inlinks=inlinks,
             day=86400.0 / self.cycle if self.cycle != 1.0 else 1.0,
         )
+
+    def copied(self) -> "History":
+        """As it is now, to be saved by another thread."""
+        other = copy(self)
+        other._counts, other._times, other._sums = (
+            table[:, : self._size].copy() for table in (self._counts, self._times, self._sums)
+        )
+        other.trail = deepcopy(self.trail)
+        return other
 
     def columns(self) -> dict[str, NDArray[np.generic]]:
         """What is to be saved: the rows of the pages visited."""

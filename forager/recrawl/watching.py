@@ -68,6 +68,12 @@ class Watch:
         self._grow(page + 1)
         self._held[page] = version
 
+    def copied(self) -> "Watch":
+        """As it is now, without the log, to be saved by another thread."""
+        other = Watch(self.history.copied())
+        other._held = self._held.copy()
+        return other
+
     def columns(self) -> dict[str, NDArray[np.generic]]:
         """What is to be saved; the log is not: the store has all visits."""
         return self.history.columns() | {"held": self._held}

@@ -102,8 +102,10 @@ def _add_states(columns: Columns, *cells: tuple[Any, ...]) -> None:
         _assign(moments, ids, _moments(values))
     for prints, values in ((columns.byte_print, byte_print), (columns.text_print, text_print)):
         _assign(prints, ids, np.array(values, dtype=np.int64).view(np.uint64))
+    if bytes in map(type, validators):
+        validators = tuple(None if packed is None else as_read(packed) for packed in validators)
     for id, packed in zip(numbers, validators, strict=True):
-        columns.validators[id] = None if packed is None else as_read(packed)
+        columns.validators[id] = packed
 
 
 def _assign(column: "array[Any]", ids: npt.NDArray[np.int64], values: npt.NDArray[Any]) -> None:

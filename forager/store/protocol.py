@@ -165,6 +165,9 @@ class Store(Protocol):
 
     def url(self, id: UrlId) -> Url: ...
 
+    def urls(self, begin: int = 0) -> Sequence[Url]:
+        """All known URLs from a number on, by number; a copy."""
+
     def known(self, id: UrlId) -> Known: ...
 
     def last_visits(self) -> NDArray[np.float64]:

@@ -77,6 +77,9 @@ class SqliteStore:
     def url(self, id: UrlId) -> Url:
         return self._ledger.url(id)
 
+    def urls(self, begin: int = 0) -> Sequence[Url]:
+        return self._ledger.urls[begin:]
+
     def known(self, id: UrlId) -> Known:
         return self._ledger.known(id)
 

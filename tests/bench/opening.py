@@ -2,7 +2,9 @@
 
     python tests/bench/opening.py                               # new and resumed, a minute
     python tests/bench/opening.py --urls 100000 1000000         # resumed with so many known URLs, all visited once
-    python tests/bench/opening.py --urls 1000000 --stall        # and the longest stall of its loop in a minute
+
+The last column is the longest that the event loop is held up while everything learned is saved, as happens every minute:
+processor time of its thread between two turns of the loop.
 
 Seconds of processor time, as the machine may have other work; beside them seconds by the clock. Modules are compiled
 beforehand, as installers do it. The site is served by this process on loopback, under a thousand addresses.
@@ -135,10 +137,30 @@ async def fill(folder: Path, port: int, count: int) -> None:
         await store.close()
 
 
+async def stall(folder: Path, port: int) -> float:
+    """Seconds of the longest pause of the event loop during a save."""
+    plain, clock, longest = Settings(), WallClock(), 0.0
+    store = await SqliteStore.open(folder)
+    try:
+        async with open_wire(plain, clock) as wire:
+            crawl = await make_crawl(plain, clock, wire, store, [Url(f"{address(port, 0)}/")], [])
+            await crawl.save()  # everything is loaded now
+            async with asyncio.TaskGroup() as group:
+                saving = group.create_task(crawl.save())
+                while not saving.done():
+                    before = time.thread_time()
+                    await asyncio.sleep(0.001)
+                    longest = max(longest, time.thread_time() - before)
+    finally:
+        await store.close()
+    return longest
+
+
 def row(name: str, folder: Path, port: int, rounds: int) -> None:
     told = [first_request(folder, port) for _ in range(rounds)]
     cpu, wall, size = (median(column) for column in zip(*told, strict=True))
-    print(f"{name:32}{cpu:14.2f}{wall:12.2f}{size:12.0f}", flush=True)
+    held_up = asyncio.run(stall(folder, port))
+    print(f"{name:32}{cpu:14.2f}{wall:12.2f}{size:12.0f}{held_up:18.3f}", flush=True)
 
 
 def main() -> None:
@@ -149,7 +171,7 @@ def main() -> None:
     server = ThreadingHTTPServer(("0.0.0.0", 0), Site)
     port = server.server_address[1]
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    print(f"{'to the first request':32}{'processor s':>14}{'clock s':>12}{'MB':>12}")
+    print(f"{'to the first request':32}{'processor s':>14}{'clock s':>12}{'MB':>12}{'longest pause, s':>18}")
     with tempfile.TemporaryDirectory(prefix="opening-") as place:
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
         os.environ["PYTHONPYCACHEPREFIX"] = f"{place}/compiled"

@@ -74,7 +74,9 @@ def test_a_history_can_be_rebuilt_from_the_visits_of_the_store() -> None:
 
     async def rebuilt(forget: bool) -> History:
         if forget:
-            await store.keep(HISTORY, save_history(Watch(History())))  # as if the crawl had ended before the first save
+            await store.keep(
+                HISTORY, save_history(Watch(History()))()
+            )  # as if the crawl had ended before the first save
         watch = Watch(History(cycle=900.0))
         await restore_history(watch, store)
         return watch.history
