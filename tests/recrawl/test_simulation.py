@@ -93,6 +93,20 @@ def test_ties_among_many_groups_fall_in_the_fixed_order() -> None:
     assert gains.tolist() == pytest.approx(by_page.ndcg.tolist(), rel=1e-12)
 
 
+@pytest.mark.parametrize(
+    "formula",
+    ["gad", "gad - 0.5", "100 + 0.00000001 * gad", "exp(exp(100 * gad))", "0 - gad * t", "log(X / aad) * gad"],
+)
+def test_many_groups_are_ranked_by_every_bit_of_their_scores(formula: str) -> None:
+    rng = np.random.default_rng(4)
+    log = ChangeLog(rng.random((3000, 25)) < rng.random((3000, 1)) ** 2)  # over 400 groups: sorted roughly at first
+    tree = parse(formula)
+    by_page = simulate(log, Formula.of(tree), RecrawlSettings(k=0.3))
+    rates, gains, _ = GroupedSimulation(log, 0.3, 2).curves(tree)
+    assert rates.tolist() == by_page.change_rate.tolist()
+    assert gains.tolist() == pytest.approx(by_page.ndcg.tolist(), rel=1e-12)
+
+
 def test_documents_are_found_by_the_first_visit_that_shows_them() -> None:
     # Hub 0 shows document 0 in cycles 1–2, hub 1 shows it from 2 on, and document 1 in cycle 3 only, which nobody sees.
     documents = Documents(np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([1, 2, 3]), np.array([2, 9, 3]))
