@@ -10,11 +10,14 @@ AGES = 200
 """Documents over which their mean age is taken."""
 
 
-@compiled
-def after(hits: float, downloads: float, memory: float, count: float) -> tuple[float, float]:
+def _after(hits: float, downloads: float, memory: float, count: float) -> tuple[float, float]:
     """Hits and downloads after so many more downloads, the old ones fading."""
     keep = (1 - 1 / memory) ** count
     return hits * keep, downloads * keep + count
+
+
+after = compiled(_after)
+"""The same for kernels."""
 
 
 class Pace:
@@ -37,7 +40,7 @@ class Pace:
 
     def downloaded(self, count: int) -> None:
         if count:
-            self.hits, self.downloads = after(self.hits, self.downloads, float(self.memory), float(count))
+            self.hits, self.downloads = _after(self.hits, self.downloads, float(self.memory), float(count))
 
     def hit(self) -> None:
         self.hits += 1

@@ -3,11 +3,30 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.foragers.kernels import best
+from forager.compiling import compiled
+from forager.foragers.expectation import chances
+from forager.foragers.kernels import best, highest
 from forager.foragers.settings import StartSettings
 from forager.foragers.visits import VisitStatistics
 from forager.foragers.weblog import Weblog
 from forager.terms import UrlId
+
+
+@compiled
+def _best(
+    table: NDArray[np.void],
+    urls: NDArray[np.int64],
+    means: NDArray[np.float64],
+    priors: NDArray[np.void],
+    now: float,
+    values: NDArray[np.float64],
+    luck: float,
+) -> int:
+    """The page with the largest (value + 1) × chance of news."""
+    weights = chances(table, urls, means, priors, now)
+    for i in range(len(urls)):
+        weights[i] *= max(values[i], 0.0) + 1
+    return int(urls[best(weights, luck)])
 
 
 def start_page(
@@ -25,10 +44,11 @@ def start_page(
         return _any(seeds, rng)
     if settings.by == "list":
         return _any(weblog.urls[: weblog.settings.start_size], rng)
-    weights = (np.maximum(weblog.values, 0.0) + 1) * visits.chance(weblog.urls, now)
     if settings.by == "best":
-        return UrlId(int(weblog.urls[best(weights, rng.random())]))
-    heap = np.cumsum(weights)
+        visits.reserve(highest(weblog.urls) + 1)
+        table, means, priors, _, _ = visits.columns
+        return UrlId(_best(table, weblog.urls, means, priors, now, weblog.values, rng.random()))
+    heap = np.cumsum((np.maximum(weblog.values, 0.0) + 1) * visits.chance(weblog.urls, now))
     if heap[-1] <= 0:
         return _any(weblog.urls, rng)
     return UrlId(int(weblog.urls[np.searchsorted(heap, rng.random() * heap[-1], side="right")]))

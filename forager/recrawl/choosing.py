@@ -16,7 +16,7 @@ from forager.arrays import distinct
 from forager.compiling import compiled
 from forager.recrawl.pool import Pool
 from forager.recrawl.preferences import Expecting, Preference, Thrift
-from forager.recrawl.shortlist import Shortlist, length
+from forager.recrawl.shortlist import LATER, Shortlist, length
 
 IntArray = NDArray[np.int64]
 
@@ -37,10 +37,13 @@ Choice = tuple[int, float]
 """A page and its worth in new documents: nan where a score function decided, 0 where it is explored."""
 
 
-@compiled
-def enough(used: int, known: int) -> bool:
+def _enough(used: int, known: int) -> bool:
     """Whether there were downloads enough since the last ranking of so many pages for another one."""
     return used > 0 and used * SHARE >= known
+
+
+enough = compiled(_enough)
+"""The same for kernels."""
 
 
 @compiled
@@ -102,7 +105,7 @@ class Choosing:
         if ranking_due(now, self.ranked, self.every, self.known, self.used, used):
             self.rank(now)
         chosen = self._best(now, luck, group)
-        if chosen is None and enough(self.used, self.known):
+        if chosen is None and _enough(self.used, self.known):
             self.rank(now)
             chosen = self._best(now, luck, group)
         if chosen is not None:
@@ -155,9 +158,9 @@ class Choosing:
             unseen = unseen[:: 1 + len(unseen) // POOL]  # of very many, some
         self.known, size, self._shortlist = len(known), length(len(known)), None
         if size and self._group is None and self.around.lately is not None and self.prefer.steady:
-            best = self.prefer.best(known, None, now, size)
-            self._shortlist = Shortlist(best, unseen, len(known))
-            return best, unseen
+            now_and_later = [self.prefer.best(known, None, at, size) for at in (now, now + LATER)]
+            self._shortlist = Shortlist(distinct(np.concatenate(now_and_later)), unseen, len(known))
+            return self._shortlist.pages, unseen
         return known, unseen
 
     def _listed(self) -> tuple[IntArray, IntArray] | None:

@@ -1,7 +1,8 @@
 """The better part of very many known pages, which is ranked instead of all of them most of the time.
 
-What a page promises grows slowly, so those far from the best today are not among the best a few hundred downloads later.
-Pages that became known since are on the list too.
+What a page promises grows with time, fast or slowly. So the list holds those that promise most now, and those that will
+after a day without a visit: that are the quick ones, also those looked at a moment ago. Any other page is far from the best
+and stays so for a few hundred downloads. Pages that became known since are on the list too.
 """
 
 from dataclasses import dataclass
@@ -13,14 +14,16 @@ IntArray = NDArray[np.int64]
 
 LEAST = 2048
 """No list is shorter; of so few pages all are ranked every time."""
-PART = 16
-"""Else one page of so many is on it, …"""
+PART = 8
+"""Else one page of so many is on it for what it promises now, as many for later, …"""
+LATER = 86_400.0
+"""Seconds after which the quick pages are surely among the best."""
 LOOKS = 64
-"""… and a new one is made after one download for so many known pages: a quarter of the list."""
+"""… and a new one is made after one download for so many known pages."""
 
 
 def length(known: int) -> int:
-    """How many of so many known pages are on a list; 0: none is needed."""
+    """How many of so many known pages are on a list for now, and for later; 0: none is needed."""
     return 0 if known <= 2 * LEAST else max(LEAST, known // PART)
 
 

@@ -15,7 +15,7 @@ from forager.foragers.leaving import after
 from forager.foragers.noting import note_going, note_links, note_signal, note_visit
 from forager.foragers.ranking import fresh_links
 from forager.foragers.thrift import allows, explores, owes
-from forager.recrawl.choosing import ranking_due
+from forager.recrawl.choosing import enough, ranking_due
 from forager.recrawl.noting import enter, see
 from forager.recrawl.pool import AWAKE, RESTING, USED, add, rest, wake
 from forager.world.tape.player import look_up, standing
@@ -23,17 +23,20 @@ from forager.world.tape.player import look_up, standing
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 
-GO_ON, JUDGE, RANK, CYCLE, LEAVE = range(5)
-"""Why the kernel stopped: to be called again at once; a document to judge; a ranking or the end of a cycle is due; the
-rest is not for it."""
+GO_ON, JUDGE, RANK, CYCLE, REST, LEAVE = range(6)
+"""Why the kernel stopped: to be called again at once; a document to judge; a ranking or the end of a cycle is due;
+nothing is worth a download; the rest is not for it."""
 
 NOTHING: FloatArray = np.empty(0)
 
 
-@compiled
-def behind(spent: float, fleet_spent: float, share: float) -> bool:
+def is_behind(spent: float, fleet_spent: float, share: float) -> bool:
     """Whether the recrawl side, which is to make this share of all downloads, is further behind it than the fleet."""
     return spent * (1 - share) < fleet_spent * share or share >= 1
+
+
+behind = compiled(is_behind)
+"""The same for kernels."""
 
 
 @compiled
@@ -183,7 +186,8 @@ def look_on(
             turns,
         )
         if page < 0 or now - last[page] < revisit_after:
-            return LEAVE, visits, unrecorded, found, now, explored, hits, downloads, -1, -1, False
+            nothing = page < 0 and not enough(used, ranked_pages)
+            return REST if nothing else LEAVE, visits, unrecorded, found, now, explored, hits, downloads, -1, -1, False
         note_going(table, page, now)
         version, _, now = look_up(page, now, seconds, revisit_after, last, current, held, begin, time)
         explored += explores(worth, least)

@@ -7,7 +7,7 @@ from forager.foragers.sighting import Sighting
 from forager.foragers.thrift import Thrift
 from forager.recrawl.scheduler import Scheduler
 from forager.reinforcing.agent import ReinforcingAgent
-from forager.simulation.looking import CYCLE, GO_ON, JUDGE, RANK, look_on
+from forager.simulation.looking import CYCLE, GO_ON, JUDGE, RANK, REST, look_on
 from forager.simulation.luck import Luck
 from forager.world.tape.player import TapeWorld
 
@@ -34,7 +34,9 @@ class Patrol:
         self._widest = int(np.diff(self._columns.link_start).max(initial=0))
         self._changed = np.empty(luck.most, dtype=np.bool_)
         self.visits = 0
-        """Made by the latest call."""
+        """Made by the latest call, …"""
+        self.rests = False
+        """… and whether it ended because nothing was worth a download."""
 
     def __repr__(self) -> str:
         return f"<Patrol {self.world!r}>"
@@ -101,6 +103,11 @@ class Patrol:
                 choosing.rank(now)
             elif why == CYCLE:
                 scheduler.begin_cycle(now)
+            elif why == REST:
+                self.luck.used(1)  # drawn for a choice that found nothing
+                thrift.rested()
+                break
             elif why != GO_ON:
                 break
+        self.rests = why == REST
         return (world.sighting(page, version, now, False), first) if why == JUDGE else None

@@ -30,7 +30,7 @@ from forager.recrawl.settings import DEFAULTS, RecrawlSettings
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.reinforcing.settings import ReinforcingSettings
 from forager.simulation.account import Account, Figures
-from forager.simulation.looking import behind
+from forager.simulation.looking import is_behind
 from forager.simulation.luck import Luck
 from forager.simulation.patrol import Patrol
 from forager.simulation.reading import judge_shown, read_off
@@ -141,7 +141,7 @@ class Replay:
 
     def _recrawl_first(self) -> bool:
         """Whether the recrawl side is further behind its share."""
-        return behind(self._spent[1], self._spent[0], self.share)
+        return is_behind(self._spent[1], self._spent[0], self.share)
 
     # The recrawl side.
 
@@ -166,6 +166,8 @@ class Replay:
             sighting, first = shown
             taken = judge_noted(sighting, first, self.agent, self.shared, self.clock.time)
             self._enter(sighting, first, taken.reinforcements, 0)
+        elif patrol.rests:
+            self._recrawl_rests = self.clock.time + self._idle
         self.account.watch(self.clock.time)
         return shown is not None or self.clock.time >= until
 

@@ -1,0 +1,94 @@
+"""Of very many known pages only the better part is ranked most of the time; what became known since is ranked too."""
+
+import numpy as np
+
+from forager.foragers.settings import ExpectationSettings
+from forager.foragers.visits import VisitStatistics
+from forager.recrawl.choosing import POOL, Surroundings
+from forager.recrawl.history import History
+from forager.recrawl.scheduler import Policy, Scheduler
+from forager.recrawl.shortlist import LEAST, LOOKS, PART, Shortlist, length
+from forager.recrawl.watching import Watch
+from forager.terms import UrlId
+
+HOUR = 3600.0
+
+
+class Thrift:
+    """Everything is worth a download."""
+
+    least_worth = 0.0
+    owes = False
+
+    def allows(self, worth: float) -> bool:
+        return True
+
+
+def site(pages: int) -> VisitStatistics:
+    """A list that links all other pages; page p was seen once, pages with lower numbers earlier."""
+    visits = VisitStatistics(ExpectationSettings())
+    visits.visit(UrlId(0), 0.0, hub=True, links=np.arange(1, pages))
+    for page in range(1, pages):
+        visits.visit(UrlId(page), HOUR * page / pages)
+    return visits
+
+
+def scheduler(visits: VisitStatistics, *, short: bool) -> Scheduler:
+    around = Surroundings(
+        visits,
+        Thrift(),
+        known=visits.met,
+        shared_until=lambda page: -np.inf,
+        explore=lambda unseen, luck: 0,
+        lately=visits.met_after if short else None,
+    )
+    return Scheduler(
+        Policy(),
+        Watch(History()),
+        around,
+        leaning=lambda urls: np.empty(0),
+        cycle=900.0,
+        seeds=np.empty(0, dtype=np.int64),
+    )
+
+
+def visit(one: Scheduler, visits: VisitStatistics, now: float) -> int:
+    chosen = one.choose(now, 0.5)
+    assert chosen is not None
+    visits.visit(UrlId(chosen[0]), now)
+    one.saw(chosen[0], now, 0, np.empty(0, dtype=np.int64))
+    return chosen[0]
+
+
+def test_few_pages_need_no_list_and_of_many_one_in_eight_is_on_it() -> None:
+    assert length(2 * LEAST) == 0
+    assert length(2 * LEAST + 1) == LEAST
+    assert length(PART * 5000) == 5000
+
+
+def test_a_list_serves_for_some_downloads_unless_too_many_pages_became_known() -> None:
+    listed = Shortlist(np.arange(LEAST), np.empty(0, dtype=np.int64), known=PART * LEAST)
+    listed.used = PART * LEAST // LOOKS - 1  # 8 · 2048 / 64 = 256 downloads
+    assert listed.serves(late=LEAST)
+    assert not listed.serves(late=LEAST + 1)
+    listed.used += 1
+    assert not listed.serves(late=0)
+
+
+def test_with_a_short_list_the_same_pages_are_chosen_as_by_ranking_all() -> None:
+    every, some = site(3 * LEAST), site(3 * LEAST)
+    full, short = scheduler(every, short=False), scheduler(some, short=True)
+    times = [30 * HOUR + 60.0 * count for count in range(2 * POOL)]
+    assert [visit(short, some, now) for now in times] == [visit(full, every, now) for now in times]
+
+
+def test_pages_that_became_known_since_the_list_was_made_are_chosen_too() -> None:
+    visits = site(3 * LEAST)
+    one = scheduler(visits, short=True)
+    now = 30 * HOUR
+    visit(one, visits, now)
+    visits.visit(UrlId(7), now, links=np.array([10_000]))  # seen again, it shows a link nobody had met
+    assert one.choosing.known == 3 * LEAST
+    chosen = {visit(one, visits, now + 900.0 * count) for count in range(1, 4)}  # a ranking each
+    assert 10_000 in chosen
+    assert one.choosing.known == 3 * LEAST + 1
