@@ -9,7 +9,6 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import chain
-from urllib.parse import urlsplit
 
 from lxml.etree import LxmlError
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -17,6 +16,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from forager.pages.head import Head
 from forager.pages.linked_data import stated_dates
 from forager.pages.moments import moment
+from forager.pages.urls import path
 from forager.terms import Dated, DateSource, Url
 
 EARLIEST = datetime(1990, 1, 1, tzinfo=UTC).timestamp()
@@ -83,7 +83,7 @@ def published(
     Sources in `ignored` are known to lie on this site: the next one is asked instead.
     """
     stated = chain(
-        _dated(stated_dates(head, "datePublished", urlsplit(url).path), DateSource.JSON_LD),
+        _dated(stated_dates(head, "datePublished", path(url)), DateSource.JSON_LD),
         _dated(_meta(head, PUBLISHED_META), DateSource.META),
         _dated(_stamps(head.tree, _PUBLISHED_HINT, _MODIFIED_HINT, anywhere=True), DateSource.TIME),
         _dated(_url_days(url), DateSource.URL),
@@ -198,7 +198,7 @@ def _is_elsewhere(node: LexborNode, tags: tuple[str, ...]) -> bool:
 
 def _url_days(url: Url) -> Iterator[str]:
     """`/2022/03/14/`, `/2022/mar/14/`, `2022-3-14` or `20220314` in the path, as text."""
-    for match in _URL_DAY.finditer(urlsplit(url).path.lower()):
+    for match in _URL_DAY.finditer(path(url).lower()):
         year, month, day = match[1], match[3] or match[5], match[4] or match[6]
         yield f"{year}-{month:0>2}-{day:0>2}" if month.isdigit() else f"{day} {month} {year}"
 

@@ -20,6 +20,7 @@ from urllib.parse import unquote
 from selectolax.lexbor import LexborHTMLParser
 
 from forager.pages.head import Head
+from forager.pages.urls import path
 from forager.terms import Kind, Link, Region, Url
 
 _ARTICLE_TYPE = re.compile(r'"@type"\s*:\s*\[?\s*"\w*(?:Article|BlogPosting|Report|Review)"')
@@ -51,13 +52,13 @@ def _by_statement(head: Head) -> int:
 
 
 def _by_address(url: Url) -> int:
-    path = unquote("/" + url.split("/", 3)[3].partition("?")[0])
-    parts = [part for part in path.split("/") if part and not part.startswith("index.")]
+    address = unquote(path(url))
+    parts = [part for part in address.split("/") if part and not part.startswith("index.")]
     if not parts:
         return -4 if "?" not in url else 0
     last = parts[-1].rpartition(".")[0] or parts[-1]
-    date = _DATE.search(path)
-    if (date and path[date.end() :].strip("/")) or _HEADLINE_SLUG.search(last):
+    date = _DATE.search(address)
+    if (date and address[date.end() :].strip("/")) or _HEADLINE_SLUG.search(last):
         return 2
     if _LONG_NUMBER.search(last):
         return 1

@@ -60,6 +60,11 @@ def host(url: Url) -> str:
     return url.split("/", 3)[2]
 
 
+def path(url: Url) -> str:
+    """What follows the host, without the query; it begins with a slash."""
+    return "/" + url.split("/", 3)[3].partition("?")[0]
+
+
 def site(url: Url) -> str:
     """The registrable domain; hosts without one (IP addresses, localhost) as they are, with port."""
     return _site(host(url))
@@ -67,8 +72,7 @@ def site(url: Url) -> str:
 
 def words(url: Url) -> list[str]:
     """The words in the path, in lower case: what can be known of a page that was never seen."""
-    path = unquote(url.split("/", 3)[3].partition("?")[0])
-    return _WORD.findall(_EXTENSION.sub("", path).lower())
+    return _WORD.findall(_EXTENSION.sub("", unquote(path(url))).lower())
 
 
 class UrlMemo:

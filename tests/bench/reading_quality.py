@@ -64,8 +64,13 @@ def dates_right(cases: Iterable[PageCase]) -> float:
     return sum(is_that_day(our_date(case), case.published) for case in dated) / len(dated)
 
 
+def address(case: PageCase) -> Url:
+    """The URL of a page; some corpora do not know it."""
+    return canonical(case.url) or Url("http://example.com/")
+
+
 def our_date(case: PageCase) -> Dated | None:
-    return published(Head(LexborHTMLParser(case.html)), Url(case.url), now=NOW)
+    return published(Head(LexborHTMLParser(case.html)), address(case), now=NOW)
 
 
 def text_f1(cases: Iterable[PageCase], read: Callable[[PageCase], str]) -> float:
@@ -141,7 +146,7 @@ def show_dates(repeat: int) -> None:
         ("htmldate", htmldate_pages),
     ):
         cases = [case for case in load() if case.published]
-        trees = [(LexborHTMLParser(case.html), Url(case.url)) for case in cases]
+        trees = [(LexborHTMLParser(case.html), address(case)) for case in cases]
         theirs = sum(their_day(case) == case.published[:10] for case in cases) / len(cases)
         bare = milliseconds(lambda page: published(Head(page[0]), page[1], now=NOW), trees, repeat)
         whole = milliseconds(our_date, cases, repeat)
