@@ -132,9 +132,7 @@ async def make_crawl(
         wire.timetable.load(booked, clock.now())
     if skipped is not None:
         keeper.skipped = Skipped.load(skipped)
-    thrift = Thrift(
-        settings.crawl.least_worth, settings.crawl.explore, shared.pace, settings.forager.expectation.max_age
-    )
+    thrift = Thrift(settings.crawl.least_worth, settings.crawl.explore, shared.pace, settings.forager.max_age)
     kept = await recall_schedule(store)
     lessons = [] if kept is None else kept.lessons
     scheduler = make_scheduler(
@@ -250,7 +248,7 @@ async def _shared(settings: Settings, store: Store, now: float) -> Shared:
     """What the fleet knew, or nothing; should the clock have been put back since, no visit lies in the future."""
     kept, walk = await store.recall("shared"), settings.forager
     if kept is None:
-        return Shared.fresh(walk.states.dimension, walk.expectation, walk.leaving)
-    shared = Shared.load(kept, walk.expectation, walk.leaving)
+        return Shared.fresh(walk)
+    shared = Shared.load(kept, walk)
     shared.visits.end_at(now)
     return shared

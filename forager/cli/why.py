@@ -55,7 +55,7 @@ async def _look_up(run: Path, text: str, settings: Settings) -> Dossier:
             id,
             reader,
             now,
-            max_age=settings.reinforcing.relevancy.max_age,
+            max_age=settings.forager.max_age,
             least_worth=settings.crawl.least_worth,
             statistics=statistics,
             host=await _at_host(url, reader, settings),
@@ -90,7 +90,7 @@ def _end(reader: SqliteReader) -> float:
 async def _statistics(reader: SqliteReader, settings: Settings) -> VisitStatistics | None:
     saved = await reader.recall("shared")
     walk = settings.forager
-    return None if saved is None else Shared.load(saved, walk.expectation, walk.leaving).visits
+    return None if saved is None else Shared.load(saved, walk).visits
 
 
 def told(dossier: Dossier) -> str:

@@ -116,7 +116,7 @@ class Views:
             id,
             self.watched.store,
             self.watched.clock.now(),
-            max_age=self.watched.agent.settings.relevancy.max_age,
+            max_age=self.watched.agent.relevancy.max_age,
             least_worth=self.watched.settings.least_worth,
             statistics=self.watched.shared.visits,
             host=self._host(url),

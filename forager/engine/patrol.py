@@ -31,7 +31,7 @@ def judge_noted(
 
 
 def _sends(sighting: Sighting, agent: ReinforcingAgent, now: float) -> bool:
-    young = now - sighting.published <= agent.settings.relevancy.max_age  # false without a date
+    young = now - sighting.published <= agent.relevancy.max_age  # false without a date
     return sighting.ok and not sighting.free and young and (agent.forager_settings.hubs or not sighting.hub)
 
 

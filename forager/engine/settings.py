@@ -48,7 +48,7 @@ class CrawlSettings:
     holds for never-visited pages only."""
     least_worth: Share = 0.3
     """New documents expected of a request below which nobody asks at all: few requests, but none too few. The later
-    documents are found, the less is asked for; found five hours old on average (a fifth of 24 h), nothing. Ours."""
+    documents are found, the less is asked for; found four hours old on average (a sixth of 24 h), nothing. Ours."""
     explore: Share = 0.05
     """Share of the downloads, and of the rests when nothing is worth one, for pages nobody has seen yet, or else below
     `least_worth`: so that nothing is written off unseen. Ours."""

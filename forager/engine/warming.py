@@ -45,7 +45,7 @@ async def _enter(batch: list[Captured], store: Store, watch: Watch, statistics: 
         new = one.when > watch.history.last(id)
         captures += int(np.count_nonzero(new))
         _note(id, one.when[new].tolist(), one.changed[new].tolist(), watch)
-        watched = np.minimum(np.diff(one.when[new]), statistics.settings.max_age).sum() / HOUR
+        watched = np.minimum(np.diff(one.when[new]), statistics.max_age).sum() / HOUR
         statistics.foretell(id, float(watched), float(np.count_nonzero(one.changed[new][1:])))
     return captures
 

@@ -111,8 +111,6 @@ class ExpectationSettings:
     """The lift is clipped to between one over this and this; 1 switches it off."""
     lift_memory: Count = 1000
     """Visits with a signal over which the lift is averaged."""
-    max_age: Duration = 86400.0
-    """Older documents bring nothing, so longer absence brings no more (stated: 24 h)."""
     retry_after: Duration = 3600.0
     """A page never seen that somebody went for, but nobody brought back, is worth nothing for so long."""
     profit_weight: Annotated[float, Field(ge=0, le=1)] = 0.5
@@ -177,7 +175,8 @@ class ForagerSettings:
     harvest: bool = True
     """A path goes on after `max_step` while its best link is a fresh one: they would be lost (ours)."""
     max_age: Duration = 86400.0
-    """Documents older than this are not sent (stated: 24 h)."""
+    """Documents older than this are no news: they are neither sent nor rewarded, and a page not looked at for longer
+    promises no more (stated: 24 h)."""
     identity: Identity = "story"
     """What makes a document new: its page `version` (reconstructed for the paper), its `url`, its main `text`, or both of
     these (`story`, ours: neither a corrected article nor the same text at another address is told again)."""

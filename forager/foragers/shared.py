@@ -11,7 +11,7 @@ from forager.errors import InputError
 from forager.foragers.leaving import Pace
 from forager.foragers.matrix import StateMatrix
 from forager.foragers.ordering import NOTHING, LinkOrder, leanings
-from forager.foragers.settings import ExpectationSettings, LeavingSettings
+from forager.foragers.settings import ForagerSettings
 from forager.foragers.sighting import Finding, Sighting, Sightings
 from forager.foragers.visits import VisitStatistics
 from forager.terms import UrlId
@@ -50,9 +50,10 @@ class Shared:
         self.watcher: Watcher | None = None
 
     @classmethod
-    def fresh(cls, dimension: int, expectation: ExpectationSettings, leaving: LeavingSettings) -> "Shared":
+    def fresh(cls, settings: ForagerSettings) -> "Shared":
         """Before anything was seen."""
-        return cls(VisitStatistics(expectation), StateMatrix(dimension), Pace(leaving.memory))
+        visits = VisitStatistics(settings.expectation, settings.max_age)
+        return cls(visits, StateMatrix(settings.states.dimension), Pace(settings.leaving.memory))
 
     def note(self, sighting: Sighting) -> bool:
         """Enter a visit; whether this is the page as first seen. A shared copy teaches nothing new, if there is one."""
@@ -112,13 +113,13 @@ class Shared:
         return lambda: msgspec.msgpack.encode(_Saved(visits(), states(), *pace))
 
     @classmethod
-    def load(cls, saved: bytes, expectation: ExpectationSettings, leaving: LeavingSettings) -> "Shared":
+    def load(cls, saved: bytes, settings: ForagerSettings) -> "Shared":
         try:
             held = msgspec.msgpack.decode(saved, type=_Saved)
         except msgspec.DecodeError as trouble:
             raise InputError(f"what the fleet knew cannot be read ({trouble}); delete it and start afresh") from None
         return cls(
-            VisitStatistics.load(held.visits, expectation),
+            VisitStatistics.load(held.visits, settings.expectation, settings.max_age),
             StateMatrix.load(held.states),
-            Pace(leaving.memory, held.hits, held.downloads, held.age),
+            Pace(settings.leaving.memory, held.hits, held.downloads, held.age),
         )

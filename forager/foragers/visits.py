@@ -31,8 +31,9 @@ IntArray = NDArray[np.int64]
 class VisitStatistics:
     """One row per URL, growing. Asking changes nothing; `going`, `visit` and `credit` do."""
 
-    def __init__(self, settings: ExpectationSettings) -> None:
-        self.settings = settings
+    def __init__(self, settings: ExpectationSettings, max_age: float = 86_400.0) -> None:
+        """`max_age` is the age in seconds from which on a document is no news."""
+        self.settings, self.max_age = settings, max_age
         self._priors = np.array(
             [
                 (
@@ -41,7 +42,7 @@ class VisitStatistics:
                     settings.prior_weight,
                     settings.fresh_first,
                     settings.lift_most,
-                    settings.max_age,
+                    max_age,
                     settings.retry_after,
                     1 - 1 / settings.lift_memory,
                     1 - 1 / settings.backlog_memory,
@@ -211,7 +212,7 @@ class VisitStatistics:
     def promise(self, urls: NDArray[np.int64], published: NDArray[np.float64], now: float) -> None:
         """Dates that a feed or news sitemap gives for links just met: young ones are fresh, old ones backlog."""
         self.reserve(highest(urls) + 1)
-        self._table["fresh"][urls] = now - published <= self.settings.max_age
+        self._table["fresh"][urls] = now - published <= self.max_age
 
     def foretell(self, url: UrlId, hours: float, hits: float) -> None:
         """Somebody else watched a page that nobody has visited yet, for so many hours, and saw news so many times."""
@@ -257,9 +258,9 @@ class VisitStatistics:
         return packing("visit statistics", 2, {"table": self._table, "means": self._means, "hubs": self.hubs})
 
     @classmethod
-    def load(cls, saved: bytes, settings: ExpectationSettings) -> "VisitStatistics":
+    def load(cls, saved: bytes, settings: ExpectationSettings, max_age: float = 86_400.0) -> "VisitStatistics":
         held = unpack("visit statistics", 2, saved)
-        loaded = cls(settings)
+        loaded = cls(settings, max_age)
         loaded._table = np.asarray(held["table"], dtype=PAGE)
         loaded._means = np.asarray(held["means"], dtype=np.float64)
         known = np.flatnonzero((loaded._table["visits"] > 0) | (loaded._table["met"] > -np.inf))

@@ -34,7 +34,7 @@ class ReinforcingAgent:
         self.seed = seed
         self.suggest: Callable[[int], Sequence[UrlId]] = lambda count: ()
         """Up to so many pages from which a newborn forager may start; by default nobody knows any."""
-        self.relevancy = Relevancy(settings.relevancy, on_topic)
+        self.relevancy = Relevancy(settings.relevancy, foragers.max_age, on_topic)
         self.scores = Scores(settings.scores)
         self.foragers: dict[ForagerId, Forager] = {}
         """Those alive, in the order of their turns."""

@@ -10,8 +10,10 @@ from forager.reinforcing.settings import RelevancySettings
 class Relevancy:
     """The documents accepted so far; none is ever rewarded twice."""
 
-    def __init__(self, settings: RelevancySettings, on_topic: Callable[[Finding], bool] | None = None) -> None:
-        self.settings = settings
+    def __init__(
+        self, settings: RelevancySettings, max_age: float, on_topic: Callable[[Finding], bool] | None = None
+    ) -> None:
+        self.settings, self.max_age = settings, max_age
         self.on_topic = on_topic
         """The focus of the crawl; None: every topic will do."""
         self.accepted: set[tuple[int, int]] = set()
@@ -20,7 +22,7 @@ class Relevancy:
         """Reward or penalty; a relevant document is remembered."""
         settings = self.settings
         keys = known_by(settings.identity, finding.url, finding.version, finding.text_print)
-        young = now - finding.published <= settings.max_age
+        young = now - finding.published <= self.max_age
         relevant = young and self.accepted.isdisjoint(keys) and (self.on_topic is None or self.on_topic(finding))
         if relevant:
             self.accepted.update(keys)

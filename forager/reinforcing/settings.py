@@ -14,8 +14,6 @@ from forager.units import Count, Duration, Share
 class RelevancySettings:
     """What the reinforcing agent rewards."""
 
-    max_age: Duration = 86400.0
-    """Documents older than this are not relevant (stated: 24 h)."""
     identity: Identity = "story"
     """What makes a document new: `version` (reconstructed for the paper), `url`, `text`, or `story`: both new (ours)."""
     reward: Annotated[float, Field(gt=0)] = 100.0

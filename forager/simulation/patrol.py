@@ -25,7 +25,7 @@ class Patrol:
         luck: Luck,
     ) -> None:
         self.world, self.scheduler, self.shared, self.thrift, self.luck = world, scheduler, shared, thrift, luck
-        self._max_age, self._lists_too = agent.settings.relevancy.max_age, agent.forager_settings.hubs
+        self._max_age, self._lists_too = agent.relevancy.max_age, agent.forager_settings.hubs
         pages = world.tape.pages
         scheduler.watch.grow(pages)
         shared.visits.reserve(pages)

@@ -84,7 +84,7 @@ class Replay:
         self.agent = ReinforcingAgent(reinforcing, foragers, seed)
         self.shared = _shared(tape, foragers)
         self.ordering = Ordering.arranged(crawl, self.agent, self.shared)
-        self.thrift = Thrift(crawl.least_worth, crawl.explore, self.shared.pace, foragers.expectation.max_age)
+        self.thrift = Thrift(crawl.least_worth, crawl.explore, self.shared.pace, foragers.max_age)
         self._luck = Luck(stream(seed, "recrawl"))
         self.scheduler = make_scheduler(
             read_policy(crawl.policy, stream(seed, "policy"), recrawl, crawl.cycle),
@@ -99,9 +99,9 @@ class Replay:
         )
         self.retraining = Retraining(self.scheduler, recrawl, seed, []) if recrawl.retrain.enabled else None
         judged = reinforcing.relevancy
-        truth = documents(tape, identity=judged.identity, max_age=judged.max_age, hubs=foragers.hubs)
+        truth = documents(tape, identity=judged.identity, max_age=foragers.max_age, hubs=foragers.hubs)
         updates = judged.identity == "version"
-        self.account = Account(self.world, truth, updates=updates, max_age=judged.max_age)
+        self.account = Account(self.world, truth, updates=updates, max_age=foragers.max_age)
         self.share = 0.0 if foragers.kind is ForagerKind.BFS else crawl.recrawl_share
         self._spent = [0.0, 0.0]
         self._idle = self._rest = max(crawl.idle, self.world.seconds)
@@ -202,7 +202,7 @@ class Replay:
     ) -> list[Reinforcement]:
         """What a visit of the recrawl side brought, with the documents that can be read off the page."""
         if self.world.reads_off and sighting.ok:
-            since = self.clock.time - self.agent.settings.relevancy.max_age
+            since = self.clock.time - self.agent.relevancy.max_age
             copies = read_off(sighting, self.world, self.shared, first=first, since=since)
             reinforcements = reinforcements + judge_shown(sighting, copies, self.agent, self.shared)
         self.account.note(reinforcements, downloads, self.clock.time, recrawl=True)
@@ -286,7 +286,7 @@ def _nobody(event: Event) -> None:
 
 def _shared(tape: Tape, foragers: ForagerSettings) -> Shared:
     """What a fleet knows together, with room for the whole tape and all states on it."""
-    shared = Shared.fresh(foragers.states.dimension, foragers.expectation, foragers.leaving)
+    shared = Shared.fresh(foragers)
     shared.visits.reserve(tape.pages)
     shared.states.reserve(tape.pages)
     if len(tape.states):

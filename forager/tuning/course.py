@@ -101,5 +101,5 @@ def laid_out(
 def _stories(part: Tape, base: Settings, warm_up: float) -> int:
     judged = base.reinforcing.relevancy
     identity = "" if judged.identity == "story" else judged.identity
-    born = documents(part, identity=identity, max_age=judged.max_age, hubs=base.forager.hubs).born
+    born = documents(part, identity=identity, max_age=base.forager.max_age, hubs=base.forager.hubs).born
     return int(np.count_nonzero(born > part.start + warm_up))

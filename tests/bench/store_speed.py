@@ -102,7 +102,7 @@ def resident() -> int:
 async def filled(directory: Path, count: int, *, visited: bool) -> float:
     """A run directory with so many known URLs, all pending; megabytes on disk."""
     store = await SqliteStore.open(directory)
-    shared = Shared.fresh(SETTINGS.forager.states.dimension, SETTINGS.forager.expectation, SETTINGS.forager.leaving)
+    shared = Shared.fresh(SETTINGS.forager)
     shared.visits.reserve(count)
     numbers = iter(range(count))
     while block := list(islice(numbers, 10_000)):

@@ -63,7 +63,7 @@ def walk(agent: ReinforcingAgent, shared: Shared, steps: int, now: float) -> lis
 
 def fleet(settings: ForagerSettings, seed: int = 1) -> tuple[ReinforcingAgent, Shared]:
     agent = ReinforcingAgent(ECONOMY, settings, seed)
-    shared = Shared.fresh(4, settings.expectation, settings.leaving)
+    shared = Shared.fresh(replace(settings, states=replace(settings.states, dimension=4)))
     shared.states.put(np.arange(PAGES), VECTORS)
     agent.start(np.array([0, 10]), 0.0)
     return agent, shared
@@ -79,7 +79,7 @@ def test_a_saved_fleet_makes_the_same_next_hundred_decisions(
     agent, shared = fleet(settings)
     walk(agent, shared, steps, 0.0)
     again = load_agent(save_agent(agent), ECONOMY, settings)
-    shared_again = Shared.load(shared.save(), settings.expectation, settings.leaving)
+    shared_again = Shared.load(shared.save(), settings)
     expected = walk(agent, shared, 100, steps * 300.0)
     assert walk(again, shared_again, 100, steps * 300.0) == expected
     assert again.records == agent.records
@@ -130,7 +130,7 @@ def test_what_is_no_saved_thing_is_an_error_in_one_line() -> None:
         for load in (
             lambda saved: load_forager(saved, DEFAULT),
             lambda saved: load_agent(saved, ECONOMY, DEFAULT),
-            lambda saved: Shared.load(saved, DEFAULT.expectation, DEFAULT.leaving),
+            lambda saved: Shared.load(saved, DEFAULT),
             lambda saved: VisitStatistics.load(saved, ExpectationSettings()),
             StateMatrix.load,
             lambda saved: States.load(saved, STATES),

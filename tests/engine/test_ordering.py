@@ -11,7 +11,7 @@ from forager.engine.ordering import FEWEST, Ordering
 from forager.engine.settings import CrawlSettings
 from forager.foragers.forager import Forager
 from forager.foragers.ordering import NOTHING, leanings
-from forager.foragers.settings import ExpectationSettings, ForagerKind, ForagerSettings, LeavingSettings
+from forager.foragers.settings import ExpectationSettings, ForagerKind, ForagerSettings, StateSettings
 from forager.foragers.shared import Shared
 from forager.foragers.sighting import Finding, Sighting
 from forager.foragers.visits import VisitStatistics
@@ -33,7 +33,7 @@ def numbers(*urls: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
 
 def two_lists() -> tuple[Shared, Ordering]:
     """A home page, a list that brought five documents and one that brought none; two links of each were not followed."""
-    shared = Shared.fresh(4, ExpectationSettings(), LeavingSettings())
+    shared = Shared.fresh(ForagerSettings(states=StateSettings(dimension=4)))
     agent = ReinforcingAgent(ReinforcingSettings(), ForagerSettings(), seed=1)
     ordering = Ordering.arranged(CrawlSettings(ordering="rw-eg"), agent, shared)
     assert ordering is not None
@@ -134,7 +134,7 @@ def test_a_child_gets_none_if_its_half_will_do_or_nobody_ranks(starts: int, orde
 def test_no_graph_is_kept_where_nobody_asks_for_it(changed: str):
     settings = load(None, ["crawl.ordering=mixed", changed]).settings
     agent = ReinforcingAgent(settings.reinforcing, settings.forager, seed=1)
-    shared = Shared.fresh(4, ExpectationSettings(), LeavingSettings())
+    shared = Shared.fresh(ForagerSettings(states=StateSettings(dimension=4)))
     assert Ordering.arranged(settings.crawl, agent, shared) is None
     assert shared.order is None
 

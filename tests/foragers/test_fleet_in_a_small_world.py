@@ -58,7 +58,7 @@ class Run:
         judge = TypeAdapter(ReinforcingSettings).validate_python(nested(PAPER_AGENT) if paper else {})
         self.world = SmallWorld(days)
         self.agent = ReinforcingAgent(judge, settings, seed)
-        self.shared = Shared.fresh(50, settings.expectation, settings.leaving)
+        self.shared = Shared.fresh(settings)
         self.shared.states.add(np.random.default_rng(0).normal(0, 0.1, (2 * SECTIONS, 50)).astype(np.float32))
         self.agent.start(np.array([0]), 0.0)
         self.downloads, self.journal, self.accepted = 0, [], list[Reinforcement]()

@@ -46,7 +46,7 @@ def urls(*numbers: int) -> np.ndarray:
 
 
 def shared_for(settings: ForagerSettings) -> Shared:
-    return Shared.fresh(2, settings.expectation, settings.leaving)
+    return Shared.fresh(replace(settings, states=StateSettings(dimension=2)))
 
 
 def newborn(settings: ForagerSettings, kind: ForagerKind = WL, seeds: tuple[int, ...] = (0,)) -> Forager:

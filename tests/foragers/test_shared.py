@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from forager.foragers.forager import Forager
-from forager.foragers.settings import ExpectationSettings, ForagerKind, ForagerSettings, LeavingSettings
+from forager.foragers.settings import ForagerKind, ForagerSettings, StateSettings
 from forager.foragers.shared import Shared
 from forager.foragers.sighting import Finding, Sighting
 
@@ -20,7 +20,7 @@ def hub(url: int, when: float, *links: int, free: bool = False) -> Sighting:
 @pytest.fixture
 def shared() -> Shared:
     """The lift is at its most, 3, so that a signal can be seen: page 99 had far more news than predicted."""
-    shared = Shared.fresh(2, ExpectationSettings(), LeavingSettings())
+    shared = Shared.fresh(ForagerSettings(states=StateSettings(dimension=2)))
     shared.note(hub(99, 0.0))
     shared.visits.signal(urls(99), 1.0)
     shared.note(hub(99, 2.0, *range(100, 140)))
@@ -60,7 +60,7 @@ def test_a_page_that_is_gone_at_first_sight_is_not_tried_again_one_that_failed_i
 
 def test_a_shared_copy_is_no_visit_and_no_download() -> None:
     settings = ForagerSettings()
-    shared = Shared.fresh(50, settings.expectation, settings.leaving)
+    shared = Shared.fresh(settings)
     forager = Forager.born(0, ForagerKind.WL, settings, urls(0), np.random.default_rng(1))
     step = forager.choose(0.0, shared)
     forager.see(step, [hub(0, 0.0, 1, 2, free=True)], 0.0, shared)
