@@ -5,7 +5,7 @@
 Worlds: tapes of Newsrooms, and tapes shaped like recordings (`tests/simulation/recorded_like.py`): text pages (72 downloads
 an hour), section pages (6 and 12), section pages with their articles (60). Every line is one way to spend the same
 downloads per hour on the same tapes. `learned` is a score function evolved (GP4C, Extended, for discovery where lists
-show documents, else for NDCG) on another tape than those replayed. A `*` marks lines that differ from the default in a
+show documents, else for NDCG) on two other tapes than those replayed. A `*` marks lines that differ from the default in a
 paired t-test (p < 0.05).
 """
 
@@ -26,7 +26,6 @@ from forager.imports.from_newsroom import tape_of_newsroom
 from forager.imports.log_of_tape import log_of_tape
 from forager.imports.tables import import_tables
 from forager.recrawl.formula import text_of
-from forager.recrawl.gp import learning
 from forager.recrawl.gp.retrain import learn
 from forager.recrawl.gp.settings import GPSettings, Measure
 from forager.recrawl.learned import Learned, to_text
@@ -80,15 +79,12 @@ def tape_of(world: str, seed: int, days: float) -> Tape:
         return import_tables(Path(folder), origin=f"synthetic {world}", identity=IDENTITY[world]).tape
 
 
-def learned_on(tape: Tape, cycle: float, budget: float) -> Learned:
-    """A small GP4C run on the changes of a tape."""
-    log = log_of_tape(tape, cycle)
-    fitness: Measure = "ndcg" if log.documents is None else "discovery"
-    share = min(0.5, budget * cycle / HOUR / log.pages)
-    how = GPSettings(
-        terminals="extended", fitness=fitness, population=60, generations=10, seeds=1, k=share, young=24 * HOUR / cycle
-    )
-    train, validation = learning.split(log, how, stream(1, "pages"))
+def learned_on(tapes: Sequence[Tape], cycle: float, budget: float) -> Learned:
+    """A small GP4C run: trained on the changes of one tape, chosen on those of another."""
+    train, validation = (log_of_tape(tape, cycle).shuffled(stream(1, "pages")) for tape in tapes)
+    fitness: Measure = "ndcg" if train.documents is None else "discovery"
+    share, young = min(0.5, budget * cycle / HOUR / train.pages), 24 * HOUR / cycle
+    how = GPSettings("extended", fitness, population=60, generations=10, seeds=1, k=share, young=young)
     best = learn(train, validation, how, seed=1)
     return Learned(best.tree, "extended", fitness, best.train, best.validation)
 
@@ -118,7 +114,7 @@ def main() -> None:
     parser.add_argument("--world", choices=tuple(BUDGETS), default="newsroom")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument(
-        "--first", type=int, default=501, help="seed of the first world; the one before is learned from"
+        "--first", type=int, default=501, help="seed of the first world; the two before are learned from"
     )
     parser.add_argument("--days", type=float, default=4.0)
     parser.add_argument("--budget", type=float, action="append", help="downloads per hour; may be repeated")
@@ -133,7 +129,8 @@ def main() -> None:
             homes = tuple(map(UrlId, range(PAPERS))) if options.world == "newsroom" else tuple(default_seeds(tape))
             tapes.append((path, homes))
         for budget in options.budget or BUDGETS[options.world]:
-            function = learned_on(tape_of(options.world, options.first - 1, options.days), cycle, budget)
+            others = [tape_of(options.world, options.first - back, options.days) for back in (1, 2)]
+            function = learned_on(others, cycle, budget)
             path = Path(folder) / f"function {budget:g}.json"
             path.write_text(to_text(function), encoding="utf-8")
             print(
