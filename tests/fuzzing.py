@@ -18,8 +18,10 @@ import numpy as np
 from aiohttp.test_utils import make_mocked_request
 
 from forager.cli.change_logs import read_change_log
+from forager.cli.edge_files import read_edges, read_overlap
 from forager.cli.seeds import read_seeds
 from forager.clock import LoopClock
+from forager.engine.texts import read_texts
 from forager.errors import ForagerError
 from forager.frontier.timetable import Timetable
 from forager.imports.files import import_files
@@ -32,6 +34,8 @@ from forager.pages.urls import Joiner, canonical, host, site, words
 from forager.recrawl.expression import compiled
 from forager.recrawl.formula import parse, text_of
 from forager.recrawl.states import States
+from forager.reinforcing.focus import Focus
+from forager.reinforcing.settings import FocusSettings
 from forager.settings import load
 from forager.terms import Outcome, Request, Response, Url
 from forager.world.robots import Robots
@@ -228,11 +232,29 @@ def query(raw: bytes) -> None:
     assert status < 500, status
 
 
+def focus(raw: bytes) -> None:
+    """The first line is the query, the others are examples; then a text is judged, and all is saved and loaded."""
+    asked, _, examples = raw.partition(b"\n")
+    settings = FocusSettings(query=text_of_bytes(asked))
+    judge = Focus(settings, list(islice(read_texts(file_of(examples, "examples.jsonl")), 20)))
+    for version, text in enumerate((text_of_bytes(raw), "A new bridge over the river", "")):
+        judge.read(version, text)
+    Focus.load(judge.save(), settings)
+
+
+def rankings(raw: bytes) -> None:
+    """Links, then texts of links, then queries, parted by zeros."""
+    links, anchors, asked = (raw + b"\0\0").split(b"\0")[:3]
+    edges = read_edges(file_of(links, "links.csv"))
+    pages = edges.growing.graph().pages
+    read_overlap(file_of(anchors, "anchors.csv"), file_of(asked, "queries.csv"), edges, pages).ranking(pages)
+
+
 TARGETS: dict[str, Target] = {
     target.__name__: target
     for target in (
         *(page, url, robots, feed, sitemap, date, warc, index, recording, change_log, tape, formula, settings, seeds),
-        query,
+        *(query, focus, rankings),
     )
 }
 
@@ -287,6 +309,8 @@ SAMPLES: dict[str, tuple[bytes, ...]] = {
     "formula": (b"t * (X + 0.1) / (n + 1)", b"log(t) - -X", b"exp(min(t, 2))"),
     "settings": (b"timetable:\n  download_delay: 2s\n", b"crawl.cycle=15m", b"a: &x [*x]\n"),
     "seeds": (b"# papers\nhttps://a.example/\n\nhttps://b.example/news # best\n",),
+    "focus": (b'bridge "river" OR rain\n{"title": "A bridge", "text": "A bridge opens over the river"}\n{"text": "Rain"}\n',),
+    "rankings": (b"source,target\na,b\nb,c\n\0target,anchor\nb,Rain today\n\0query,count\nrain,3\n",),
     "query": (b"\1after=1&limit=2", b"\3id=0", b"\6url=https://paper.example/"),
 }  # fmt: skip
 """Something to begin with, for each target."""

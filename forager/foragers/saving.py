@@ -44,12 +44,12 @@ def unpack(kind: str, form: int, saved: bytes) -> dict[str, NDArray[np.generic]]
 
 
 def text_array(text: str) -> NDArray[np.uint8]:
-    """Any text as an array."""
-    return np.frombuffer(text.encode(), dtype=np.uint8)
+    """Any text as an array, also one with half a surrogate pair."""
+    return np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
 
 
 def array_text(array: NDArray[np.generic]) -> str:
-    return array.tobytes().decode()
+    return array.tobytes().decode("utf-8", "surrogatepass")
 
 
 def luck_text(rng: np.random.Generator) -> str:

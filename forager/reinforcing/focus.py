@@ -54,9 +54,8 @@ class _TfIdf:
         return cls(vocabulary, np.log((1 + len(texts)) / (1 + spread)) + 1)
 
     def rows(self, texts: Sequence[str]) -> sparse.csr_matrix:
-        counts = sparse.csr_matrix(self.vocabulary.counts(texts), dtype=np.float64)
-        counts.data = 1 + np.log(counts.data)
-        weighted = sparse.csr_matrix(counts @ sparse.diags(self.idf))
+        weighted = sparse.csr_matrix(self.vocabulary.counts(texts), dtype=np.float64)
+        weighted.data = (1 + np.log(weighted.data)) * self.idf[weighted.indices]
         lengths = np.sqrt(np.asarray(weighted.multiply(weighted).sum(axis=1)).ravel())
         return sparse.csr_matrix(sparse.diags(1 / np.maximum(lengths, 1e-12)) @ weighted)
 

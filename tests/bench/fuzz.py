@@ -25,7 +25,9 @@ def fuzz(name: str, seconds: float) -> None:
     """Guided: never returns."""
     import atheris
 
-    with atheris.instrument_imports(include=["forager"]):
+    with atheris.instrument_imports(
+        include=["forager"], exclude=["forager.frontier.kernels"]
+    ):  # numba must see them bare
         from tests.fuzzing import SAMPLES, TARGETS, attempt, real_samples
     with tempfile.TemporaryDirectory() as corpus:
         for number, sample in enumerate((*SAMPLES[name], *real_samples(name))):

@@ -84,6 +84,14 @@ def test_a_saved_focus_gives_the_same_verdicts() -> None:
         Focus.load(b"no focus", focus.settings)
 
 
+def test_examples_without_a_word_match_nothing_and_half_a_surrogate_pair_is_saved() -> None:
+    focus = Focus(FocusSettings(query="bridge"), ["!!", "1 2"])
+    assert not focus.read(0, "Rain in the valley \ud800")
+    assert focus.read(1, "A bridge")
+    again = Focus.load(focus.save(), focus.settings)
+    assert [again.on_topic(finding(version)) for version in (0, 1)] == [False, True]
+
+
 def test_examples_come_from_a_folder_or_from_lines_of_json(tmp_path: Path) -> None:
     (tmp_path / "b.txt").write_text("second")
     (tmp_path / "a.html").write_text(
