@@ -24,6 +24,8 @@ from forager.foragers.table import BACKLOG, DEGREES, FRESH, HUB, LIFT, SPREAD, T
 
 LIKE_MOST = 1000.0
 """However alike pages are, after so many hours of watching a page counts for itself as much as its kind does."""
+ROUNDING = 1e-9
+"""More than all rounding of a rank."""
 
 
 @compiled
@@ -45,11 +47,30 @@ def likeness(kind: int, means: NDArray[np.float64], prior: Priors) -> float:
 
 
 @compiled
-def rate_of(page: Page, means: NDArray[np.float64], prior: Priors) -> float:
-    """λ in news per hour. For single texts, where several changes look like one, corrected as −ln(1 − share) / gap."""
-    kind = HUB if page.hub else TEXT
-    mean: float = means[kind, 0] / means[kind, 1]
-    weight = likeness(kind, means, prior)
+def outlook(means: NDArray[np.float64], prior: Priors) -> NDArray[np.float64]:
+    """What the kernels need of the means, worked out once for many pages; in the same order as these.
+
+    The mean of each kind of page and of fresh links, the lift, the worth of each sort of backlog; from `SPREAD` on the
+    likeness of each kind.
+    """
+    out = np.empty(SPREAD + 2)
+    for row in (HUB, TEXT, FRESH):
+        out[row] = means[row, 0] / means[row, 1]
+    out[LIFT] = min(max(means[LIFT, 0] / means[LIFT, 1], 1 / prior.lift_most), prior.lift_most)
+    later = out[TEXT] * prior.max_age / 3600
+    for row in range(BACKLOG, SPREAD):
+        out[row] = means[row, 0] / means[row, 1] + 1 - math.exp(-later)
+    for kind in (HUB, TEXT):
+        out[SPREAD + kind] = likeness(kind, means, prior)
+    return out
+
+
+@compiled
+def rate_of(page: Page, mean: float, weight: float) -> float:
+    """λ in news per hour, of a page in a kind with this mean and likeness.
+
+    For single texts, where several changes look like one, corrected as −ln(1 − share) / gap.
+    """
     linear = (page.hits + weight * mean) / (page.hours + weight)
     if page.hub or page.visits < 2 or page.hours <= 0:
         return linear
@@ -58,18 +79,18 @@ def rate_of(page: Page, means: NDArray[np.float64], prior: Priors) -> float:
 
 
 @compiled
-def _lift(means: NDArray[np.float64], prior: Priors) -> float:
-    ratio: float = means[LIFT, 0] / means[LIFT, 1]
-    return min(max(ratio, 1 / prior.lift_most), prior.lift_most)
+def _rate(page: Page, outlook: NDArray[np.float64]) -> float:
+    kind = HUB if page.hub else TEXT
+    return rate_of(page, outlook[kind], outlook[SPREAD + kind])
 
 
 @compiled
-def _mean_news(page: Page, means: NDArray[np.float64], prior: Priors, now: float) -> float:
+def _mean_news(page: Page, rate: float, outlook: NDArray[np.float64], prior: Priors, now: float) -> float:
     """λt, the documents that should have appeared on a visited page since it was last asked for, with the lift."""
     since = page.asked if page.awaited else page.last
     hours = max(0.0, min(now - since, prior.max_age)) / 3600
-    news = rate_of(page, means, prior) * hours
-    return news * _lift(means, prior) if page.signal > page.last else news
+    news: float = rate * hours * outlook[LIFT] if page.signal > page.last else rate * hours
+    return news
 
 
 @compiled
@@ -85,43 +106,52 @@ def sort_of(table: NDArray[np.void], page: Page) -> int:
 
 @compiled
 def worth_of(
-    table: NDArray[np.void], url: int, means: NDArray[np.float64], prior: Priors, now: float
-) -> tuple[float, bool]:
-    """New documents expected of this download, and whether it is a fresh link."""
+    table: NDArray[np.void], url: int, outlook: NDArray[np.float64], prior: Priors, now: float
+) -> tuple[float, bool, float]:
+    """New documents expected of this download, whether it is a fresh link, and of a page visited before its λ, else 0."""
     page: Page = table[url]
     if page.visits > 0:
-        news = _mean_news(page, means, prior, now)
-        return news if page.hub else 1 - math.exp(-news), False
+        rate = _rate(page, outlook)
+        news = _mean_news(page, rate, outlook, prior, now)
+        return news if page.hub else 1 - math.exp(-news), False, rate
     if page.awaited and now - page.asked < prior.retry_after:
-        return 0.0, False
+        return 0.0, False, 0.0
     if not page.fresh or now - page.met > prior.max_age:
         if page.hours > 0:  # foretold by an archive
-            return 1 - math.exp(-rate_of(page, means, prior) * prior.max_age / 3600), False
-        sort = sort_of(table, page)
-        later = means[TEXT, 0] / means[TEXT, 1] * prior.max_age / 3600
-        return means[sort, 0] / means[sort, 1] + 1 - math.exp(-later), False
-    mean = means[FRESH, 0] / means[FRESH, 1]
+            return 1 - math.exp(-_rate(page, outlook) * prior.max_age / 3600), False, 0.0
+        return outlook[sort_of(table, page)], False, 0.0
+    mean = outlook[FRESH]
     if page.revealer < 0:
-        return mean, True
+        return mean, True, 0.0
     source: Page = table[page.revealer]
-    return (source.paid + prior.prior_links * mean) / (source.followed + prior.prior_links), True
+    return (source.paid + prior.prior_links * mean) / (source.followed + prior.prior_links), True, 0.0
 
 
 @compiled
 def rank_of(
-    table: NDArray[np.void], url: int, means: NDArray[np.float64], prior: Priors, now: float
+    table: NDArray[np.void],
+    url: int,
+    outlook: NDArray[np.float64],
+    prior: Priors,
+    now: float,
+    factor: float,
+    least: float,
 ) -> tuple[float, float, bool]:
-    """What a page is ordered by; the new documents expected of it, and whether it is a fresh link."""
-    worth, fresh = worth_of(table, url, means, prior, now)
+    """What a page is ordered by, times a factor; the new documents expected of it, and whether it is a fresh link.
+
+    −inf if the first is surely below `least`: a power takes long, and x^b ≤ 1 + b(x − 1) for b up to 1.
+    """
+    worth, fresh, rate = worth_of(table, url, outlook, prior, now)
     if fresh:
-        return worth * prior.fresh_first, worth, fresh
+        return worth * prior.fresh_first * factor, worth, fresh
     page: Page = table[url]
     breadth = prior.breadth if page.hub else prior.text_breadth
-    if page.visits == 0 or breadth == 0 or worth <= 0:
-        return worth, worth, fresh
-    kind = HUB if page.hub else TEXT
-    mean: float = means[kind, 0] / means[kind, 1]
-    return worth * (mean / rate_of(page, means, prior)) ** breadth, worth, fresh
+    if rate == 0 or breadth == 0 or worth <= 0:
+        return worth * factor, worth, fresh
+    ratio = outlook[HUB if page.hub else TEXT] / rate
+    if worth * (1 + breadth * (ratio - 1)) * factor * (1 + ROUNDING) < least:
+        return -np.inf, worth, fresh
+    return worth * ratio**breadth * factor, worth, fresh
 
 
 @compiled
@@ -138,14 +168,14 @@ def pick(
 
     `leaning` holds a factor for each link, or nothing at all.
     """
-    ranks, most = np.empty(len(urls)), 0.0
+    foreseen, prior = outlook(means, priors[0]), priors[0]
+    ranks, highest, most = np.empty(len(urls)), -np.inf, 0.0
     for i in range(len(urls)):
-        ranks[i], worth, _ = rank_of(table, urls[i], means, priors[0], now)
-        most = max(most, worth)
-    if len(leaning):
-        ranks *= leaning
+        factor = leaning[i] if len(leaning) else 1.0
+        ranks[i], worth, _ = rank_of(table, urls[i], foreseen, prior, now, factor, highest)
+        highest, most = max(highest, ranks[i]), max(most, worth)
     index = best(ranks, luck)
-    worth, fresh = worth_of(table, urls[index], means, priors[0], now)
+    worth, fresh, _ = worth_of(table, urls[index], foreseen, prior, now)
     return index, worth, fresh, most
 
 
@@ -154,7 +184,7 @@ def worth_of_one(
     table: NDArray[np.void], url: int, means: NDArray[np.float64], priors: NDArray[np.void], now: float
 ) -> float:
     """New documents expected of one page."""
-    return worth_of(table, url, means, priors[0], now)[0]
+    return worth_of(table, url, outlook(means, priors[0]), priors[0], now)[0]
 
 
 @compiled
@@ -163,8 +193,9 @@ def worths(
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """For each page the new documents expected of a download, and whether it is a fresh link."""
     out, fresh = np.empty(len(urls)), np.empty(len(urls), dtype=np.bool_)
+    foreseen = outlook(means, priors[0])
     for i in range(len(urls)):
-        out[i], fresh[i] = worth_of(table, urls[i], means, priors[0], now)
+        out[i], fresh[i], _ = worth_of(table, urls[i], foreseen, priors[0], now)
     return out, fresh
 
 
@@ -175,10 +206,11 @@ def chances(
     """For each page the chance of any news, 1 − e^(−λt); 1 if it was never visited."""
     out = np.ones(len(urls))
     prior: Priors = priors[0]
+    foreseen = outlook(means, prior)
     for i in range(len(urls)):
         page: Page = table[urls[i]]
         if page.visits > 0:
-            out[i] = 1 - math.exp(-_mean_news(page, means, prior, now))
+            out[i] = 1 - math.exp(-_mean_news(page, _rate(page, foreseen), foreseen, prior, now))
         elif page.awaited and now - page.asked < prior.retry_after:
             out[i] = 0.0
     return out
@@ -189,9 +221,9 @@ def rates(
     table: NDArray[np.void], urls: NDArray[np.int64], means: NDArray[np.float64], priors: NDArray[np.void]
 ) -> NDArray[np.float64]:
     """For each page λ in news per hour."""
-    out = np.empty(len(urls))
+    out, foreseen = np.empty(len(urls)), outlook(means, priors[0])
     for i in range(len(urls)):
-        out[i] = rate_of(table[urls[i]], means, priors[0])
+        out[i] = _rate(table[urls[i]], foreseen)
     return out
 
 

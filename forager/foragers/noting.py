@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.compiling import compiled
-from forager.foragers.expectation import rate_of, sort_of
+from forager.foragers.expectation import likeness, rate_of, sort_of
 from forager.foragers.kernels import append
 from forager.foragers.table import (
     ATTEMPTS,
@@ -73,7 +73,9 @@ def note_visit(
         hours = max(0.0, min(when - page.last, prior.max_age)) / 3600
         page.lifted = page.signal > page.last
         if page.lifted:
-            news = rate_of(page, means, prior) * hours
+            kind = HUB if page.hub else TEXT
+            mean = means[kind, 0] / means[kind, 1]
+            news = rate_of(page, mean, likeness(kind, means, prior)) * hours
             means[LIFT] *= prior.lift_keep
             means[LIFT, 1] += news if page.hub else 1 - math.exp(-news)
         kind = HUB if page.hub else TEXT

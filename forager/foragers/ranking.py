@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.compiling import compiled
-from forager.foragers.expectation import rank_of, worth_of
+from forager.foragers.expectation import outlook, rank_of, worth_of
 from forager.foragers.table import Page
 
 
@@ -44,12 +44,13 @@ def most_promising(
     if len(urls) <= size:
         return urls.copy()
     keys, chosen = np.full(size, -np.inf), np.zeros(size, np.int64)
+    foreseen, prior = outlook(means, priors[0]), priors[0]
     for i in range(len(urls)):
-        key, worth, _ = rank_of(table, urls[i], means, priors[0], now)
+        factor = leaning[i] if len(leaning) else 1.0
         if plain:
-            key = worth
-        if len(leaning):
-            key *= leaning[i]
+            key = worth_of(table, urls[i], foreseen, prior, now)[0] * factor
+        else:
+            key, _, _ = rank_of(table, urls[i], foreseen, prior, now, factor, keys[0])
         if key > keys[0]:
             _sink(keys, chosen, key, urls[i])
     return np.sort(chosen)
@@ -60,9 +61,9 @@ def ranks(
     table: NDArray[np.void], urls: NDArray[np.int64], means: NDArray[np.float64], priors: NDArray[np.void], now: float
 ) -> NDArray[np.float64]:
     """What each page is ordered by."""
-    out = np.empty(len(urls))
+    out, foreseen = np.empty(len(urls)), outlook(means, priors[0])
     for i in range(len(urls)):
-        out[i], _, _ = rank_of(table, urls[i], means, priors[0], now)
+        out[i], _, _ = rank_of(table, urls[i], foreseen, priors[0], now, 1.0, -np.inf)
     return out
 
 
@@ -75,11 +76,11 @@ def fresh_links(
     now: float,
 ) -> NDArray[np.int64]:
     """Those of these links that just appeared, nobody has seen, and are worth a download."""
-    out, count = np.empty(len(links), np.int64), 0
+    out, count, foreseen = np.empty(len(links), np.int64), 0, outlook(means, priors[0])
     for link in links:
         page: Page = table[link]
         if page.visits == 0:
-            worth, fresh = worth_of(table, link, means, priors[0], now)
+            worth, fresh, _ = worth_of(table, link, foreseen, priors[0], now)
             if fresh and worth > 0:
                 out[count] = link
                 count += 1
