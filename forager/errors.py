@@ -45,3 +45,9 @@ class StoreError(ForagerError):
 
 class OutputError(ForagerError):
     exit = Exit.OUTPUT
+
+
+class StoppedError(ForagerError):
+    """Somebody pressed Ctrl-C, and a command that drains first was asked a second time."""
+
+    exit = Exit.INTERRUPTED

@@ -2,12 +2,17 @@
 
 import importlib
 import sys
-from typing import Annotated, Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Annotated, Any, ParamSpec, TypeVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from forager.errors import Exit, ForagerError
+from forager.errors import Exit, ForagerError, StoppedError
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 VERBS: dict[str, dict[str, tuple[str, str]]] = {
     "": {
@@ -86,8 +91,21 @@ def command(place: str, name: str) -> Any:
     """The function at `module:function` as a command."""
     module, _, function = place.partition(":")
     alone = typer.Typer(**PLAIN)
-    alone.command(name)(getattr(importlib.import_module(module), function))
+    alone.command(name)(_stoppable(getattr(importlib.import_module(module), function)))
     return typer.main.get_command(alone)
+
+
+def _stoppable(verb: Callable[P, R]) -> Callable[P, R]:
+    """The same verb; stopped by Ctrl-C it says so in one line, as typer alone would not."""
+
+    @wraps(verb)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return verb(*args, **kwargs)
+        except KeyboardInterrupt:
+            raise StoppedError("stopped") from None
+
+    return run
 
 
 app = typer.Typer(cls=Verbs, no_args_is_help=True, **PLAIN)
