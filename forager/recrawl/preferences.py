@@ -104,7 +104,8 @@ class ByWorth:
 class ByPolicy:
     """Pages with a history as the score function says; one without, if it promises more documents than the page chosen so.
 
-    What a page promises is the one measure that both kinds have. Without it, the backlog of pages never seen would keep
+    A page is looked at once in a cycle, as in the papers: a function that does not begin at 0 would ask for one page without
+    end. What a page promises is the one measure that both kinds have. Without it, the backlog of pages never seen would keep
     the function from ever looking again at the lists that bring the news.
     """
 
@@ -130,7 +131,7 @@ class ByPolicy:
         if not len(places) or (fresh and worth >= self.unseen.thrift.least_worth):
             return best, worth
         states = self.history.states(now, pages[places])
-        scores = self.score.scores(states)
+        scores = np.where(states.t < 1.0, -np.inf, self.score.scores(states))
         first = first_of(scores, states.last, pages[places])
         chosen = int(places[first])
         if scores[first] == -np.inf:

@@ -158,6 +158,14 @@ def test_pages_without_history_do_not_keep_a_policy_from_a_list_that_promises_mo
     assert fresh.choose(5.0, 0.0) == (1, 0.5)
 
 
+def test_a_policy_looks_at_a_page_once_in_a_cycle_whatever_its_score() -> None:
+    one = scheduler(Expecting([0.0, 0.0], seen=[0, 1]), Policy("X", Formula.of(parse("X"))))
+    visit(one, 0, 7, 8, 9)  # X = 2, last seen at 2
+    visit(one, 1, 5, 6)  # X = 1, last seen at 1
+    assert first(one, 2.5, 0.0) == 1
+    assert first(one, 3.0, 0.0) == 0
+
+
 def test_what_was_seen_a_moment_ago_rests_and_the_next_best_is_taken() -> None:
     one = scheduler(Expecting([0.0, 0.0, 0.0], seen=[0, 1, 2]), TX, resting=[0])
     visit(one, 0, 7, 8, 9)
