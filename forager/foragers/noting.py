@@ -203,14 +203,14 @@ def note_many(
 
 
 @compiled
-def note_credit(table: NDArray[np.void], url: int, revealer: int, means: NDArray[np.float64]) -> None:
-    """A document was accepted: pay the page that revealed it, unless it was backlog of a first visit."""
+def note_credit(table: NDArray[np.void], url: int, revealer: int, means: NDArray[np.float64]) -> bool:
+    """A document was accepted: pay the page that revealed it, unless it was backlog of a first visit; whether it is paid."""
     page: Page = table[url]
     source: Page = table[revealer]
     if revealer != url:
         if not page.fresh:
             means[sort_of(table, page), 0] += 1
-            return
+            return False
         source.paid += 1
         means[FRESH, 0] += 1
     kind = HUB if source.hub else TEXT
@@ -220,3 +220,4 @@ def note_credit(table: NDArray[np.void], url: int, revealer: int, means: NDArray
     means[kind, 0] += 1
     if source.lifted:
         means[LIFT, 0] += 1
+    return True

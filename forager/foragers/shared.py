@@ -97,9 +97,9 @@ class Shared:
 
     def credit(self, finding: Finding, links: NDArray[np.int64], now: float) -> None:
         """A document was accepted on a page with these links."""
-        self.visits.credit(finding)
+        if self.visits.credit(finding):
+            self.pace.found(now - finding.published)  # what stood there before the first visit is no lateness of ours
         self.visits.signal(links, now)
-        self.pace.found(now - finding.published)
         if self.watcher is not None and finding.revealed_by >= 0:
             self.watcher.credit(finding.revealed_by)
 

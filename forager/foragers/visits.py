@@ -227,11 +227,15 @@ class VisitStatistics:
         self.reserve(highest(links) + 1)
         note_signal(self._table, links, when)
 
-    def credit(self, finding: Finding) -> None:
-        """A document was accepted: it pays the page that revealed it."""
-        if finding.revealed_by >= 0:
-            self.reserve(max(finding.url, finding.revealed_by) + 1)
-            note_credit(self._table, finding.url, finding.revealed_by, self._means)
+    def credit(self, finding: Finding) -> bool:
+        """A document was accepted: it pays the page that revealed it, unless it stood there before anybody looked.
+
+        Whether it was paid.
+        """
+        if finding.revealed_by < 0:
+            return False
+        self.reserve(max(finding.url, finding.revealed_by) + 1)
+        return note_credit(self._table, finding.url, finding.revealed_by, self._means)
 
     def reserve(self, urls: int) -> None:
         """Have room for URL numbers below `urls`."""

@@ -100,7 +100,7 @@ def test_exploring_goes_on_while_nothing_is_worth_a_download() -> None:
 def test_a_page_must_promise_less_the_later_documents_are_found() -> None:
     pace = Pace(500)
     thrift = Thrift(0.3, 0.05, pace, 86_400.0)
-    for age, least in ((0.0, 0.3), (1.92 * 3600.0, 0.225), (3.84 * 3600.0, 0.0), (20 * 3600.0, 0.0)):
+    for age, least in ((0.0, 0.3), (0.72 * 3600.0, 0.225), (1.44 * 3600.0, 0.0), (20 * 3600.0, 0.0)):
         pace.age = age
         assert thrift.least_worth == pytest.approx(least)
     thrift.spend(0.0)
