@@ -88,6 +88,14 @@ def test_the_command_ends_with_the_documented_code(capsys: pytest.CaptureFixture
     assert capsys.readouterr().err.startswith("forager: -s nonsense=1: no setting nonsense")
 
 
+def test_a_crawl_is_loaded_without_what_it_may_never_need(tmp_path: Path) -> None:
+    """Its first request goes out a second earlier for it."""
+    heavy = {"feedparser", "htmldate", "numba", "plotly", "pyarrow", "requests", "rich", "scipy", "sklearn"}
+    script = "import sys, forager.cli.crawl; print(*sys.modules)"
+    listed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert heavy.isdisjoint(listed.stdout.split())
+
+
 def test_settings_are_read_without_loading_what_crawls(tmp_path: Path) -> None:
     """`forager settings` answers at once because no settings class stands in a module that computes or fetches."""
     heavy = {"aiohttp", "lxml", "numba", "numpy", "publicsuffixlist", "pyarrow", "scipy", "sklearn"}

@@ -7,12 +7,13 @@ when its effect is committed; what was acknowledged survives `kill -9`.
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
-from typing import NewType, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, NewType, Protocol
 
 from forager.terms import NOBODY, Channel, Dated, ForagerId, Kind, Outcome, Trouble, Url, UrlId, Validators
+
+if TYPE_CHECKING:  # settings are read through here, and need no arrays
+    import numpy as np
+    from numpy.typing import NDArray
 
 VersionId = NewType("VersionId", int)
 """The number of a stored page version; dense, from 0."""
@@ -170,7 +171,7 @@ class Store(Protocol):
 
     def known(self, id: UrlId) -> Known: ...
 
-    def last_visits(self) -> NDArray[np.float64]:
+    def last_visits(self) -> "NDArray[np.float64]":
         """By number, when each URL was visited last; NaN for those that never were."""
 
     def counts(self) -> Counts: ...

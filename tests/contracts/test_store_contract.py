@@ -177,6 +177,15 @@ async def test_an_ack_ends_the_lease_and_plans_the_next_visit(store: Store) -> N
     assert store.counts().done == 1
 
 
+async def test_all_urls_and_their_last_visits_come_by_number(store: Store) -> None:
+    _, second, _ = await store.put([at("a", 1), at("b", 1), at("c", 1)])
+    await store.ack(fetched(second, when=7.0))
+    assert list(store.urls()) == [store.url(UrlId(number)) for number in range(3)]
+    assert list(store.urls(2)) == [store.url(UrlId(2))]
+    never, visited, neither = store.last_visits().tolist()
+    assert (visited, never == never, neither == neither) == (7.0, False, False)  # NaN: it never was
+
+
 async def test_an_ack_without_a_lease_is_recorded(store: Store) -> None:
     (id,) = await store.put([at("a", 1, due=3.0)])
     await store.ack(fetched(id, when=1.0, due=50.0))

@@ -12,7 +12,15 @@ import pytest
 from forager.chance import stream
 from forager.engine import learning
 from forager.engine.policy import read_policy
-from forager.engine.remembering import HISTORY, Schedule, policy_in_use, recall_schedule, restore_history, save_history
+from forager.engine.remembering import (
+    HISTORY,
+    MANY,
+    Schedule,
+    policy_in_use,
+    recall_schedule,
+    restore_history,
+    save_history,
+)
 from forager.engine.retraining import Retraining, apart, at_once
 from forager.errors import SettingsError
 from forager.events import Learned
@@ -68,7 +76,7 @@ def test_every_visit_of_fleet_and_cycle_is_in_the_history() -> None:
     assert [states.last[page.id] * 900 for page in seen] == pytest.approx([page.last_visit for page in seen])
 
 
-def test_a_history_can_be_rebuilt_from_the_visits_of_the_store() -> None:
+def test_a_history_can_be_rebuilt_from_the_visits_of_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
     crawled = crawl_newsroom(1)
     store, saved = crawled.store, history(crawled)
 
@@ -82,7 +90,8 @@ def test_a_history_can_be_rebuilt_from_the_visits_of_the_store() -> None:
         return watch.history
 
     seen = np.array([id for id in range(store.counts().known) if store.known(UrlId(id)).version is not None])
-    for forget in (False, True):
+    for forget, many in ((False, MANY), (True, MANY), (True, 1)):  # page by page, and all visits together
+        monkeypatch.setattr("forager.engine.remembering.MANY", many)
         again = asyncio.run(rebuilt(forget))
         for column in ("n", "X", "last", "first", "halved"):
             ours, theirs = (getattr(one.states(0.0, seen), column).tolist() for one in (again, saved))
