@@ -69,10 +69,11 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """A redirect on the way: who redirected, and with which status."""
+    """A redirect on the way: who redirected, with which status, and when that was asked."""
 
     url: Url
     status: int
+    asked: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

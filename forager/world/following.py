@@ -43,7 +43,7 @@ class Following:
             if response.outcome is not Outcome.MOVED:
                 self._remember(request.url, response)
                 return replace(response, hops=hops) if hops else response
-            hops = (*hops, Hop(url, response.status))
+            hops = (*hops, Hop(url, response.status, response.asked))
             location = response.header("location")
             target = canonical(location, url)
             if target is None:

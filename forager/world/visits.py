@@ -118,9 +118,17 @@ class WebWorld:
 
     async def _moved(self, lease: Lease, response: Response, by: ForagerId) -> Sighting:
         """A redirect: the visit to the old URL is closed; the page is kept under the new one if that is in scope."""
-        now = self.clock.now()
-        due = now + self.settings.retry_after
-        closed = Visit(lease.id, response.asked, Outcome.MOVED, by=by, final_url=response.url, due=due)
+        now, first = self.clock.now(), response.hops[0]
+        closed = Visit(
+            lease.id,
+            first.asked,
+            Outcome.MOVED,
+            first.status,
+            response.asked + response.seconds - first.asked,
+            by=by,
+            final_url=response.url,
+            due=now + self.settings.retry_after,
+        )
         objection = self.keeper.scope.objection(response.url, lease.depth)
         if objection:
             self.keeper.skipped.add(objection, response.url)

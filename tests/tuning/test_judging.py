@@ -44,17 +44,17 @@ def test_gains_are_shares_of_the_old_value_and_the_least_counts() -> None:
 
 
 def test_changes_that_make_no_difference_are_taken_back(tmp_path: Path) -> None:
-    found = {"crawl.least_worth": 0.6, "crawl.explore": 0.2, "forager.max_step": 40}
+    found = {"crawl.least_worth": 0.5, "crawl.explore": 0.2, "forager.max_step": 40}
     trials = [trial(0, 1.18, {}), trial(4, 1.0, found), trial(5, 0.2, {"crawl.explore": 0.1}, pruned=True)]
     chosen = choose(orders(tmp_path), trials, (1.18,), (7, 8, 9), replays=replays(lambda s: figures(late(s))),
                     tell=lambda text: None)  # fmt: skip
-    assert chosen.changes == {"crawl.least_worth": 0.6}
+    assert chosen.changes == {"crawl.least_worth": 0.5}
     assert chosen.taken_back == ("crawl.explore", "forager.max_step")
     assert (chosen.trial, chosen.before, chosen.after) == (4, pytest.approx((1.18,)), pytest.approx((1.0,)))
 
 
 def test_a_trial_that_was_only_lucky_is_not_chosen(tmp_path: Path) -> None:
-    lucky, good = {"crawl.explore": 0.2}, {"crawl.least_worth": 0.5}
+    lucky, good = {"crawl.explore": 0.2}, {"crawl.least_worth": 0.6}
     trials = [trial(3, 0.1, lucky), trial(4, 1.02, good)]
     chosen = choose(orders(tmp_path), trials, (1.18,), (7,), replays=replays(lambda s: figures(late(s))),
                     tell=lambda text: None)  # fmt: skip

@@ -28,7 +28,7 @@ from tests.simulation.small_tape import paper
 from tests.tuning.fake_course import figures, orders, replays
 
 BASE = Settings()
-CHANGES = {"crawl.least_worth": 0.2, "forager.kind": "RL", "forager.weblog.size": 40, "forager.harvest": False}
+CHANGES = {"crawl.least_worth": 0.4, "forager.kind": "RL", "forager.weblog.size": 40, "forager.harvest": False}
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +112,7 @@ def test_tuned_settings_are_few_explained_and_read_back(tmp_path: Path) -> None:
     loaded = load(tmp_path / "tuned.yaml")
     assert loaded.settings == changed(BASE, CHANGES)
     assert {key for key, origin in loaded.origins.items() if origin != "default"} == set(CHANGES)
-    assert "least_worth: 0.2  # was 0.3" in text
+    assert "least_worth: 0.4  # was 0.2" in text
     assert "# Tuned by `forager tune` on 2023-11-14 22:13:20 UTC." in text
     assert "# Recording: paper, 1970-01-01 00:00:00 to 1970-01-03 00:00:00; 20 downloads per hour." in text
     assert "late_hours: 2 before, 1 after: -1 [-1, -1]" in text
