@@ -18,7 +18,7 @@ from forager.foragers.thrift import allows, explores, owes
 from forager.recrawl.choosing import enough, ranking_due
 from forager.recrawl.noting import enter, see
 from forager.recrawl.pool import AWAKE, RESTING, USED, add, rest, wake
-from forager.world.tape.player import look_up, standing
+from forager.world.tape.looking import look_up, standing
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
