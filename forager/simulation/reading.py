@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from forager.foragers.shared import Shared
 from forager.foragers.sighting import Finding, Reinforcement, Sighting
 from forager.reinforcing.agent import ReinforcingAgent
@@ -14,8 +17,7 @@ def read_off(page: Sighting, world: TapeWorld, shared: Shared, *, first: bool, s
 
     All that it shows counts as visited. `first`: the page was visited for the first time.
     """
-    shown, new = world.shown(page.version)
-    shared.visits.shown(page.url, page.when, shown, first=first)
+    shown, new = _shown(page, world, shared, first)
     return world.shown_copies(shown[new], page.when, since)
 
 
@@ -25,10 +27,18 @@ def read_off_all(
     """The same for many pages, but also what somebody else has read: in the paper's mode foragers do not tell each other."""
     copies = []
     for page, new in zip(pages, first, strict=True):
-        shown, _ = world.shown(page.version)
-        shared.visits.shown(page.url, page.when, shown, first=new)
+        shown, _ = _shown(page, world, shared, new)
         copies += world.shown_copies(shown, page.when, since)
     return copies
+
+
+def _shown(
+    page: Sighting, world: TapeWorld, shared: Shared, first: bool
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """What a page shows, which counts as visited from now on, and what of it nobody had read."""
+    shown, new = world.shown(page.version)
+    shared.visits.shown(page.url, page.when, shown, first=first)
+    return shown, new
 
 
 def judge_shown(page: Sighting, copies: list[Sighting], agent: ReinforcingAgent, shared: Shared) -> list[Reinforcement]:
