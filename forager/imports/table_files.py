@@ -4,7 +4,8 @@ The table `links` may be `links.parquet`, `links-0.parquet`, `links-1.parquet` â
 likewise, plain, gz or zst. If there is Parquet, CSV of the same name is left alone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
@@ -20,7 +21,20 @@ CSV = (".csv", ".csv.gz", ".csv.zst", ".tsv", ".tsv.gz", ".tsv.zst")
 _PART = ("-", "_", ".")
 """What may stand between the name of a table and that of a part."""
 
+_BATCH = 1 << 20
+"""Rows of Parquet held at a time."""
+
 Columns = dict[str, pa.Array]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Some rows of a file."""
+
+    path: Path
+    before: int
+    """Rows of the file that came before."""
+    columns: Columns
 
 
 def files_of(folder: Path, name: str) -> list[Path]:
@@ -39,40 +53,60 @@ def _named(folder: Path, name: str) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.name.lower().startswith(marks))
 
 
-def read_columns(path: Path, needed: Sequence[str], wished: Sequence[str], tally: Tally) -> Columns:
-    """The needed columns of a file, and those of the wished ones that it has."""
-    table, names = _parquet(path) if path.name.lower().endswith(PARQUET) else _csv(path, tally)
+def batches(path: Path, needed: Sequence[str], wished: Sequence[str], tally: Tally) -> Iterator[Batch]:
+    """The needed columns of a file, and those of the wished ones that it has; at least one batch, which may be empty."""
+    reading = _parquet if path.name.lower().endswith(PARQUET) else _csv
+    before = 0
+    for columns in reading(path, needed, wished, tally):
+        yield Batch(path, before, columns)
+        before += len(columns[needed[0]])
+
+
+def _parquet(path: Path, needed: Sequence[str], wished: Sequence[str], tally: Tally) -> Iterator[Columns]:
+    try:
+        schema = pyarrow.parquet.read_schema(path)
+        places = _places([name.strip().lower() for name in schema.names], needed, wished, path)
+        chosen = [schema.names[place] for place in places.values()]
+        texts = [name for name in chosen if _is_text(schema.field(schema.names.index(name)).type)]
+        file = pyarrow.parquet.ParquetFile(
+            path, read_dictionary=texts
+        )  # a name is read once, however often it stands there
+        empty = pa.RecordBatch.from_pylist([], pa.schema([schema.field(place) for place in places.values()]))
+        read = file.iter_batches(_BATCH, columns=chosen) if file.metadata.num_rows else iter([empty])
+        for batch in read:
+            yield {name: batch.column(raw) for name, raw in zip(places, chosen, strict=True)}
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{path}: cannot be read: {_line(error)}") from None
+
+
+def _csv(path: Path, needed: Sequence[str], wished: Sequence[str], tally: Tally) -> Iterator[Columns]:
+    with opened(Source(str(path), path)) as stream:
+        places = _places(csv_tables.header(stream)[0], needed, wished, path)
+        empty = dict.fromkeys(places, pa.array([], pa.binary()))
+        try:
+            for batch in csv_tables.batches(stream, list(places.values()), tally):
+                yield dict(zip(places, batch.columns, strict=True))
+                empty = {}
+        except pa.ArrowException as error:
+            raise InputError(f"{path}: cannot be read: {_line(error)}") from None
+        if empty:
+            yield empty
+        if stream.trouble:
+            tally.note("broken off", str(path), shown=stream.trouble)
+
+
+def _places(names: Sequence[str], needed: Sequence[str], wished: Sequence[str], path: Path) -> dict[str, int]:
+    """Where the columns stand."""
+    if not names:
+        raise InputError(f"{path}: cannot be read: it has no columns")
     missing = [name for name in needed if name not in names]
     if missing:
         raise InputError(f"{path}: has no column {' or '.join(missing)}; it has {', '.join(names[:8])}")
-    return {name: _whole(table.column(names.index(name))) for name in (*needed, *wished) if name in names}
+    return {name: names.index(name) for name in (*needed, *wished) if name in names}
 
 
-def _parquet(path: Path) -> tuple[pa.Table, list[str]]:
-    try:
-        table = pyarrow.parquet.ParquetFile(path).read()
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"{path}: cannot be read: {_line(error)}") from None
-    return table, [name.strip().lower() for name in table.column_names]
-
-
-def _csv(path: Path, tally: Tally) -> tuple[pa.Table, list[str]]:
-    with opened(Source(str(path), path)) as stream:
-        names, _ = csv_tables.header(stream)
-        try:
-            batches = list(csv_tables.batches(stream, range(len(names)), tally))
-        except pa.ArrowException as error:
-            raise InputError(f"{path}: cannot be read: {_line(error)}") from None
-        if stream.trouble:
-            tally.note("broken off", str(path), shown=stream.trouble)
-    empty = pa.schema([(str(place), pa.binary()) for place in range(len(names))])
-    return pa.Table.from_batches(batches, batches[0].schema if batches else empty), names
-
-
-def _whole(column: pa.ChunkedArray) -> pa.Array:
-    joined = column.combine_chunks()
-    joined = joined if isinstance(joined, pa.Array) else pa.concat_arrays(joined.chunks)
-    return joined.dictionary_decode() if pa.types.is_dictionary(joined.type) else joined
+def _is_text(type: pa.DataType) -> bool:
+    return bool(pa.types.is_string(type) or pa.types.is_binary(type))
 
 
 def _line(error: Exception) -> str:

@@ -11,11 +11,10 @@ first sight. Without `kinds`, lists are told by their links, and unless said oth
 by the tables too (see `listing`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from forager.errors import InputError
@@ -26,7 +25,7 @@ from forager.imports.files import Imported
 from forager.imports.listing import LaterLinks, later_links, lists, shown_first, told_identity
 from forager.imports.stating import Stating
 from forager.imports.stays import Versions, joined_versions, standing, with_changes
-from forager.imports.table_files import files_of, read_columns
+from forager.imports.table_files import Batch, batches, files_of
 from forager.imports.tally import Tally
 from forager.imports.times import moments
 from forager.imports.values import Flags, Floats, Ids, as_bytes, flags, mapped, prints
@@ -92,14 +91,21 @@ class _Import:
         paths = files_of(self._folder, "versions")
         if not paths:
             raise InputError(f"{self._folder}: has no table versions.parquet or versions.csv")
-        return joined_versions([self._versions_in(path) for path in paths])
+        wished = ("digest", "published", "text", "gone")
+        return joined_versions(
+            [
+                self._versions_in(batch)
+                for path in paths
+                for batch in batches(path, ("url", "time"), wished, self._tally)
+            ]
+        )
 
-    def _versions_in(self, path: Path) -> Versions:
-        table = read_columns(path, ("url", "time"), ("digest", "published", "text", "gone"), self._tally)
+    def _versions_in(self, batch: Batch) -> Versions:
+        table = batch.columns
         if not {"digest", "text"} & table.keys():
-            raise InputError(f"{path}: has no column digest or text, which say whether a page has changed")
-        page, time = self._pages(table["url"], path), moments(table["time"])
-        self._name("not a time", path, np.isnan(time) & (page >= 0), table["time"])
+            raise InputError(f"{batch.path}: has no column digest or text, which say whether a page has changed")
+        page, time = self._pages(batch, "url"), moments(table["time"])
+        self._name("not a time", batch, np.isnan(time) & (page >= 0), "time")
         kept = np.flatnonzero((page >= 0) & np.isfinite(time))
         state = np.full(len(page), -1, np.int32)
         if "text" in table:
@@ -114,13 +120,12 @@ class _Import:
 
     def _linked(self, versions: Versions, paths: Sequence[Path]) -> tuple[Ids, Ids]:
         """Version and target of each link; a link without its version is broken."""
-        rows, targets = [], []
-        for path in paths:
-            table = read_columns(path, ("url", "time", "target"), (), self._tally)
-            page, target = self._pages(table["url"], path), self._pages(table["target"], path)
-            place = _places(versions.page, versions.time, page, moments(table["time"]))
+        rows, targets, order = [], [], PageTimes(versions.page, versions.time)
+        for batch in self._batches(paths, ("url", "time", "target")):
+            page, target = self._pages(batch, "url"), self._pages(batch, "target")
+            place = order.places(page, moments(batch.columns["time"]))
             sound = (page >= 0) & (target >= 0)
-            self._name("link of no version", path, sound & (place < 0), table["url"])
+            self._name("link of no version", batch, sound & (place < 0), "url")
             chosen = np.flatnonzero(sound & (place >= 0))
             rows.append(place[chosen])
             targets.append(target[chosen])
@@ -128,18 +133,17 @@ class _Import:
 
     def _stood(self, versions: Versions, paths: Sequence[Path]) -> tuple[Versions, Ids, Ids]:
         """The versions, with those between them at which only the standing links changed; version and target of each link."""
-        parts = [self._stays_in(path) for path in paths]
+        parts = [self._stays_in(batch) for batch in self._batches(paths, ("url", "target", "first_time", "last_time"))]
         page, target = (np.concatenate([part[0][place] for part in parts]) for place in (0, 1))
         first, last = (np.concatenate([part[1][place] for part in parts]) for place in (0, 1))
         grown = with_changes(versions, page, first, last)
         rows, stays = standing(grown, page, first, last, str(paths[0]))
         return grown, rows, target[stays]
 
-    def _stays_in(self, path: Path) -> tuple[tuple[Ids, Ids], tuple[Floats, Floats]]:
-        table = read_columns(path, ("url", "target", "first_time", "last_time"), (), self._tally)
-        page, target = self._pages(table["url"], path), self._pages(table["target"], path)
-        first, last = moments(table["first_time"]), moments(table["last_time"])
-        self._name("not a stay", path, (page >= 0) & (target >= 0) & ~(first <= last), table["first_time"])
+    def _stays_in(self, batch: Batch) -> tuple[tuple[Ids, Ids], tuple[Floats, Floats]]:
+        page, target = self._pages(batch, "url"), self._pages(batch, "target")
+        first, last = moments(batch.columns["first_time"]), moments(batch.columns["last_time"])
+        self._name("not a stay", batch, (page >= 0) & (target >= 0) & ~(first <= last), "first_time")
         sound = np.flatnonzero((page >= 0) & (target >= 0) & (first <= last))
         return (page[sound], target[sound]), (first[sound], last[sound])
 
@@ -155,20 +159,23 @@ class _Import:
         if not paths and self._builder.identity in ("url", "link"):
             for id in lists(later).tolist():
                 self._builder.name_kind(id, Kind.HUB)
-        for path in paths:
-            table = read_columns(path, ("url", "kind"), (), self._tally)
-            page = self._pages(table["url"], path)
-            for id, kind in zip(page.tolist(), as_bytes(table["kind"]).to_pylist(), strict=True):
+        for batch in self._batches(paths, ("url", "kind")):
+            page = self._pages(batch, "url")
+            for id, kind in zip(page.tolist(), as_bytes(batch.columns["kind"]).to_pylist(), strict=True):
                 named = _KINDS.get((kind or b"").decode("ascii", "replace").strip().lower())
                 if named is None:
-                    self._tally.note("not a kind", str(path), shown=kind or "")
+                    self._tally.note("not a kind", str(batch.path), shown=kind or "")
                 elif id >= 0:
                     self._builder.name_kind(id, named)
 
-    def _pages(self, column: pa.Array, path: Path) -> Ids:
+    def _batches(self, paths: Sequence[Path], needed: Sequence[str]) -> Iterator[Batch]:
+        for path in paths:
+            yield from batches(path, needed, (), self._tally)
+
+    def _pages(self, batch: Batch, column: str) -> Ids:
         """Page numbers; negative where there is no name. What is no web address is taken as a name."""
-        page = mapped(as_bytes(column), self._page, -1, np.int64)
-        self._name("not a URL", path, page < 0, column)
+        page = mapped(as_bytes(batch.columns[column]), self._page, -1, np.int64)
+        self._name("not a URL", batch, page < 0, column)
         return page
 
     def _page(self, raw: bytes) -> int:
@@ -188,25 +195,31 @@ class _Import:
     def _state(self, raw: bytes) -> int:
         return self._stating.row(document("", raw.decode("utf-8", "replace")))
 
-    def _name(self, kind: str, path: Path, wrong: Flags, shown: pa.Array) -> None:
+    def _name(self, kind: str, batch: Batch, wrong: Flags, column: str) -> None:
         places = np.flatnonzero(wrong)
         for place in places[:3].tolist():
-            self._tally.note(kind, str(path), place + 1, shown[place].as_py())
+            self._tally.note(kind, str(batch.path), batch.before + place + 1, batch.columns[column][place].as_py())
         if len(places) > 3:
-            self._tally.note(kind, str(path), count=len(places) - 3)
+            self._tally.note(kind, str(batch.path), count=len(places) - 3)
 
 
 def _text_print(value: bytes) -> int:
     return text_print(value.decode("utf-8", "replace"))
 
 
-def _places(page: Ids, time: Floats, wanted_page: Ids, wanted_time: Floats) -> Ids:
-    """Where (page, time) pairs stand among sorted ones; -1 where they do not."""
-    if not len(page):
-        return np.full(len(wanted_page), -1, np.int64)
-    times, rank = np.unique(time, return_inverse=True)
-    at = np.minimum(np.searchsorted(times, wanted_time), len(times) - 1)
-    key, wanted = page * len(times) + rank, wanted_page * len(times) + at
-    place = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
-    found: NDArray[np.bool_] = (key[place] == wanted) & (times[at] == wanted_time)
-    return np.where(found, place, -1)
+class PageTimes:
+    """Pairs of page and time, rising, in which others are looked up."""
+
+    def __init__(self, page: Ids, time: Floats) -> None:
+        self._times, rank = np.unique(time, return_inverse=True)
+        self._key = page * len(self._times) + rank
+
+    def places(self, page: Ids, time: Floats) -> Ids:
+        """Where other pairs stand; -1 where they do not."""
+        if not len(self._key):
+            return np.full(len(page), -1, np.int64)
+        at = np.minimum(np.searchsorted(self._times, time), len(self._times) - 1)
+        wanted = page * len(self._times) + at
+        place = np.minimum(np.searchsorted(self._key, wanted), len(self._key) - 1)
+        found: NDArray[np.bool_] = (self._key[place] == wanted) & (self._times[at] == time)
+        return np.where(found, place, -1)

@@ -29,6 +29,8 @@ def mapped(column: pa.Array, read: Callable[[Any], Any], missing: Any, type: typ
 
 def as_bytes(column: pa.Array) -> pa.Array:
     """The column in UTF-8, numbers as people write them."""
+    if pa.types.is_dictionary(column.type):
+        return pa.DictionaryArray.from_arrays(column.indices, as_bytes(column.dictionary))
     if pa.types.is_binary(column.type):
         return column
     if pa.types.is_large_binary(column.type) or pa.types.is_fixed_size_binary(column.type):

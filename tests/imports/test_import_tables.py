@@ -103,6 +103,30 @@ def test_broken_rows_are_counted_and_named(tmp_path: Path) -> None:
     assert any("not a time: 9999999-01-01" in named for named in found.tally.named)
 
 
+def test_a_table_too_large_for_one_batch_is_read_whole_and_its_broken_rows_keep_their_places(tmp_path: Path) -> None:
+    rows = (1 << 20) + 5
+    table = pa.table(
+        {
+            "url": pa.array(["http://e.org/"] * (rows - 1) + [None]),
+            "time": pa.array(np.arange(rows)),
+            "digest": pa.array(np.arange(rows) // 3),
+            "html": pa.array(["never read"] * rows),
+        }
+    )
+    pyarrow.parquet.write_table(table, tmp_path / "versions.parquet")
+    found = import_tables(tmp_path, origin="t")
+    assert found.tape.versions == (rows - 2) // 3 + 1  # three rows in a row show the same
+    assert any(f"versions.parquet:{rows}: not a URL" in named for named in found.tally.named)
+
+
+def test_a_parquet_table_without_rows_is_an_empty_tape(tmp_path: Path) -> None:
+    nothing = pa.table(
+        {"url": pa.array([], pa.string()), "time": pa.array([], pa.int64()), "digest": pa.array([], pa.string())}
+    )
+    pyarrow.parquet.write_table(nothing, tmp_path / "versions.parquet")
+    assert import_tables(tmp_path, origin="t").tape.versions == 0
+
+
 @pytest.mark.parametrize(
     ("tables", "message"),
     [
