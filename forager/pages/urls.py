@@ -25,7 +25,7 @@ _PLAIN = re.compile(  # nothing to mend but the query: (all before it) (query)
     r"(https?://[a-z0-9_-]+(?:\.[a-z0-9_-]+)*(?::[0-9]+)?/[A-Za-z0-9._~!$'()*+,:@/=&-]*)(?:\?([^%#]*))?(?:#.*)?"
 )
 _PARTS = re.compile(r"(https?://)([^/?]*)([^?]*)\??(.*)")
-_HOST = re.compile(r"(?:\[[0-9a-f:.]+\]|[^\[\].]+(?:\.[^\[\].]+)*)(?::[0-9]+)?")
+_HOST = re.compile(r"(?:\[[0-9a-f:.]+\]|[^\[\].:]+(?:\.[^\[\].:]+)*)(?::[0-9]+)?")
 _PERCENT = re.compile("%([0-9A-Fa-f]{2})?")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sessionid|sid)=[^/;]*", re.IGNORECASE)

@@ -78,6 +78,7 @@ def test_a_session_in_the_path_is_removed() -> None:
         "http://[::1",
         "http://a..example/",
         "http://./",
+        "http://.:8000/",
         "http://1.2.3.4.5/",
         "\ud800",
         "http://a.example/\ud800",
