@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from forager.arrays import distinct
 from forager.errors import InputError
+from forager.imports.page_times import PageTimes
 from forager.imports.values import Flags, Floats, Ids, Prints
 
 Rows = NDArray[np.int32]
@@ -88,10 +89,8 @@ def with_changes(versions: Versions, page: Ids, first: Floats, last: Floats) -> 
 
 def standing(versions: Versions, page: Ids, first: Floats, last: Floats, place: str) -> tuple[Ids, Ids]:
     """Which stay stands in which version, as two columns; the versions are in order."""
-    times, rank = np.unique(versions.time, return_inverse=True)
-    key = versions.page * len(times) + rank
-    begin = np.searchsorted(key, page * len(times) + np.searchsorted(times, first))
-    end = np.searchsorted(key, page * len(times) + np.searchsorted(times, last, side="right"))
+    order = PageTimes(versions.page, versions.time)
+    begin, end = order.before(page, first), order.up_to(page, last)
     count = np.maximum(end - begin, 0)
     if count.sum() > MOST_LINKS:
         raise InputError(

@@ -15,7 +15,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from forager.errors import InputError
 from forager.foragers.settings import StateSettings
@@ -23,6 +22,7 @@ from forager.foragers.states import States, document
 from forager.imports.captures import REPLACED
 from forager.imports.files import Imported
 from forager.imports.listing import LaterLinks, later_links, lists, shown_first, told_identity
+from forager.imports.page_times import PageTimes
 from forager.imports.stating import Stating
 from forager.imports.stays import Versions, joined_versions, standing, with_changes
 from forager.imports.table_files import Batch, batches, files_of
@@ -205,21 +205,3 @@ class _Import:
 
 def _text_print(value: bytes) -> int:
     return text_print(value.decode("utf-8", "replace"))
-
-
-class PageTimes:
-    """Pairs of page and time, rising, in which others are looked up."""
-
-    def __init__(self, page: Ids, time: Floats) -> None:
-        self._times, rank = np.unique(time, return_inverse=True)
-        self._key = page * len(self._times) + rank
-
-    def places(self, page: Ids, time: Floats) -> Ids:
-        """Where other pairs stand; -1 where they do not."""
-        if not len(self._key):
-            return np.full(len(page), -1, np.int64)
-        at = np.minimum(np.searchsorted(self._times, time), len(self._times) - 1)
-        wanted = page * len(self._times) + at
-        place = np.minimum(np.searchsorted(self._key, wanted), len(self._key) - 1)
-        found: NDArray[np.bool_] = (self._key[place] == wanted) & (self._times[at] == time)
-        return np.where(found, place, -1)
