@@ -22,30 +22,10 @@ from forager.recrawl.states import hour_of
 FloatArray = NDArray[np.float64]
 Fields = tuple[int, ...]
 
-_READS: dict[str, Fields] = {
-    "n": (machine.N,),
-    "X": (machine.X,),
-    "t": (),
-    "cg": (machine.N, machine.X),
-    "nad": (machine.N, machine.X),
-    "sad": (machine.RECENT,),
-    "aad": (machine.N, machine.RANKED),
-    "gad": (machine.N, machine.HALVED),
-    "T": (),
-    "lam": (machine.X,),
-    "azar": (machine.X,),
-    "gain": (machine.X,),
-    "since": (machine.LAST_CHANGE,),
-    "hour": (),
-    "hub": (machine.HUB,),
-    "inlinks": (machine.INLINKS,),
-}
-"""Which running sums a terminal needs besides the last visit; terminals not named here need the page itself."""
-
 
 def reads_states_only(terminals: frozenset[str]) -> bool:
     """Whether a tree with these terminals can be simulated on groups."""
-    return all(name in _READS for name in terminals)
+    return all(field < len(machine.STATE) for name in terminals for field in machine.READS[name])
 
 
 def patterns(changed: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -121,18 +101,18 @@ class GroupedSimulation:
         self._begin, self._end = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
         self._room = (
             np.empty(room),  # score
-            np.empty((2, room), dtype=np.int64),  # orders
+            np.empty((2, room), dtype=np.int32),  # orders
             np.empty(room, dtype=np.uint64),  # keys
             (
                 np.empty(self.k, dtype=np.uint32),  # taken
-                np.empty(self.k, dtype=np.int64),  # origin
-                np.empty(self.k, dtype=np.int64),  # coming
+                np.empty(self.k, dtype=np.int32),  # origin
+                np.empty(self.k, dtype=np.int32),  # coming
             ),
-            np.empty(2 * room, dtype=np.int64),  # heard
-            np.empty(2 * room, dtype=np.int64),  # heirs
+            np.empty(2 * room, dtype=np.int32),  # heard
+            np.empty(2 * room, dtype=np.int32),  # heirs
             np.empty(1 << (2 * self.k).bit_length(), dtype=np.int64),  # index
             np.zeros((self.pages + 63) // 64, dtype=np.uint64),  # marks
-            np.empty(self.pages, dtype=np.int64),  # home
+            np.empty(self.pages, dtype=np.int32),  # home
         )
 
     def fitness(self, tree: Tree) -> Fitness:
@@ -145,7 +125,7 @@ class GroupedSimulation:
     def curves(self, tree: Tree) -> tuple[FloatArray, FloatArray, FloatArray]:
         """ChangeRate, NDCG and freshness of every cycle after the warm-up."""
         steps = machine.program(tree)
-        fields = tuple(sorted({field for name in terminals_of(tree) for field in _READS[name]}))
+        fields = tuple(sorted({field for name in terminals_of(tree) for field in machine.READS[name]}))
         kept = np.zeros(len(machine.STATE))
         kept[list(fields)] = 1.0
         rows = kernel.simulate(

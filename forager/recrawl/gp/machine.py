@@ -8,13 +8,13 @@ edits this file deletes `__pycache__/*.nb*` here.
 """
 
 from dataclasses import dataclass
-from math import exp, floor, log
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from forager.recrawl.expression import compiled
+from forager.recrawl.gp.elementary import exp, halved, log, power
 from forager.recrawl.gp.primitives import EXPONENT_LIMIT, LIMIT
 from forager.recrawl.gp.tree import Tree
 from forager.recrawl.states import PRIOR
@@ -29,13 +29,32 @@ N, X, RECENT, RANKED, HALVED, LAST_CHANGE, HUB, INLINKS, LAST, RATE, UPDATE, DOC
 
 _CODES = ("number", "+", "-", "*", "/", "pow", "log", "exp")
 _NUMBER, _ADD, _SUBTRACT, _MULTIPLY, _DIVIDE, _POWER, _LOG, _EXP = range(len(_CODES))
-_TERMINALS = (
-    *("n", "X", "t", "cg", "nad", "sad", "aad", "gad", "T", "lam", "azar", "gain", "since", "rate", "docs", "hour"),
-    *("hub", "inlinks", "hacs", "pace"),
-)
+READS: dict[str, tuple[int, ...]] = {
+    "n": (N,),
+    "X": (X,),
+    "t": (),
+    "cg": (N, X),
+    "nad": (N, X),
+    "sad": (RECENT,),
+    "aad": (N, RANKED),
+    "gad": (N, HALVED),
+    "T": (),
+    "lam": (X,),
+    "azar": (X,),
+    "gain": (X,),
+    "since": (LAST_CHANGE,),
+    "rate": (RATE,),
+    "docs": (N, DOCUMENTS),
+    "hour": (),
+    "hub": (HUB,),
+    "inlinks": (INLINKS,),
+    "hacs": (RATE, UPDATE),
+    "pace": (DOCUMENTS,),
+}
+"""Every terminal and the fields that it reads besides the last visit."""
+_TERMINALS = tuple(READS)
+_READ = np.array([[field in fields for field in range(len(FIELDS))] for fields in READS.values()])
 _FIRST = len(_CODES)
-_HALVES = 0.5 ** np.arange(1100.0)
-"""2^−n, exactly; 0 from 1075 on."""
 _BLOCK = 256
 """Rows at a time: all steps of a block stay in the processor's cache."""
 
@@ -62,31 +81,34 @@ def program(tree: Tree) -> Program:
     )
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _clipped(value):  # type: ignore[no-untyped-def]
     return min(max(value, -LIMIT), LIMIT)
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _power(a, b):  # type: ignore[no-untyped-def]
-    if a > 0.0 or (a == 0.0 and b >= 0.0) or (a < 0.0 and b == floor(b)):
-        return _clipped(np.power(a, b))
-    return 0.0
+    """As `primitives.power`, in steps that leave the compiler no branch."""
+    raised = min(power(abs(a) if a != 0.0 else 1.0, b), LIMIT)
+    odd = b * 0.5 != np.floor(b * 0.5)
+    negative = (-raised if odd else raised) if b == np.floor(b) else 0.0
+    zero = 1.0 if b == 0.0 else 0.0
+    return raised if a > 0.0 else (negative if a < 0.0 else zero)
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _chance(rate, t):  # type: ignore[no-untyped-def]
     return 1.0 - exp(-rate * t)
 
 
-@njit(cache=True)
-def _terminal(name, at, count, now, hour, table, visited, out):  # type: ignore[no-untyped-def]
-    """Write a terminal of the rows from `at` on; times count from 0, when every row was visited first."""
-    n, X_, last = table[N, at : at + count], table[X, at : at + count], visited[at : at + count]
+@njit(cache=True, error_model="numpy")
+def _terminal(name, count, now, hour, columns, out):  # type: ignore[no-untyped-def]
+    """Write a terminal of the rows; times count from 0, when every row was visited first."""
+    n, X_, last = columns[N], columns[X], columns[LAST]
     if name == 0:
-        out[:count] = n
+        out[:count] = n[:count]
     elif name == 1:
-        out[:count] = X_
+        out[:count] = X_[:count]
     elif name == 2:
         for i in range(count):
             out[i] = now - last[i]
@@ -97,49 +119,56 @@ def _terminal(name, at, count, now, hour, table, visited, out):  # type: ignore[
         for i in range(count):
             out[i] = _chance(X_[i] / max(n[i], 1.0), now - last[i])
     elif name == 5:
+        recent = columns[RECENT]
         for i in range(count):
-            out[i] = _chance(table[RECENT, at + i], now - last[i])
+            out[i] = _chance(recent[i], now - last[i])
     elif name == 6:
+        ranked = columns[RANKED]
         for i in range(count):
-            out[i] = _chance(2.0 * table[RANKED, at + i] / max(n[i] * (n[i] + 1.0), 1.0), now - last[i])
+            out[i] = _chance(2.0 * ranked[i] / max(n[i] * (n[i] + 1.0), 1.0), now - last[i])
     elif name == 7:
+        sums = columns[HALVED]
         for i in range(count):
-            left_out = _HALVES[np.int64(min(max(n[i], 1.0), 1099.0))]
-            out[i] = _chance(table[HALVED, at + i] / (1.0 - left_out), now - last[i])
+            out[i] = _chance(sums[i] / (1.0 - halved(max(n[i], 1.0))), now - last[i])
     elif name == 8:
-        out[:count] = last
+        out[:count] = last[:count]
+    elif name == 9:
+        for i in range(count):
+            out[i] = (X_[i] + PRIOR) / (last[i] + 1.0)
     elif name <= 11:
+        freshness = name == 10
         for i in range(count):
             rate = (X_[i] + PRIOR) / (last[i] + 1.0)
-            if name == 9:
-                out[i] = rate
-            else:
-                expected = rate * (now - last[i])
-                gain = 1.0 - exp(-expected) * (1.0 + expected)
-                out[i] = gain / rate if name == 10 else gain
+            expected = rate * (now - last[i])
+            gain = 1.0 - exp(-expected) * (1.0 + expected)
+            out[i] = gain / (rate if freshness else 1.0)
     elif name == 12:
+        changed = columns[LAST_CHANGE]
         for i in range(count):
-            out[i] = now - table[LAST_CHANGE, at + i]
+            out[i] = now - changed[i]
     elif name == 13:
-        out[:count] = table[RATE, at : at + count]
+        out[:count] = columns[RATE, :count]
     elif name == 14:
+        documents = columns[DOCUMENTS]
         for i in range(count):
-            out[i] = table[DOCUMENTS, at + i] / max(n[i], 1.0)
+            out[i] = documents[i] / max(n[i], 1.0)
     elif name == 15:
         out[:count] = hour
     elif name == 16:
-        out[:count] = table[HUB, at : at + count]
+        out[:count] = columns[HUB, :count]
     elif name == 17:
-        out[:count] = table[INLINKS, at : at + count]
+        out[:count] = columns[INLINKS, :count]
     elif name == 18:
+        rate_, update = columns[RATE], columns[UPDATE]
         for i in range(count):
-            out[i] = _chance(table[RATE, at + i], now - table[UPDATE, at + i])
+            out[i] = _chance(rate_[i], now - update[i])
     else:
+        documents = columns[DOCUMENTS]
         for i in range(count):
-            out[i] = (table[DOCUMENTS, at + i] + PRIOR) / (last[i] + 1.0)
+            out[i] = (documents[i] + PRIOR) / (last[i] + 1.0)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _function(name, count, a, b, out):  # type: ignore[no-untyped-def]
     if name == _ADD:
         for i in range(count):
@@ -158,21 +187,29 @@ def _function(name, count, a, b, out):  # type: ignore[no-untyped-def]
             out[i] = _power(a[i], b[i])
     elif name == _LOG:
         for i in range(count):
-            out[i] = log(a[i]) if a[i] > 0.0 else 0.0
+            out[i] = log(a[i] if a[i] > 0.0 else 1.0)
     else:
         for i in range(count):
             out[i] = exp(min(max(a[i], -EXPONENT_LIMIT), EXPONENT_LIMIT))
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def evaluate(code, left, right, number, rows, now, hour, table, last, score):  # type: ignore[no-untyped-def]
     """Write the value of the program in each of the first `rows` columns of the table into `score`.
 
     `last` is their last visit; of the table only the fields that the program reads are looked at.
     """
-    work = np.empty((len(code), _BLOCK))
+    work, columns = np.empty((len(code), _BLOCK)), np.zeros((len(FIELDS), _BLOCK))
+    read = np.zeros(len(FIELDS), dtype=np.bool_)
+    for name in code:
+        if name >= _FIRST:
+            read |= _READ[name - _FIRST]
     for at in range(0, rows, _BLOCK):
         count = min(_BLOCK, rows - at)
+        columns[LAST, :count] = last[at : at + count]
+        for field in range(len(table)):
+            if read[field]:
+                columns[field, :count] = table[field, at : at + count]
         for step in range(len(code)):
             name, out = code[step], work[step]
             if name == _NUMBER:
@@ -180,5 +217,5 @@ def evaluate(code, left, right, number, rows, now, hour, table, last, score):  #
             elif name < _FIRST:
                 _function(name, count, work[left[step]], work[max(right[step], 0)], out)
             else:
-                _terminal(name - _FIRST, at, count, now, hour, table, last, out)
+                _terminal(name - _FIRST, count, now, hour, columns, out)
         score[at : at + count] = work[len(code) - 1, :count]
