@@ -1,16 +1,21 @@
-"""Where a replay starts if nobody says where: the page with most links of every site that was there at the start."""
+"""Where a replay starts if nobody says where: the page with most links of every site that was there at the start, and every
+page that changes and to which no path leads from these."""
 
 from urllib.parse import urlsplit
 
 import numpy as np
+from numpy.typing import NDArray
 
+from forager.arrays import distinct, spans
 from forager.errors import InputError
 from forager.terms import UrlId
 from forager.world.tape.columns import SETTLING, Tape
 
+Ids = NDArray[np.int64]
+
 
 def default_seeds(tape: Tape) -> tuple[UrlId, ...]:
-    """One page of each site, all pages if the tape has no links; the first pages of all if nothing was there at the start."""
+    """One page of each site, and what cannot be reached from it; all pages there at the start if the tape has no links."""
     count = np.diff(tape.version_start)
     shown = np.flatnonzero(count > 0)
     first = tape.version_start[shown]
@@ -21,9 +26,44 @@ def default_seeds(tape: Tape) -> tuple[UrlId, ...]:
         raise InputError(f"{tape.origin}: the tape has no pages")
     if not len(tape.links):
         return tuple(UrlId(url) for url in there.tolist())
-    sets = tape.link_set[tape.version_start[there]]
-    degree = tape.link_start[sets + 1] - tape.link_start[sets]
     best: dict[str, UrlId] = {}
-    for url in there[np.argsort(-degree, kind="stable")].tolist():
+    for url in _by_links(tape, there).tolist():
         best.setdefault(urlsplit(tape.url(UrlId(url))).netloc, UrlId(url))
-    return tuple(best.values())
+    seeds = list(best.values())
+    paths = _Paths(tape)
+    paths.follow(np.asarray(seeds))
+    changing = shown[count[shown] > 1]
+    for url in _by_links(tape, changing[~paths.reached[changing]]).tolist():
+        if not paths.reached[url]:
+            seeds.append(UrlId(url))
+            paths.follow(np.asarray([url]))
+    return tuple(seeds)
+
+
+def _by_links(tape: Tape, pages: Ids) -> Ids:
+    """The pages, those with most links at first sight first."""
+    sets = tape.link_set[tape.version_start[pages]]
+    degree = tape.link_start[sets + 1] - tape.link_start[sets]
+    return pages[np.argsort(-degree, kind="stable")]
+
+
+class _Paths:
+    """Which pages can be reached over the links that ever stood on pages."""
+
+    def __init__(self, tape: Tape) -> None:
+        self._tape = tape
+        self.reached = np.zeros(tape.pages, np.bool_)
+        self._read = np.zeros(len(tape.link_start) - 1, np.bool_)
+
+    def follow(self, pages: Ids) -> None:
+        """Reach these pages, and what they lead to."""
+        tape = self._tape
+        while len(pages):
+            self.reached[pages] = True
+            start = tape.version_start[pages]
+            sets = distinct(tape.link_set[spans(start, tape.version_start[pages + 1] - start)].astype(np.int64))
+            sets = sets[~self._read[sets]]
+            self._read[sets] = True
+            start = tape.link_start[sets]
+            pages = distinct(tape.links[spans(start, tape.link_start[sets + 1] - start)].astype(np.int64))
+            pages = pages[~self.reached[pages]]

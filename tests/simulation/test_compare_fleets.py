@@ -141,6 +141,22 @@ def test_default_seeds_are_the_largest_pages_of_each_site_at_the_start() -> None
     assert [tape.url(seed) for seed in default_seeds(tape)] == ["https://a.example/", "https://b.example/"]
 
 
+def test_lists_to_which_no_page_leads_are_started_from_too() -> None:
+    builder = TapeBuilder("sections", "url")
+    for name in ("", "sport", "arts"):
+        for hour in range(2):
+            articles = [f"https://a.example/{name}{hour + number}" for number in range(3 if name else 4)]
+            builder.add(f"https://a.example/{name}", 3600.0 * hour, digest=hour, links=articles, kind=Kind.HUB)
+    builder.add("https://a.example/late", 90_000.0, digest=4, links=["https://a.example/below"], kind=Kind.HUB)
+    builder.add("https://a.example/late", 93_600.0, digest=5, links=["https://a.example/below"], kind=Kind.HUB)
+    for time in (90_000.0, 93_600.0):
+        builder.add("https://a.example/below", time, digest=int(time))
+    builder.add("https://a.example/once", 0.0, digest=6, links=["https://a.example/"])  # never changes
+    tape = builder.finish()
+    found = [tape.url(seed).removeprefix("https://a.example/") for seed in default_seeds(tape)]
+    assert found == ["", "sport", "arts", "late"]
+
+
 def test_a_tape_without_links_starts_everywhere() -> None:
     builder = TapeBuilder("log", "url")
     for number in range(3):

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.arrays import distinct
+from forager.arrays import distinct, spans
 from forager.terms import Kind, UrlId
 from forager.world.tape.columns import KINDS, Tape
 from forager.world.tape.rows import NONE, Flags, Floats, Ids, Prints, Rows, Sets, first_seen_dates, joined, repeats
@@ -135,7 +135,7 @@ class TapeBuilder:
         fresh = first[numbers >= before]  # `numbers` rises over the fresh ones, as they were met in this order
         lengths = np.diff(start)[fresh]
         self._lengths.append(lengths)
-        self._links.append(links[_spans(start[fresh], lengths)].astype(np.int32))
+        self._links.append(links[spans(start[fresh], lengths)].astype(np.int32))
         return np.asarray(numbers[which], np.int32)
 
     def finish(
@@ -230,12 +230,6 @@ def _set_prints(links: Ids, start: Ids) -> Prints:
     mixed ^= mixed >> np.uint64(31)
     sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
     return np.asarray(sums[start[1:]] - sums[start[:-1]])
-
-
-def _spans(start: Ids, length: Ids) -> Ids:
-    """The places of many spans, one after the other."""
-    ends = np.cumsum(length)
-    return np.asarray(np.arange(length.sum()) + np.repeat(start - (ends - length), length), np.int64)
 
 
 def _starts(lengths: Ids) -> Ids:
