@@ -78,7 +78,7 @@ def maker(name: str, settings: RecrawlSettings) -> MakeScore:
             learned = from_text(path.read_text(encoding="utf-8"), name)
         except (OSError, UnicodeDecodeError) as problem:
             raise InputError(f"{name}: cannot be read ({problem})") from problem
-        return lambda rng: Formula.of(learned.tree)
+        return lambda rng: Formula.of(learned.tree, learned.rhythm)
     if name not in NAMES:
         named(name, np.random.Generator(np.random.PCG64(0)), settings)  # a wrong formula is told before the work begins
     return lambda rng: named(name, rng, settings)

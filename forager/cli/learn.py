@@ -37,6 +37,7 @@ from forager.recrawl.gp.settings import GPSettings, Measure, Selection, Terminal
 from forager.recrawl.gp.tree import terminals_of
 from forager.recrawl.learned import Learned, Provenance, to_text
 from forager.recrawl.log import ChangeLog
+from forager.recrawl.rhythm import Rhythm, rhythm_of
 from forager.recrawl.states import MEANINGS, TERMINALS
 
 _QUIET_SECONDS = 60.0
@@ -96,12 +97,15 @@ def learn(
     source = f"{log.name} {world.pages} x {world.cycles} seed {seed}"
     progress = learning.from_text(_read(checkpoint), settings, source) if resume and checkpoint.exists() else None
     train, validation = learning.split(world, settings, stream(seed, "learn: order of pages"))
-    judges = {"train": Judge(train, settings), "validation": Judge(validation, settings)}
+    rhythm = rhythm_of(world) if settings.terminals == "extended" else ()
+    judges = {"train": Judge(train, settings, rhythm), "validation": Judge(validation, settings, rhythm)}
     with measurers(judges, processes or os.cpu_count() or 1) as measure:
-        done = _learned(measure["train"], terminal_set(settings, world), settings, seed, progress, checkpoint, source)
+        offered = terminal_set(settings, world, rhythm)
+        done = _learned(measure["train"], offered, settings, seed, progress, checkpoint, source)
         found = learning.candidates(done, measure["validation"])
         chosen = learning.shortened(choose(found, settings.select), measure["train"], measure["validation"])
-    _keep(output, checkpoint, log, world, settings, chosen, done, time.monotonic() - begun)
+    rhythm = rhythm if "busy" in terminals_of(chosen.tree) else ()
+    _keep(output, checkpoint, log, world, settings, chosen, rhythm, done, time.monotonic() - begun)
     result = {
         "formula": text_of(chosen.tree),
         "terminals": settings.terminals,
@@ -181,6 +185,7 @@ def _keep(
     world: ChangeLog,
     settings: GPSettings,
     chosen: Candidate,
+    rhythm: Rhythm,
     done: learning.Progress,
     spent: float,
 ) -> None:
@@ -201,7 +206,8 @@ def _keep(
         seconds=round(spent, 3),
         program=f"forager {__version__}",
     )
-    learned = Learned(chosen.tree, settings.terminals, settings.fitness, chosen.train, chosen.validation, provenance)
+    figures = chosen.train, chosen.validation
+    learned = Learned(chosen.tree, settings.terminals, settings.fitness, *figures, provenance, rhythm)
     _write(output, to_text(learned) + "\n")
     if len(done.finished) == settings.seeds:
         checkpoint.unlink(missing_ok=True)

@@ -28,10 +28,10 @@ def read_policy(
     try:
         if not name.endswith(".json"):
             return Policy(called or name, named(name, rng, settings, DAY / cycle), name if called else "")
-        tree = from_text(Path(name).read_text(encoding="utf-8"), name).tree
+        learned = from_text(Path(name).read_text(encoding="utf-8"), name)
     except InputError as problem:
         raise SettingsError(f"crawl.policy: {problem}") from None
     except (OSError, UnicodeDecodeError) as problem:
         reason = problem.strerror if isinstance(problem, OSError) else "it is no text"
         raise SettingsError(f"crawl.policy: {name} cannot be read ({reason}); write it with `forager learn`") from None
-    return Policy(name, Formula.of(tree), text_of(tree))
+    return Policy(name, Formula.of(learned.tree, learned.rhythm), text_of(learned.tree))

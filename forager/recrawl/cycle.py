@@ -5,7 +5,7 @@ parts, so ten million pages need little more memory than their history.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,6 +129,7 @@ def explain(history: History, score: ScoreFunction, now: float, page: int) -> Ex
     names: Sequence[str] = ("n", "X", "t")
     if isinstance(score, Formula):
         names = [*names, *sorted(terminals_of(score.tree) - set(names))]
+        own = replace(own, rhythm=score.rhythm)
     worth, better, known = float(score.scores(own)[0]), 0, 0
     for start in range(0, len(history), PART):
         states = history.states(now, slice(start, start + PART))

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from forager.errors import InputError
 from forager.recrawl.formula import parse, text_of
 from forager.recrawl.gp.tree import Tree
+from forager.recrawl.rhythm import HOURS, Rhythm
 
 FORMAT = "forager score function"
 VERSION = 1
@@ -41,6 +42,8 @@ class Learned:
     train: float
     validation: float
     provenance: Provenance = field(default_factory=Provenance)
+    rhythm: Rhythm = ()
+    """How busy each hour of the week was in the log it was learned from; empty if the function does not ask."""
 
 
 def to_text(learned: Learned) -> str:
@@ -55,6 +58,7 @@ def to_text(learned: Learned) -> str:
             "train": learned.train,
             "validation": learned.validation,
             "provenance": asdict(learned.provenance),
+            **({"rhythm": [round(pace, 4) for pace in learned.rhythm]} if learned.rhythm else {}),
         },
         indent=2,
         ensure_ascii=False,
@@ -77,6 +81,14 @@ def from_text(text: str, name: str = "function file") -> Learned:
             float(content["train"]),
             float(content["validation"]),
             Provenance(**known),
+            _rhythm(content.get("rhythm", [])),
         )
     except (ValueError, KeyError, TypeError, AttributeError) as problem:
         raise InputError(f"{name}: not a score function written by `forager learn` ({problem})") from problem
+
+
+def _rhythm(values: list[float]) -> Rhythm:
+    rhythm = tuple(float(value) for value in values)
+    if len(rhythm) not in (0, HOURS) or not all(0.0 <= pace < float("inf") for pace in rhythm):
+        raise ValueError(f"a rhythm is {HOURS} paces")
+    return rhythm

@@ -3,7 +3,7 @@
 Names: rand age cg nad sad aad gad hacs last-obs brute azar azar-rate breadth t2 adaptive; anything else is a formula.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -15,6 +15,7 @@ from forager.recrawl.formula import parse
 from forager.recrawl.gp.tree import Tree, terminals_of
 from forager.recrawl.history import History
 from forager.recrawl.poisson import chance_of_update
+from forager.recrawl.rhythm import Rhythm
 from forager.recrawl.settings import DEFAULTS, HACS, HacsSettings, RecrawlSettings
 from forager.recrawl.states import PRIOR, TERMINALS, TRAILED, States
 from forager.recrawl.trail import Trail
@@ -120,13 +121,15 @@ class Formula:
 
     tree: Tree
     expression: Expression
+    rhythm: Rhythm = ()
+    """Of the log it was learned from, for `busy`."""
 
     @classmethod
-    def of(cls, tree: Tree) -> "Formula":
-        return cls(tree, compiled(tree))
+    def of(cls, tree: Tree, rhythm: Rhythm = ()) -> "Formula":
+        return cls(tree, compiled(tree), rhythm)
 
     def scores(self, states: States) -> FloatArray:
-        return self.expression.scores(states)
+        return self.expression.scores(replace(states, rhythm=self.rhythm) if self.rhythm else states)
 
 
 def named(

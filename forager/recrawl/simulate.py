@@ -14,8 +14,9 @@ from forager.measures.ranking import change_rate, ndcg
 from forager.recrawl.discovery import Discovery, Finder, Greedy
 from forager.recrawl.log import ChangeLog
 from forager.recrawl.policies import ScoreFunction, history_for
+from forager.recrawl.rhythm import Rhythm, passed
 from forager.recrawl.settings import DEFAULTS, RecrawlSettings
-from forager.recrawl.states import EMPTY, States
+from forager.recrawl.states import EMPTY, States, hour_of
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -50,9 +51,17 @@ class Oracle:
 
 
 def clock_of(log: ChangeLog) -> tuple[float, float]:
-    """Cycles in a day, and how many of them were over when the log begins; unknown starts count as midnight."""
+    """Cycles in a day, and how many were over in its week when the log begins; unknown starts count as 0."""
     day = 86_400.0 / log.cycle
-    return day, 0.0 if np.isnan(log.start) else log.start / log.cycle % day
+    return day, 0.0 if np.isnan(log.start) else log.start / log.cycle % (7.0 * day)
+
+
+def clock_table(log: ChangeLog, rhythm: Rhythm) -> FloatArray:
+    """For kernels, of every cycle: the hour of the day, and the busy time that has passed."""
+    day, phase = clock_of(log)
+    cycles = np.arange(float(log.cycles))
+    hours = np.array([hour_of(cycle, day, phase) for cycle in range(log.cycles)])
+    return np.array([hours, passed(rhythm, (cycles + phase) / (day / 24.0)) * (day / 24.0)])
 
 
 def downloads(pages: int, k: float) -> int:

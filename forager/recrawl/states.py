@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.recrawl import estimators
+from forager.recrawl.rhythm import Rhythm, passed
 
 FloatArray = NDArray[np.float64]
 EMPTY: FloatArray = np.empty(0)
@@ -55,7 +56,9 @@ class States:
     day: float = 1.0
     """Cycles in a day, for the time of day …"""
     phase: float = 0.0
-    """… and how many of them were over when time was 0."""
+    """… and how many of them were over when the week began in which time was 0."""
+    rhythm: Rhythm = ()
+    """How busy each hour of the week is, for the busy time since the last visit; empty: all alike."""
 
     def __len__(self) -> int:
         return len(self.last)
@@ -83,6 +86,12 @@ def hour_of(now: float, day: float, phase: float) -> float:
     return ((now + phase) / day) % 1.0 * 24.0
 
 
+def _busy(s: States) -> FloatArray:
+    hour = s.day / 24.0
+    now, last = (passed(s.rhythm, (when + s.phase) / hour) * hour for when in (np.array(s.now), s.last))
+    return now - last
+
+
 def _told(column: FloatArray, s: States) -> FloatArray:
     """The column, or zeros where nobody knows."""
     return column if len(column) else np.zeros(len(s))
@@ -107,6 +116,7 @@ TERMINALS: Mapping[str, Callable[[States], FloatArray]] = {
     "docs": lambda s: _told(s.documents, s) / np.maximum(s.n, 1.0),
     "pace": lambda s: estimators.observed_rate(_told(s.documents, s), s.T, PRIOR),
     "hour": _hour,
+    "busy": _busy,
     "hub": lambda s: _told(s.hub, s),
     "inlinks": lambda s: _told(s.inlinks, s),
 }
@@ -114,7 +124,10 @@ TERMINALS: Mapping[str, Callable[[States], FloatArray]] = {
 
 BASIC = ("n", "X", "t")
 ALL = (*BASIC, "cg", "nad", "sad", "aad", "gad")
-EXTENDED = (*ALL, "T", "lam", "azar", "gain", "since", "rate", "hacs", "docs", "pace", "hour", "hub", "inlinks")
+EXTENDED = (
+    *ALL,
+    *("T", "lam", "azar", "gain", "since", "rate", "hacs", "docs", "pace", "hour", "busy", "hub", "inlinks"),
+)
 """Ours; those that a log cannot tell are not offered."""
 
 TRAILED = frozenset({"rate", "hacs"})
@@ -139,6 +152,7 @@ MEANINGS = {
     "docs": "new documents per visit",
     "pace": "new documents per cycle, (documents + 0.5) / (T + 1)",
     "hour": "hour of the day",
+    "busy": "cycles since the last visit, busy hours of the week counting more than quiet ones",
     "hub": "1 for lists of links, else 0",
     "inlinks": "known pages that link here",
 }

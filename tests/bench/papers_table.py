@@ -112,6 +112,7 @@ def main() -> None:
     parser.add_argument("results", type=Path, help="where the results are, one JSON object a line")
     parser.add_argument("--terminals", choices=("basic", "all"), default="", help="train GP4C with these")
     parser.add_argument("--seeds", type=int, default=1, help="trainings for each fold")
+    parser.add_argument("--folds", type=int, nargs="*", default=range(FOLDS), help="only these, from 0 on")
     parser.add_argument("--pages", type=int, default=PAGES)
     parser.add_argument("--rhythm", action="store_true", help="busy pages change at even intervals")
     parser.add_argument("--only-show", action="store_true")
@@ -131,14 +132,16 @@ def main() -> None:
 
     parts = on_other_pages(brdc_like(arguments.pages, rhythm=arguments.rhythm))
     for seed in range(arguments.seeds if arguments.terminals else 0):
-        for fold, (test, train, validation) in enumerate(parts):
+        for fold in arguments.folds:
+            test, train, validation = parts[fold]
             name = f"GP4C-{arguments.terminals}"
             if (name, fold, seed) not in known:
                 begun = time.process_time()
                 note(
                     name, fold, seed, begun, trained(train, validation, test, arguments.terminals, FOLDS * seed + fold)
                 )
-    for fold, (test, _, _) in enumerate(parts if not arguments.terminals else []):
+    for fold in arguments.folds if not arguments.terminals else []:
+        test = parts[fold][0]
         for name in (*POLICIES, "oracle"):
             if (name, fold, None) not in known:
                 begun = time.process_time()

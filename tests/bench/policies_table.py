@@ -34,7 +34,8 @@ from forager.recrawl.gp import learning
 from forager.recrawl.gp.retrain import learn
 from forager.recrawl.gp.settings import GPSettings, Measure, Terminals
 from forager.recrawl.log import ChangeLog
-from forager.recrawl.policies import Formula, named
+from forager.recrawl.policies import Formula, ScoreFunction, named
+from forager.recrawl.rhythm import rhythm_of
 from forager.recrawl.settings import NAMES, RecrawlSettings
 from forager.recrawl.simulate import Oracle, simulate
 
@@ -140,7 +141,7 @@ def main() -> None:
     else:
         parts = on_earlier_time(log) if arguments.time else on_other_pages(log)
     judged: dict[str, list] = {}
-    learned: dict[tuple[int, str], object] = {}
+    learned: dict[tuple[int, str], ScoreFunction] = {}
     begun = time.process_time()
     for number, (test, train, validation) in enumerate(parts):
         for name in NAMES:
@@ -148,12 +149,14 @@ def main() -> None:
         for name, wish in wishes(arguments).items():
             key = (id(train), name)
             if key not in learned:
-                found = learn(train, validation, replace(wish, k=settings.k), seed=0, processes=processes)
-                learned[key] = found.tree
+                wish = replace(wish, k=settings.k)
+                rhythm = rhythm_of(train)
+                found = learn(train, validation, wish, seed=0, processes=processes, rhythm=rhythm)
+                learned[key] = Formula.of(found.tree, rhythm)
                 figures = f"train {found.train:.4f} validation {found.validation:.4f}"
                 spent = time.process_time() - begun
                 print(f"fold {number + 1} {name}: {text_of(found.tree)}   ({figures}, {spent:.0f} s)", flush=True)
-            judged.setdefault(name, []).append(simulate(test, Formula.of(learned[key]), settings))
+            judged.setdefault(name, []).append(simulate(test, learned[key], settings))
         oracle = simulate(test, Oracle(test), settings)
         if test.documents is not None:
             oracle = replace(oracle, discovery=simulate(test, Greedy(), settings).discovery)

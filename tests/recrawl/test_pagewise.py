@@ -40,14 +40,16 @@ FORMULAS = [
     "t * (hour - 12) + X",
     "rate",
     "hacs",
+    "pace * busy",
 ]
+RHYTHM = tuple(1.0 + 0.75 * np.sin(np.arange(168.0) / 12.0 * np.pi))
 
 
 @pytest.mark.parametrize("formula", FORMULAS)
 def test_the_compiled_crawl_visits_what_the_readable_one_visits(formula: str) -> None:
     log, tree = hub_log(1), parse(formula)
-    readable = simulate(log, Formula.of(tree), RecrawlSettings(k=0.1), young=12.0)
-    compiled = PagewiseSimulation(log, 0.1, 2)
+    readable = simulate(log, Formula.of(tree, RHYTHM), RecrawlSettings(k=0.1), young=12.0)
+    compiled = PagewiseSimulation(log, 0.1, 2, RHYTHM)
     rows, _ = compiled.run(tree)
     assert readable.discovery is not None
     assert compiled.worth(tree, 12.0) == pytest.approx(readable.discovery.worth, abs=1e-12)
@@ -56,11 +58,13 @@ def test_the_compiled_crawl_visits_what_the_readable_one_visits(formula: str) ->
     assert rows[:, 2].tolist() == pytest.approx(readable.freshness.tolist(), rel=1e-12)
 
 
-@pytest.mark.parametrize("formula", ["hub * t + inlinks", "t * (hour - 12) + X", "hub + 0.1 * inlinks * t"])
+@pytest.mark.parametrize(
+    "formula", ["hub * t + inlinks", "t * (hour - 12) + X", "hub + 0.1 * inlinks * t", "lam * busy"]
+)
 def test_groups_know_kind_links_and_hour_of_their_pages(formula: str) -> None:
     log, tree = hub_log(2), parse(formula)
-    readable = simulate(log, Formula.of(tree), RecrawlSettings(k=0.1))
-    rates, _, fresh = GroupedSimulation(log, 0.1, 2).curves(tree)
+    readable = simulate(log, Formula.of(tree, RHYTHM), RecrawlSettings(k=0.1))
+    rates, _, fresh = GroupedSimulation(log, 0.1, 2, RHYTHM).curves(tree)
     assert rates.tolist() == readable.change_rate.tolist()
     assert fresh.tolist() == pytest.approx(readable.freshness.tolist(), rel=1e-12)
 
@@ -71,6 +75,8 @@ def test_only_what_a_log_can_tell_is_offered_to_trees() -> None:
     daily = ChangeLog(hub_log(1).changed)
     assert not {"docs", "pace", "hour", "hub", "inlinks"} & set(terminal_set(extended, daily))
     assert "rate" in terminal_set(extended, daily)
+    assert "busy" in terminal_set(extended, daily, RHYTHM)
+    assert "busy" not in terminal_set(extended, daily)
 
 
 def test_discovery_pays_early_finds_more() -> None:

@@ -29,6 +29,9 @@ KNOWN_RULES: tuple[Tree, ...] = (
     ("*", "docs", "t"),
     ("*", "pace", "t"),  # the documents expected; ranks as Azar × rate of documents does
     ("*", "pace", "*", "t", "t"),  # least summed delay of documents
+    ("*", "pace", "busy"),  # the documents expected when hours are not alike
+    ("*", "pace", "*", "t", "busy"),
+    ("*", "lam", "busy"),
 )
 """What people would try first; evolution may do better."""
 

@@ -7,6 +7,7 @@ from forager.recrawl.gp.pagewise import PagewiseSimulation
 from forager.recrawl.gp.settings import GPSettings, Measure
 from forager.recrawl.gp.tree import Tree, terminals_of
 from forager.recrawl.log import ChangeLog
+from forager.recrawl.rhythm import Rhythm
 from forager.recrawl.states import ALL, BASIC, EXTENDED
 
 _ROW: dict[Measure, int] = {"changerate": 0, "ndcg": 1, "freshness": 2}
@@ -15,8 +16,8 @@ _ROW: dict[Measure, int] = {"changerate": 0, "ndcg": 1, "freshness": 2}
 class Judge:
     """Measures trees on one log. Made ready at the first question, so it travels cheaply to other processes."""
 
-    def __init__(self, log: ChangeLog, settings: GPSettings) -> None:
-        self.log, self.settings = log, settings
+    def __init__(self, log: ChangeLog, settings: GPSettings, rhythm: Rhythm = ()) -> None:
+        self.log, self.settings, self.rhythm = log, settings, rhythm
         self._grouped: GroupedSimulation | None = None
         self._pagewise: PagewiseSimulation | None = None
 
@@ -24,23 +25,24 @@ class Judge:
         """The fitness of a tree; higher is better."""
         measure, settings = self.settings.fitness, self.settings
         if measure == "discovery" or not reads_states_only(terminals_of(tree)):
-            self._pagewise = self._pagewise or PagewiseSimulation(self.log, settings.k, settings.warmup)
+            self._pagewise = self._pagewise or PagewiseSimulation(self.log, settings.k, settings.warmup, self.rhythm)
             if measure == "discovery":
                 return self._pagewise.worth(tree, settings.young)
             rows, _ = self._pagewise.run(tree)
             return float(rows[:, _ROW[measure]].mean()) if len(rows) else 0.0
-        self._grouped = self._grouped or GroupedSimulation(self.log, settings.k, settings.warmup)
+        self._grouped = self._grouped or GroupedSimulation(self.log, settings.k, settings.warmup, self.rhythm)
         fitness = self._grouped.fitness(tree)
         return {"changerate": fitness.change_rate, "ndcg": fitness.ndcg, "freshness": fitness.freshness}[measure]
 
 
-def terminal_set(settings: GPSettings, log: ChangeLog) -> tuple[str, ...]:
-    """The terminals trees may read on this log: of the set that was asked for, those that the log can tell."""
+def terminal_set(settings: GPSettings, log: ChangeLog, rhythm: Rhythm = ()) -> tuple[str, ...]:
+    """The terminals trees may read on this log: of the set that was asked for, those that can be told."""
     names = {"basic": BASIC, "all": ALL, "extended": EXTENDED}[settings.terminals]
     told = {
         "docs": log.documents is not None,
         "pace": log.documents is not None,
         "hour": log.cycle < 86_400.0,
+        "busy": len(rhythm) > 0,
         "hub": log.hub is not None and len(np.unique(log.hub)) > 1,
         "inlinks": log.inlinks is not None and len(np.unique(log.inlinks)) > 1,
     }

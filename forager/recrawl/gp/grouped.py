@@ -16,8 +16,8 @@ from forager.recrawl.gp.bits import packed
 from forager.recrawl.gp.tree import Tree, terminals_of
 from forager.recrawl.history import History
 from forager.recrawl.log import ChangeLog
-from forager.recrawl.simulate import clock_of, downloads
-from forager.recrawl.states import hour_of
+from forager.recrawl.rhythm import Rhythm
+from forager.recrawl.simulate import clock_table, downloads
 
 FloatArray = NDArray[np.float64]
 Fields = tuple[int, ...]
@@ -50,14 +50,13 @@ class Fitness:
 class GroupedSimulation:
     """A change log made ready to try many trees on; one at a time, in one process."""
 
-    def __init__(self, log: ChangeLog, k: float, warmup: int) -> None:
+    def __init__(self, log: ChangeLog, k: float, warmup: int, rhythm: Rhythm = ()) -> None:
         self.pages, self.cycles = log.pages, log.cycles
         self.warmup, self.k = min(warmup, log.cycles), downloads(log.pages, k)
         self._history = packed(log.changed)
         self._discount = discounts(self.k)
         self._ideal = np.concatenate([[0.0], np.cumsum(self._discount)])
-        day, phase = clock_of(log)
-        self._hours = np.array([hour_of(cycle, day, phase) for cycle in range(self.cycles)])
+        self._clock = clock_table(log, rhythm)
         coming = log.changed[:, self.warmup :]
         first: NDArray[np.int64] | list[int] = (
             np.where(coming.any(axis=1), coming.argmax(axis=1) + self.warmup, 64 * len(self._history))
@@ -133,7 +132,7 @@ class GroupedSimulation:
             self.warmup,
             self.cycles,
             self.k,
-            self._hours,
+            self._clock,
             self._open(fields),
             kept,
             self._states,

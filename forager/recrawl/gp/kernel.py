@@ -146,7 +146,7 @@ def simulate(  # type: ignore[no-untyped-def]
     warmup,
     cycles,
     k,
-    hours,
+    clock,
     groups,
     kept,
     states,
@@ -174,7 +174,7 @@ def simulate(  # type: ignore[no-untyped-def]
     for cycle in range(warmup, cycles):
         outdated += expiring[cycle]
         best = ideal[min(k, outdated)]
-        evaluate(code, left, right, number, groups, float(cycle), hours[cycle], table, last, score)
+        evaluate(code, left, right, number, groups, float(cycle), clock, table, last, score)
         filled = select(k, groups, score, orders, keys, last, start, end, arena, choice, marks, home)
         hits, gain = _look(choice, filled, last, cycle, history, expiring, discount, heard, marks, home)
         born = groups

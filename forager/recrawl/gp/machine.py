@@ -50,6 +50,7 @@ READS: dict[str, tuple[int, ...]] = {
     "inlinks": (INLINKS,),
     "hacs": (RATE, UPDATE),
     "pace": (DOCUMENTS,),
+    "busy": (),
 }
 """Every terminal and the fields that it reads besides the last visit."""
 _TERMINALS = tuple(READS)
@@ -102,7 +103,7 @@ def _chance(rate, t):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, error_model="numpy")
-def _terminal(name, count, now, hour, columns, out):  # type: ignore[no-untyped-def]
+def _terminal(name, count, now, clock, columns, out):  # type: ignore[no-untyped-def]
     """Write a terminal of the rows; times count from 0, when every row was visited first."""
     n, X_, last = columns[N], columns[X], columns[LAST]
     if name == 0:
@@ -153,7 +154,7 @@ def _terminal(name, count, now, hour, columns, out):  # type: ignore[no-untyped-
         for i in range(count):
             out[i] = documents[i] / max(n[i], 1.0)
     elif name == 15:
-        out[:count] = hour
+        out[:count] = clock[0, np.int64(now)]
     elif name == 16:
         out[:count] = columns[HUB, :count]
     elif name == 17:
@@ -162,10 +163,14 @@ def _terminal(name, count, now, hour, columns, out):  # type: ignore[no-untyped-
         rate_, update = columns[RATE], columns[UPDATE]
         for i in range(count):
             out[i] = _chance(rate_[i], now - update[i])
-    else:
+    elif name == 19:
         documents = columns[DOCUMENTS]
         for i in range(count):
             out[i] = (documents[i] + PRIOR) / (last[i] + 1.0)
+    else:
+        passed = clock[1]
+        for i in range(count):
+            out[i] = passed[np.int64(now)] - passed[np.int64(last[i])]
 
 
 @njit(cache=True, error_model="numpy")
@@ -194,10 +199,11 @@ def _function(name, count, a, b, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, error_model="numpy")
-def evaluate(code, left, right, number, rows, now, hour, table, last, score):  # type: ignore[no-untyped-def]
+def evaluate(code, left, right, number, rows, now, clock, table, last, score):  # type: ignore[no-untyped-def]
     """Write the value of the program in each of the first `rows` columns of the table into `score`.
 
-    `last` is their last visit; of the table only the fields that the program reads are looked at.
+    `last` is their last visit, `clock` tells of every cycle its hour of the day and the busy time that has passed. Of
+    the table only the fields that the program reads are looked at.
     """
     work, columns = np.empty((len(code), _BLOCK)), np.zeros((len(FIELDS), _BLOCK))
     read = np.zeros(len(FIELDS), dtype=np.bool_)
@@ -217,5 +223,5 @@ def evaluate(code, left, right, number, rows, now, hour, table, last, score):  #
             elif name < _FIRST:
                 _function(name, count, work[left[step]], work[max(right[step], 0)], out)
             else:
-                _terminal(name - _FIRST, count, now, hour, columns, out)
+                _terminal(name - _FIRST, count, now, clock, columns, out)
         score[at : at + count] = work[len(code) - 1, :count]

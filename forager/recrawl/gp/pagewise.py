@@ -28,8 +28,9 @@ from forager.recrawl.gp.machine import (
 )
 from forager.recrawl.gp.tree import Tree, terminals_of
 from forager.recrawl.log import ChangeLog, Documents
-from forager.recrawl.simulate import clock_of, downloads
-from forager.recrawl.states import TRAILED, hour_of
+from forager.recrawl.rhythm import Rhythm
+from forager.recrawl.simulate import clock_table, downloads
+from forager.recrawl.states import TRAILED
 
 IntArray = NDArray[np.int64]
 _NEWTON_STEPS = 60
@@ -73,7 +74,7 @@ def _best(score, last, k):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _simulate(program, warmup, k, hours, following, discount, ideal, table, rated, shown):  # type: ignore[no-untyped-def]
+def _simulate(program, warmup, k, clock, following, discount, ideal, table, rated, shown):  # type: ignore[no-untyped-def]
     """Rows of ChangeRate, NDCG and freshness by cycle after the warm-up, and the cycle in which each document was found."""
     code, left, right, number = program
     begin, document, first, last, documents = shown
@@ -93,7 +94,7 @@ def _simulate(program, warmup, k, hours, following, discount, ideal, table, rate
         if cycle < warmup:
             chosen = np.arange(pages)
         else:
-            evaluate(code, left, right, number, pages, float(cycle), hours[cycle], table, table[LAST], score)
+            evaluate(code, left, right, number, pages, float(cycle), clock, table, table[LAST], score)
             chosen = _best(score, table[LAST], k)
         hits, gain = 0, 0.0
         for rank, page in enumerate(chosen):
@@ -132,13 +133,12 @@ def _simulate(program, warmup, k, hours, following, discount, ideal, table, rate
 class PagewiseSimulation:
     """A change log made ready to try many trees on; one at a time, in one process."""
 
-    def __init__(self, world: ChangeLog, k: float, warmup: int) -> None:
+    def __init__(self, world: ChangeLog, k: float, warmup: int, rhythm: Rhythm = ()) -> None:
         self.pages, self.warmup, self.k = world.pages, min(warmup, world.cycles), downloads(world.pages, k)
         self._following = world.next_change()
         self._discount = discounts(self.k)
         self._ideal = np.concatenate([[0.0], np.cumsum(self._discount)])
-        day, phase = clock_of(world)
-        self._hours = np.array([hour_of(cycle, day, phase) for cycle in range(world.cycles)])
+        self._clock = clock_table(world, rhythm)
         self._table = np.zeros((len(machine.FIELDS), self.pages))
         for row, known in ((HUB, world.hub), (INLINKS, world.inlinks)):
             self._table[row] = 0.0 if known is None else known
@@ -158,7 +158,7 @@ class PagewiseSimulation:
             (steps.code, steps.left, steps.right, steps.number),
             self.warmup,
             self.k,
-            self._hours,
+            self._clock,
             self._following,
             self._discount,
             self._ideal,

@@ -10,6 +10,7 @@ from forager.recrawl.gp.parallel import measurers
 from forager.recrawl.gp.settings import GPSettings
 from forager.recrawl.gp.tree import Tree
 from forager.recrawl.log import ChangeLog
+from forager.recrawl.rhythm import Rhythm
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +28,18 @@ class Contest:
         return self.new > self.current
 
 
-def learn(train: ChangeLog, validation: ChangeLog, settings: GPSettings, seed: int, processes: int = 1) -> Candidate:
+def learn(
+    train: ChangeLog,
+    validation: ChangeLog,
+    settings: GPSettings,
+    seed: int,
+    processes: int = 1,
+    rhythm: Rhythm = (),
+) -> Candidate:
     """All of GP4C in one call: evolve on some pages, validate on others, choose, shorten."""
-    judges = {"train": Judge(train, settings), "validation": Judge(validation, settings)}
+    judges = {"train": Judge(train, settings, rhythm), "validation": Judge(validation, settings, rhythm)}
     with measurers(judges, processes) as measure:
-        *_, done = learning.learning(measure["train"], terminal_set(settings, train), settings, seed)
+        *_, done = learning.learning(measure["train"], terminal_set(settings, train, rhythm), settings, seed)
         best = choose(learning.candidates(done, measure["validation"]), settings.select)
         return learning.shortened(best, measure["train"], measure["validation"])
 
