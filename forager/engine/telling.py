@@ -6,6 +6,7 @@ from forager.engine.step import Taken
 from forager.events import Event, Told
 from forager.foragers.sighting import Reinforcement
 from forager.pages.copies import Copies
+from forager.pages.prints import simhash
 from forager.pages.urls import site
 from forager.store.protocol import Store, Story, Version, VersionId
 from forager.terms import DateSource, ForagerId, Url
@@ -40,9 +41,10 @@ class Teller:
         """Everything people want to know of a document."""
         finding = accepted.finding
         page = self.store.known(finding.url)
-        first = self.copies.first(version.simhash) if version.simhash else None
-        if first is None and version.simhash:
-            self.copies.learn(version.simhash, page.id)
+        likeness = version.simhash or simhash(version.text)
+        first = self.copies.first(likeness) if likeness else None
+        if first is None and likeness:
+            self.copies.learn(likeness, page.id)
         return Story(
             id=page.id,
             version=number,
@@ -58,7 +60,7 @@ class Teller:
             forager=ForagerId(finding.by),
             duplicate_of=None if first is None or first == page.id else self.store.url(first),
             text_print=version.text_print,
-            simhash=version.simhash,
+            simhash=likeness,
         )
 
 

@@ -57,23 +57,35 @@ class _Candidate:
     characters: int = 0
     """Of all paragraphs in it, however deep."""
 
-    def add(self, text: str) -> None:
-        """A paragraph stands here; commas and full stops count, as prose has many."""
+
+@dataclass(slots=True)
+class _Place:
+    """An element in which paragraphs stand."""
+
+    node: LexborNode
+    paragraphs: list[str]
+
+    @property
+    def votes(self) -> float:
+        """Of all its paragraphs; commas and full stops count, as prose has many."""
+        text = "\n".join(self.paragraphs)
         count = text.count
-        pauses = count(",") + count(". ") + (count(";") if ";" in text else 0)
+        pauses = count(",") + count(". ") + count(";")
         if not text.isascii():
             pauses += sum(map(count, _OTHER_PAUSES))
-        self.votes += 1.0 + pauses + min(len(text) / 100, 3.0)
-        self.characters += len(text)
+        return pauses + sum([1.0 + min(len(paragraph) / 100, 3.0) for paragraph in self.paragraphs])
 
 
 def _elect(body: LexborNode, units: Collection[str], by_name: bool) -> LexborNode | None:
     """The element that most likely holds the story; `None` if there is no paragraph."""
     places = _Places(units, by_name)
     places.search(body, None, 0)
+    if len(places.found) == 1:  # nothing to vote on
+        return places.found[0].node
     candidates: dict[int, _Candidate] = {}
-    for standing in places.found:
-        above: LexborNode | None = standing.node
+    for place in places.found:
+        votes, characters = place.votes, sum(map(len, place.paragraphs))
+        above: LexborNode | None = place.node
         for level in range(REACH):
             if above is None or above.tag == "html":
                 break
@@ -81,8 +93,8 @@ def _elect(body: LexborNode, units: Collection[str], by_name: bool) -> LexborNod
             candidate = candidates.get(number)
             if candidate is None:
                 candidate = candidates[number] = _Candidate(above)
-            candidate.votes += standing.votes / (1 if level == 0 else 2 * level if level < 3 else 4 * level - 4)
-            candidate.characters += standing.characters
+            candidate.votes += votes / (1 if level == 0 else 2 * level if level < 3 else 4 * level - 4)
+            candidate.characters += characters
             above = above.parent
     if not candidates:
         return None
@@ -95,13 +107,13 @@ class _Places:
 
     def __init__(self, units: Collection[str], by_name: bool) -> None:
         self.units, self.by_name = units, by_name
-        self.found: list[_Candidate] = []
+        self.found: list[_Place] = []
         """In document order."""
         self._left = ELEMENT_CAP
 
-    def search(self, place: LexborNode, standing: _Candidate | None, depth: int) -> None:
-        """Look for paragraphs in a place; `standing`: it is a paragraph itself."""
-        for node in place.iter():
+    def search(self, element: LexborNode, own: _Place | None, depth: int) -> None:
+        """Look for paragraphs in an element; `own`: it is a paragraph itself."""
+        for node in element.iter():
             tag = node.tag
             self._left -= 1
             if self._left < 0 or depth >= DEPTH:
@@ -110,21 +122,22 @@ class _Places:
                 inside = list(node.iter())
                 text = node.text().strip()
                 if len(text) >= PARAGRAPH and not (inside and _linked(inside) >= LINKED * len(text)):
-                    standing = standing or self._new(place)
-                    standing.add(text)
+                    if own is None:
+                        own = self._new(element)
+                    own.paragraphs.append(text)
                 if inside:
                     self.search(node, None, depth + 1)
             elif tag != "a" and not is_furniture(node, tag, self.by_name):
-                own = None
+                unit = None
                 if tag in self.units:
                     text = node.text(deep=False).strip()
                     if len(text) >= PARAGRAPH:
-                        own = self._new(node)
-                        own.add(text)
-                self.search(node, own, depth + 1)
+                        unit = self._new(node)
+                        unit.paragraphs.append(text)
+                self.search(node, unit, depth + 1)
 
-    def _new(self, node: LexborNode) -> _Candidate:
-        self.found.append(_Candidate(node))
+    def _new(self, node: LexborNode) -> _Place:
+        self.found.append(_Place(node, []))
         return self.found[-1]
 
 

@@ -17,7 +17,8 @@ a abbr b bdi bdo big cite code data del dfn em font i ins kbd mark q s samp smal
 wbr ruby rb rt rp
 """
 _INLINE_TAGS = frozenset(_INLINE_NAMES.split())
-_SEPARATORS = "\x1c\x1d\x1e\x1f"
+_END = "\0"  # of a line; the HTML standard lets no text of a page hold it
+_OTHER_BLANKS = "\n\t\r\v\f\x1c\x1d\x1e\x1f"  # all white space of ASCII but the blank
 _SENTENCE = re.compile(r"""[.!?…:।။。！？؟]["'”’»“」』)\]]*\s*$|.{60}|[\u0e00-\u0eff\u3040-\u9fff\uac00-\ud7af].{20}""")
 
 
@@ -25,61 +26,63 @@ def written(node: LexborNode, by_name: bool) -> str:
     """The lines from the first to the last that reads like a sentence: before and after stand headline and labels."""
     lines = _Lines()
     _write(node, lines, by_name, False, 0)
-    lines.end()
-    kept = list(lines.kept)
+    kept = lines.kept()
     first = next((place for place, line in enumerate(kept) if _SENTENCE.search(line)), len(kept))
     last = next((place for place in range(len(kept), first, -1) if _SENTENCE.search(kept[place - 1])), first)
     return "\n".join(kept[first:last])
 
 
 class _Lines:
-    """The text in the making, a line for each block."""
+    """The text in the making, a line for each block; all lines are tidied together at the end, which is much cheaper."""
 
     def __init__(self) -> None:
-        self.kept: dict[str, None] = {}
-        """In order, each line once: captions and calls repeat, paragraphs do not."""
-        self._parts: list[str] = []
-        self._linked = 0
-        """Characters of the present line that stand in links."""
-
-    def add(self, text: str, linked: bool) -> None:
-        self._parts.append(text)
-        if linked:
-            self._linked += len(text.strip())
+        self.parts: list[str] = []
+        """Pieces of text, and the ends of lines between them."""
+        self.ends = 0
+        self.linked: dict[int, int] = {}
+        """How many characters of a line stand in links, for lines that have any; the first line is 0."""
 
     def end(self) -> None:
         """The next text stands on a new line."""
-        if not self._parts:
-            return
-        text = _tidy("".join(self._parts))
-        if self._linked < LINKED * len(text) and (text[0].isalpha() or any(map(str.isalpha, text))):
-            self.kept.setdefault(text)
-        self._parts.clear()
-        self._linked = 0
+        if self.parts and self.parts[-1] is not _END:
+            self.parts.append(_END)
+            self.ends += 1
+
+    def add_linked(self, text: str) -> None:
+        self.parts.append(text)
+        self.linked[self.ends] = self.linked.get(self.ends, 0) + len(text.strip())
+
+    def kept(self) -> list[str]:
+        """The lines that say something, each once: captions and calls repeat, paragraphs do not."""
+        whole = "".join(self.parts)
+        is_plain = whole.isascii() and "  " not in whole and not any(map(whole.__contains__, _OTHER_BLANKS))
+        kept: dict[str, None] = {}
+        for place, line in enumerate(whole.split(_END)):
+            text = line.strip(" ") if is_plain else _tidy(line)
+            if self.linked.get(place, 0) < LINKED * len(text) and (text[0].isalpha() or any(map(str.isalpha, text))):
+                kept[text] = None
+        return list(kept)
 
 
 def _tidy(text: str) -> str:
     """With single blanks alone, and none at the ends."""
-    if "\n" in text or "  " in text or "\t" in text or not _has_plain_blanks(text):
-        return " ".join(text.split())
-    return text.strip(" ")
-
-
-def _has_plain_blanks(text: str) -> bool:
-    """Whether the blank is the only white space in a text."""
-    if text.isascii():  # looking for each of the other kinds is the fastest way
-        return not ("\r" in text or "\v" in text or "\f" in text or any(map(text.__contains__, _SEPARATORS)))
-    return text.isprintable()
+    if text.isprintable() and "  " not in text:  # of all white space the blank alone can be printed
+        return text.strip(" ")
+    return " ".join(text.split())
 
 
 def _write(node: LexborNode, lines: _Lines, by_name: bool, linked: bool, depth: int) -> None:
     for child in node.iter(include_text=True):
         tag = child.tag
         if tag == "-text":
-            lines.add(child.text_content or "", linked)
+            text = child.text_content or ""
+            if linked:
+                lines.add_linked(text)
+            else:
+                lines.parts.append(text)
         elif tag == "br":
             lines.end()
-        elif is_furniture(child, tag, by_name) or depth >= DEPTH:
+        elif depth >= DEPTH or is_furniture(child, tag, by_name):
             continue
         elif tag in _INLINE_TAGS:
             _write(child, lines, by_name, linked or tag == "a", depth + 1)

@@ -56,7 +56,8 @@ class Version:
     byte_print: int
     text_print: int
     simhash: int
-    """The three fingerprints are unsigned 64-bit numbers."""
+    """The three fingerprints are unsigned 64-bit numbers. The simhash is 0 if the text is kept: of the few versions that
+    become stories it is worked out then."""
     title: str = ""
     text: str = ""
     lang: str = ""

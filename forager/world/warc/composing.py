@@ -27,6 +27,7 @@ IDENTICAL = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 WARC_FIELDS = "application/warc-fields"
 
+_TAIL = b"\r\n\r\n"
 _TRUNCATED = {Trouble.SIZE: "length", Trouble.TIMEOUT: "time", Trouble.PROTOCOL: "disconnect"}
 _NAMESPACE = bytes.fromhex("7e7a5b0e3a0c5d559c7e1f0d6a8c9e21")
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
@@ -42,6 +43,8 @@ class Made:
     bytes: bytes
     index: Line | None = None
     """What the index says of it, but for file name, offset and length; None: it is not indexed."""
+    stored: int = 0
+    """So many of its last bytes came compressed already."""
 
 
 class Composer:
@@ -113,7 +116,9 @@ class Composer:
         kind = "revisit" if is_revisit else "response"
         content = "application/http; msgtype=response"
         made = _record(kind, self._id(head), response.asked, fields, content, *block)
-        return Made(made, None if truncated and response.outcome is Outcome.FAILED else index)
+        is_indexed = not truncated or response.outcome is not Outcome.FAILED
+        stored = len(body) + len(_TAIL) if response.coded and not is_revisit else 0
+        return Made(made, index if is_indexed else None, stored)
 
     def _id(self, block: bytes) -> str:
         self._made += 1
@@ -143,7 +148,7 @@ def _record(kind: str, id: str, time: float, fields: Iterable[tuple[str, str]], 
             ("Content-Length", str(sum(map(len, block)))),
         ]
     )
-    return b"".join((VERSION, head, b"\r\n", *block, b"\r\n\r\n"))
+    return b"".join((VERSION, head, b"\r\n", *block, _TAIL))
 
 
 def _exactly(exchange: Exchange) -> Pairs:

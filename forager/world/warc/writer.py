@@ -6,13 +6,11 @@ of its own and goes to the system with its exchange, so `kill -9` tears at most 
 
 import os
 import re
-import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
 import msgspec
-from isal import isal_zlib
 
 from forager import __version__
 from forager.errors import OutputError
@@ -21,12 +19,12 @@ from forager.world.warc.cdxj import SUFFIX, format_line, lines_of, write_index
 from forager.world.warc.composing import Composer, Made
 from forager.world.warc.fields import stamp
 from forager.world.warc.mending import OPEN, repair
+from forager.world.warc.packing import member
 from forager.world.warc.payloads import Payloads
 from forager.world.warc.settings import RecordingSettings
 
 CONFORMS_TO = "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
 _SERIAL = re.compile(r"forager-\d{14}-(\d{5,})\.warc\.gz")
-_FAST = 3  # ISA-L's highest level
 _WARC = re.compile(r".+\.warc(\.gz|\.zst)?(\.open)?")
 
 
@@ -116,12 +114,12 @@ class _OpenFile:
 
     def add(self, records: Iterable[Made]) -> None:
         for record in records:
-            member = compressed(record.bytes, self._level)
-            self.stream.write(member)
+            packed = member(record.bytes, self._level, record.stored)
+            self.stream.write(packed)
             if record.index is not None:
-                place = {"length": str(len(member)), "offset": str(self.size), "filename": self.path.name}
+                place = {"length": str(len(packed)), "offset": str(self.size), "filename": self.path.name}
                 self._index.append(format_line(msgspec.structs.replace(record.index, **place)))
-            self.size += len(member)
+            self.size += len(packed)
 
     def close(self) -> None:
         self.stream.flush()
@@ -129,13 +127,6 @@ class _OpenFile:
         self.stream.close()
         write_index(index_name(self.path), self._index)
         opened_name(self.path).rename(self.path)
-
-
-def compressed(record: bytes, level: int) -> bytes:
-    """A gzip member."""
-    if level <= _FAST:
-        return isal_zlib.compress(record, level, 31)
-    return zlib.compress(record, level, 31)
 
 
 def opened_name(path: Path) -> Path:

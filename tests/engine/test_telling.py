@@ -1,0 +1,53 @@
+"""From an accepted document to a story."""
+
+import asyncio
+
+from forager.engine.step import Taken
+from forager.engine.telling import Teller
+from forager.events import Event
+from forager.foragers.sighting import Finding, Reinforcement, Sighting
+from forager.pages.prints import simhash
+from forager.store.memory import MemoryStore
+from forager.store.protocol import Found, Story, Version, Visit
+from forager.terms import NOBODY, Channel, Kind, Outcome, Url, UrlId
+
+TEXT = "The council said on Monday that a new bridge over the river would open next year after long talks."
+
+
+def stories_of(*versions: Version) -> list[Story]:
+    """The stories told of versions, each on a page of its own, all of them accepted."""
+
+    async def tell() -> list[Story]:
+        store = MemoryStore()
+        events: list[Event] = []
+        teller = Teller(store, events.append)
+        for place, version in enumerate(versions):
+            (id,) = await store.put([Found(Url(f"https://a.example/{place}"), Channel.LINK, 0.0, due=0.0)])
+            number = await store.ack(Visit(id, 1.0, Outcome.FETCHED, version=version))
+            assert number is not None
+            finding = Finding(NOBODY, id, number, version.text_print, 0.5, -1, -1, UrlId(-1))
+            await teller.settle(Taken([Sighting(id, 1.0, version=number)], [Reinforcement(finding, 1.0, True)]))
+        assert len(events) == len(versions)
+        return [story async for story in store.stories()]
+
+    return asyncio.run(tell())
+
+
+def kept(number: int, text: str = "", simhash: int = 0) -> Version:
+    return Version(Kind.ARTICLE, byte_print=number, text_print=number, simhash=simhash, text=text)
+
+
+def test_copies_are_told_by_the_text_that_was_kept() -> None:
+    first, second, other = stories_of(kept(1, TEXT), kept(2, TEXT + " "), kept(3, "Rain is expected in the valley."))
+    assert first.simhash == second.simhash == simhash(TEXT)
+    assert (first.duplicate_of, second.duplicate_of, other.duplicate_of) == (None, first.url, None)
+
+
+def test_copies_are_told_by_the_fingerprint_where_no_text_was_kept() -> None:
+    first, second = stories_of(kept(1, simhash=77), kept(2, simhash=77))
+    assert second.simhash == 77
+    assert second.duplicate_of == first.url
+
+
+def test_a_version_without_text_and_fingerprint_is_a_copy_of_nothing() -> None:
+    assert [story.duplicate_of for story in stories_of(kept(1), kept(2))] == [None, None]
