@@ -34,34 +34,48 @@ from forager.recrawl.states import TRAILED
 
 IntArray = NDArray[np.int64]
 _NEWTON_STEPS = 60
+_NEARLY = 1e-8
+"""A step of Newton's method, as a share of λ, after which no digit is wrong: the error shrinks by squaring."""
 
 
-@njit(cache=True)
-def _likeliest_rate(length, changed, count):  # type: ignore[no-untyped-def]
-    """λ of one page from its intervals, as `poisson.likeliest_rates` finds it."""
-    updates, quiet, busy = 0, 0.0, 0.0
-    for i in range(count):
-        if changed[i]:
-            updates, busy = updates + 1, busy + length[i]
-        else:
-            quiet += length[i]
+@njit(cache=True, error_model="numpy")
+def _likeliest_rate(length, times, kinds, quiet, before):  # type: ignore[no-untyped-def]
+    """λ of one page, as `poisson.likeliest_rates` finds it, by Newton's method from what it was `before`.
+
+    Its updates were seen in `kinds` different lengths of intervals, each so many `times`; `quiet` is the time without.
+    """
+    updates, busy = 0.0, 0.0
+    for kind in range(kinds):
+        updates, busy = updates + times[kind], busy + times[kind] * length[kind]
     if not updates or (quiet <= 0.0 and busy <= 0.0):
         return 0.0
     if quiet <= 0.0:
         return -log(0.5 / (updates + 0.5)) * updates / busy
-    rate = updates / (quiet + busy / 2.0)
+    least = updates / (quiet + busy / 2.0)  # never above the solution; from there on it is reached from below
+    rate = max(before, least)
     for _ in range(_NEWTON_STEPS):
         surplus, slope = -quiet, 0.0
-        for i in range(count):
-            if changed[i] and length[i] > 0.0:
-                term = length[i] / expm1(min(rate * length[i], 700.0))
-                surplus += term
-                slope += term * (length[i] + term)
+        for kind in range(kinds):
+            if length[kind] > 0.0:
+                term = length[kind] / expm1(min(rate * length[kind], 700.0))
+                surplus += times[kind] * term
+                slope += times[kind] * term * (length[kind] + term)
         step = surplus / max(slope, 1e-300)
-        rate += step
-        if abs(step) <= 1e-13 * rate:
+        rate = max(rate + step, least)
+        if abs(step) <= _NEARLY * rate:
             break
     return rate
+
+
+@njit(cache=True)
+def _note_update(length, times, kinds, span):  # type: ignore[no-untyped-def]
+    """Enter an interval with an update; how many different lengths there are then."""
+    for kind in range(kinds):
+        if length[kind] == span:
+            times[kind] += 1.0
+            return kinds
+    length[kinds], times[kinds] = span, 1.0
+    return kinds + 1
 
 
 @njit(cache=True)
@@ -82,9 +96,8 @@ def _simulate(program, warmup, k, clock, following, discount, ideal, table, rate
     found = np.full(documents, -1)
     entry = begin[:pages].copy()
     outdated_at = np.zeros(pages, dtype=np.int64)
-    length = np.empty((pages if rated else 0, cycles))
-    updated = np.empty((pages if rated else 0, cycles), dtype=np.bool_)
-    since = np.zeros(pages)
+    length, times = np.empty((2, pages if rated else 0, cycles))
+    kinds, quiet, since = np.zeros(pages, dtype=np.int64), np.zeros(pages), np.zeros(pages)
     score = np.empty(pages)
     rows = np.empty((max(0, cycles - warmup), 3))
     for cycle in range(cycles):
@@ -103,12 +116,16 @@ def _simulate(program, warmup, k, clock, following, discount, ideal, table, rate
             if changed and cycle >= warmup:
                 gain += discount[rank]
             if rated and cycle > 0:
-                visit = np.int64(table[N, page]) - 1
                 end = (table[LAST, page] + cycle) / 2.0 if changed else float(cycle)
-                length[page, visit], updated[page, visit], since[page] = end - since[page], changed, end
                 if changed:
+                    kinds[page] = _note_update(length[page], times[page], kinds[page], end - since[page])
                     table[UPDATE, page] = end
-                table[RATE, page] = _likeliest_rate(length[page], updated[page], visit + 1)
+                else:
+                    quiet[page] += end - since[page]
+                since[page] = end
+                table[RATE, page] = _likeliest_rate(
+                    length[page], times[page], kinds[page], quiet[page], table[RATE, page]
+                )
             table[N, page] += 1.0
             table[X, page] += changed
             table[RECENT, page] = changed
