@@ -13,6 +13,7 @@ import typer
 from forager.assembly import make_crawl, open_wire, require_contact
 from forager.cli.log import Log
 from forager.cli.options import Config, Json, LogAs, NoDashboard, Quiet, Set, TimeLimit, Verbose, loaded, time_given
+from forager.cli.preparing import prepare_crawl
 from forager.cli.running import live_view, run_crawl, run_live, shown
 from forager.cli.seeds import check_seeds, read_seeds
 from forager.cli.settings import config_text
@@ -70,6 +71,7 @@ def crawl(
     seeds += check_seeds(("--seed", text) for text in seed or ())
     writer = writer_for(append, Mode.APPEND) if append else writer_for(overwrite, Mode.REWRITE) if overwrite else None
     log = Log(quiet=quiet, verbose=verbose, form=log_format)
+    prepare_crawl(settings, quiet=quiet)
     archives = [str(path) for path in history or ()]
     facts, failed = run_live(_crawl(run_dir, settings, seeds, archives, writer, time_given(time_limit), log))
     typer.echo(jsonlib.dumps(facts) if json else _text(facts, run_dir))
@@ -94,7 +96,9 @@ async def _crawl(
         (run_dir / "config.yaml").write_text(config_text(settings), encoding="utf-8")
         async with AsyncExitStack() as stack:
             stack.enter_context(log.kept_in(run_dir))
-            wire = await stack.enter_async_context(open_wire(settings, clock, run_dir / "warc"))
+            wire = await stack.enter_async_context(
+                open_wire(settings, clock, run_dir / "warc", processes=settings.crawl.processes)
+            )
             chronicle = Chronicle()
             crawl = await make_crawl(settings, clock, wire, store, seeds, [summary, chronicle, log])
             for name in archives:

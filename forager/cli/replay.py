@@ -10,6 +10,7 @@ import typer
 
 from forager.assembly import Reader
 from forager.cli.options import Config, Json, NoDashboard, Quiet, Set, TimeLimit, time_given
+from forager.cli.preparing import once
 from forager.cli.replay_stories import ReplayedStories, stories_writer
 from forager.cli.replay_view import play_watched
 from forager.cli.seeds import check_seeds, read_seeds
@@ -101,7 +102,8 @@ def replay(
             watching = play_watched(
                 run, chronicle, records, settings.dashboard, tape.resolve().name, say=_say, finish=finish, serve=serve
             )
-            asyncio.run(watching)
+            with once(f"replay-{settings.forager.kind.value}", quiet=quiet):
+                asyncio.run(watching)
             if stories is not None:
                 stories.close()
         finally:

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any, TypeVar
 
+from forager.allocation import tune_allocation
 from forager.assembly import Wire
 from forager.cli.log import Log
 from forager.cli.view import show_progress
@@ -14,7 +15,6 @@ from forager.dashboard.chronicle import Chronicle
 from forager.dashboard.coverage import Announced, Coverage
 from forager.dashboard.settings import DashboardSettings
 from forager.dashboard.watched import Watched, watch
-from forager.engine.allocation import tune_allocation
 from forager.engine.crawl import Crawl, stop_after
 from forager.engine.summary import Summary
 from forager.terms import Url

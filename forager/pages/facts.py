@@ -1,9 +1,11 @@
 """What a crawl asks of every page, as one plain record: a page can be read in one process and used in another.
 
 A page has a hundred links, and the crawl knows most of them already. So where they lead travels as one string, and what a link
-says is told once: of a link that was told before and says nothing but a text, only the URL goes along.
+says is told once: of a link that was told before and says nothing but a text, only the URL goes along. Should the crawl have
+left that link out then and want it now, it goes without its text, unless the body came along as well.
 """
 
+from collections.abc import Collection
 from dataclasses import replace
 from functools import cached_property
 
@@ -13,7 +15,7 @@ from forager.pages.links import says_only_a_text
 from forager.pages.reader import Page
 from forager.pages.robots_meta import RobotsMeta
 from forager.pages.settings import PagesSettings
-from forager.terms import Dated, Kind, Link, Response, Url
+from forager.terms import Dated, DateSource, Kind, Link, Response, Url
 
 MOST_TOLD = 200_000
 """URLs to remember as told; then all are forgotten, and told again (ours)."""
@@ -39,39 +41,42 @@ class Facts(msgspec.Struct, array_like=True):
     published: Dated | None = None
     modified: Dated | None = None
     """Dates and simhash are worked out for articles only: nobody asks for those of a list."""
+    believed: Dated | None = None
+    """The publication date without the sources that the crawl does not believe on this site, if it told any."""
 
 
 class ToldLinks:
     """The links of a page that was read elsewhere; answers as `links.Links` does."""
 
-    def __init__(self, facts: Facts, unread: Page) -> None:
-        """`unread` is asked for a link that was told with another page; the crawl seldom wants such a one."""
+    def __init__(self, facts: Facts, unread: Page | None) -> None:
+        """`unread` is asked for a link that was told with another page, if the body is here; that is seldom wanted."""
         self._links, self._unread = facts.links, unread
         self.urls = tuple(map(Url, facts.targets.split("\n"))) if facts.targets else ()
         self.canonical = facts.canonical
 
     def all(self) -> tuple[Link, ...]:
-        return tuple(map(self._links.__getitem__, range(len(self.urls)))) if self._has_all else self._unread.links
+        return tuple(map(self.to, self.urls))
 
     def to(self, url: Url) -> Link:
         link = self._links.get(self._places[url])
-        return self._unread.link(url) if link is None else link
+        if link is not None:
+            return link
+        return Link(url) if self._unread is None else self._unread.link(url)
 
     def is_plain(self, url: Url) -> bool:
         link = self._links.get(self._places[url])
         return link is None or says_only_a_text(link)
-
-    @property
-    def _has_all(self) -> bool:
-        return len(self._links) == len(self.urls)
 
     @cached_property
     def _places(self) -> dict[Url, int]:
         return {url: place for place, url in enumerate(self.urls)}
 
 
-def facts_of(page: Page, told: set[Url] | None = None) -> Facts:
-    """Read everything at once. `told` are URLs whose links went along with other pages; those of this page are added."""
+def facts_of(page: Page, told: set[Url] | None = None, ignored: Collection[DateSource] = ()) -> Facts:
+    """Read everything at once. `told` are URLs whose links went along with other pages; those of this page are added.
+
+    `ignored` are the sources of dates that the crawl does not believe on this site.
+    """
     told = set() if told is None else told
     if len(told) > MOST_TOLD:
         told.clear()
@@ -93,6 +98,7 @@ def facts_of(page: Page, told: set[Url] | None = None) -> Facts:
         simhash=page.simhash if is_text else None,
         published=page.published if is_text else None,
         modified=page.modified if is_text else None,
+        believed=page.published_but(ignored) if is_text and ignored else None,
     )
     facts.trouble = page.trouble  # of everything that was tried
     return facts
@@ -101,14 +107,22 @@ def facts_of(page: Page, told: set[Url] | None = None) -> Facts:
 def page_with(response: Response, facts: Facts, settings: PagesSettings) -> Page:
     """The page of a response that was read elsewhere; what the facts do not tell is read here when it is asked for."""
     page = Page(response, None, settings)
-    links = ToldLinks(facts, unread=Page(response, None, settings))
+    links = ToldLinks(facts, unread=Page(response, None, settings) if response.body else None)
     page.trouble = facts.trouble
     page.give({"_links": links, "_feed": None, "_sitemap": None, "targets": links.urls})
     names = ["kind", "title", "canonical", "lang", "text", "byte_print", "text_print", "robots"]
     if facts.kind is Kind.ARTICLE:
         names += ["simhash", "published", "modified"]
     page.give({name: getattr(facts, name) for name in names})
+    if not response.body:
+        page.give({"published_but": lambda ignored: _believed(facts, ignored)})
     return page
+
+
+def _believed(facts: Facts, ignored: Collection[DateSource]) -> Dated | None:
+    """The date without these sources, of those that were told."""
+    stated = (dated for dated in (facts.published, facts.believed) if dated is not None)
+    return next((dated for dated in stated if dated.source not in ignored), None)
 
 
 def unreadable(response: Response, trouble: str, settings: PagesSettings) -> Page:

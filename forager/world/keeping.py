@@ -16,13 +16,12 @@ from forager.foragers.sighting import NO_LINKS, Sighting
 from forager.frontier.scope import Scope
 from forager.frontier.skipped import REFUSALS, Skipped
 from forager.pages.changes import has_changed
-from forager.pages.prints import byte_print
 from forager.pages.reader import Page
 from forager.store.protocol import Found, Known, Store, Version, VersionId, Visit
 from forager.terms import Channel, Dated, ForagerId, Kind, Outcome, Response, Url, UrlId, Validators
 from forager.world.dating import DAY, Dating
 from forager.world.lately import Lately
-from forager.world.reading import PageReader
+from forager.world.reading import Reader
 from forager.world.settings import VisitSettings
 
 LISTS = (Kind.HUB, Kind.FEED, Kind.SITEMAP)
@@ -56,7 +55,7 @@ class Keeper:
         store: Store,
         scope: Scope,
         settings: VisitSettings,
-        reader: PageReader,
+        reader: Reader,
         note: Callable[[Event], None],
         states: States | None = None,
         focus: Focus | None = None,
@@ -80,9 +79,9 @@ class Keeper:
     async def _kept(self, before: Known, response: Response, by: ForagerId) -> Sighting:
         if response.outcome is not Outcome.FETCHED:
             return await self._keep_nothing(before, response, by)
-        if before.version is not None and byte_print(response.body) == before.byte_print:
+        page = self.reader.page(response)
+        if before.version is not None and page.byte_print == before.byte_print:
             return await self._keep_nothing(before, response, by)
-        page = await self.reader.read(response)
         old = await self._old_links(before)
         links, new = self._links(page, before, response.asked)
         changed = before.version is not None and has_changed(
@@ -199,13 +198,14 @@ class Keeper:
 
     def _version(self, page: Page, links: NDArray[np.int64], dated: Dated | None) -> Version:
         is_text = page.kind is Kind.ARTICLE
+        text = page.text if self.settings.keep_text and page.robots.index else ""
         return Version(
             kind=page.kind,
             byte_print=page.byte_print,
             text_print=page.text_print,
-            simhash=page.simhash if is_text else 0,
+            simhash=page.simhash if is_text and not text else 0,
             title=page.title,
-            text=page.text if self.settings.keep_text and page.robots.index else "",
+            text=text,
             lang=page.lang,
             canonical=page.canonical or "",
             published=dated,

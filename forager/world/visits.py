@@ -43,7 +43,6 @@ class WebWorld:
         return f"<WebWorld {self.keeper!r}, {len(self._flights)} being fetched>"
 
     async def __aenter__(self) -> Self:
-        await self._stack.enter_async_context(self.keeper.reader)
         self._group = await self._stack.enter_async_context(asyncio.TaskGroup())
         return self
 

@@ -1,20 +1,23 @@
-"""A crawl with readers in other processes stores what a crawl in one process does."""
+"""A crawl with others that fetch and read for it stores what a crawl in one process does."""
 
 import asyncio
 import sqlite3
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
+
+import pytest
+from warcio.archiveiterator import ArchiveIterator
+from warcio.recordloader import ArcWarcRecord
 
 from forager.assembly import make_crawl, open_wire
 from forager.clock import WallClock
 from forager.events import Event, Fetched
 from forager.foragers.settings import ForagerKind
-from forager.pages.reader import Page
 from forager.settings import Settings
 from forager.store.sqlite import SqliteStore
-from forager.terms import Response
-from forager.world.reading import ReadBeside
+from forager.terms import Url
 from tests.server import LOOPBACK, Served, serving
 
 PAGES = 13
@@ -36,32 +39,13 @@ def story(number: int) -> Served:
     )
 
 
-class Started:
-    """Readers beside the crawl that are waited for, so that every page is read by them."""
-
-    def __init__(self, inner: ReadBeside) -> None:
-        self.inner = inner
-
-    async def __aenter__(self) -> Self:
-        await self.inner.__aenter__()
-        while not self.inner.ready:
-            await asyncio.sleep(0.01)
-        return self
-
-    async def __aexit__(self, *error: Any) -> None:
-        await self.inner.__aexit__(*error)
-
-    async def read(self, response: Response) -> Page:
-        return await self.inner.read(response)
-
-
-async def rows(folder: Path, start: str, processes: int) -> dict[str, list[tuple[Any, ...]]]:
+async def rows(folder: Path, start: Url, processes: int, record: bool = False) -> dict[str, list[tuple[Any, ...]]]:
     """What a crawl of the whole site stores, without the times."""
     plain = Settings()
     settings = replace(
         plain,
         forager=replace(plain.forager, kind=ForagerKind.BFS),
-        crawl=replace(plain.crawl, workers=1, processes=processes),
+        crawl=replace(plain.crawl, workers=1),
         live=replace(plain.live, allow_addresses=LOOPBACK, user_agent="Forager/0.1 (+http://127.0.0.1/)"),
         timetable=replace(plain.timetable, download_delay=0.0, latency_factor=0.0),
     )
@@ -75,11 +59,10 @@ async def rows(folder: Path, start: str, processes: int) -> dict[str, list[tuple
 
     store = await SqliteStore.open(folder)
     try:
-        async with open_wire(settings, WallClock()) as wire:
+        async with open_wire(settings, WallClock(), folder / "warc" if record else None, processes=processes) as wire:
+            while wire.beside is not None and not wire.beside.ready:
+                await asyncio.sleep(0.01)
             crawl = await make_crawl(settings, WallClock(), wire, store, [start], [watch])
-            reader = crawl.world.keeper.reader
-            if isinstance(reader, ReadBeside):
-                crawl.world.keeper.reader = Started(reader)
             await crawl.run([start], stopping)
     finally:
         await store.close()
@@ -94,10 +77,31 @@ async def rows(folder: Path, start: str, processes: int) -> dict[str, list[tuple
         return {name: connection.execute(question).fetchall() for name, question in questions.items()}
 
 
-async def test_a_crawl_with_two_processes_stores_what_one_with_one_does(tmp_path: Path) -> None:
+@pytest.fixture
+async def start() -> AsyncIterator[Url]:
+    """Where a small site begins."""
     pages = {f"/2024/05/01/a-story-of-some-length-{number}": story(number) for number in range(PAGES)}
     async with serving({**pages, "/robots.txt": Served(b"", 404)}) as site:
-        start = site.url("/2024/05/01/a-story-of-some-length-0")
-        alone, together = [await rows(tmp_path / str(count), start, count) for count in (1, 2)]
+        yield site.url("/2024/05/01/a-story-of-some-length-0")
+
+
+async def test_a_crawl_with_two_processes_stores_what_one_with_one_does(start: Url, tmp_path: Path) -> None:
+    alone, together = [await rows(tmp_path / str(count), start, count) for count in (1, 2)]
     assert len(alone["versions"]) == PAGES
     assert together == alone
+
+
+async def test_it_records_the_same_bytes(start: Url, tmp_path: Path) -> None:
+    told = []
+    for count in (1, 2):
+        await rows(tmp_path / str(count), start, count, record=True)
+        (warc,) = (tmp_path / str(count) / "warc").glob("*.warc.gz")
+        with warc.open("rb") as file:
+            told.append([_shown(record) for record in ArchiveIterator(file) if record.rec_type == "response"])
+    assert len(told[0]) == PAGES + 1  # and robots.txt
+    assert told[0] == told[1]
+
+
+def _shown(record: ArcWarcRecord) -> tuple[str, str, bytes]:
+    """URL, status and body as it was transferred."""
+    return record.rec_headers["WARC-Target-URI"], record.http_headers.get_statuscode(), record.raw_stream.read()

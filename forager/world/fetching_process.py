@@ -1,4 +1,4 @@
-"""A process that reads pages for a crawl: `python -m forager.world.reading_process PARENT SOCKET SECONDS SETTINGS`.
+"""A process that fetches and reads pages for a crawl: `python -m forager.world.fetching_process PARENT SOCKET MEMORY HOW`.
 
 It ends when its connection does. On Linux it also ends at once when the crawl is killed, whatever it is doing: that is
 arranged first, before anything large is loaded.
@@ -14,17 +14,17 @@ _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of prctl
 
 
 def main() -> None:
-    parent, handle, seconds, settings = sys.argv[1:]
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the crawl, which ends us in its turn
+    parent, handle, memory, arrangement = sys.argv[1:]
+    for name in (signal.SIGINT, signal.SIGTERM):  # these are for the crawl, which ends us in its turn
+        signal.signal(name, signal.SIG_IGN)
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):  # another C library
             ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
     if os.getppid() != int(parent):  # it was killed a moment ago
         return
-    from forager.world.reading_service import serve
+    from forager.world.fetching_service import run
 
-    with suppress(ConnectionError):
-        serve(int(handle), float(seconds), settings)
+    run(int(handle), int(memory), arrangement)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,68 @@
+"""What is compiled for this machine, once after an installation: before a crawl begins, so that its clock does not wait.
+
+The kernels of a crawl (see `compiling`) are those that a crawl calls: a made-up site is crawled for some hours in simulated
+time. They stay on disk, and a file beside them says that they are all there. It holds for the sources as they stand.
+"""
+
+import os
+import platform
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import typer
+
+import forager
+from forager.clock import run_virtual
+from forager.recrawl.settings import WORTH
+from forager.settings import Settings
+
+PACKAGE = Path(forager.__file__).parent
+
+
+def prepare_crawl(settings: Settings, *, quiet: bool = False) -> None:
+    """Compile what a crawl of this kind and policy calls, unless that was done before."""
+    policy = settings.crawl.policy if settings.crawl.policy == WORTH else "policy"
+    with once(f"crawl-{settings.forager.kind.value}-{policy}", quiet=quiet) as is_new:
+        if is_new:
+            from forager.cli.rehearsal import rehearse  # slow to load, and asked for once
+
+            run_virtual(rehearse(settings))
+
+
+@contextmanager
+def once(name: str, *, quiet: bool = False) -> Iterator[bool]:
+    """Around what compiles for the first time: says so, and remembers it at the end. Whether it is the first time."""
+    mark = f"prepared-{name}-{_fingerprint():08x}"
+    if any((folder / mark).exists() for folder in _folders()):
+        yield False
+        return
+    if not quiet:
+        typer.echo("Preparing, once: compiling for this machine, some 20 seconds.", err=True)
+    yield True
+    for folder in _folders():
+        with suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / mark).touch()
+            return
+
+
+def _folders() -> Iterator[Path]:
+    """Where kernels may be kept, and the mark with them: as numba looks for a place."""
+    if given := os.environ.get("NUMBA_CACHE_DIR"):
+        yield Path(given)
+        return
+    yield PACKAGE / "__pycache__"
+    yield Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "forager"
+
+
+def _fingerprint() -> int:
+    """Of the machine and of all sources with kernels, as numba tells old from new: by time and size."""
+    told = f"{sys.version} {platform.machine()}"
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if b"@compiled" in path.read_bytes():
+            stat = path.stat()
+            told += f" {path.name} {stat.st_mtime_ns} {stat.st_size}"
+    return zlib.crc32(told.encode())

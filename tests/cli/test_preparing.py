@@ -1,0 +1,35 @@
+"""What is compiled once after an installation, before the clock of a crawl starts."""
+
+from pathlib import Path
+
+import pytest
+
+from forager.cli.preparing import once
+
+
+def test_it_is_said_and_done_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kernels"))
+    told = []
+    for name in ("crawl-WL", "crawl-WL", "crawl-RL"):
+        with once(name) as is_new:
+            told.append((is_new, capsys.readouterr().err))
+    line = "Preparing, once: compiling for this machine, some 20 seconds.\n"
+    assert told == [(True, line), (False, ""), (True, line)]
+
+
+def test_what_was_broken_off_is_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    with pytest.raises(KeyboardInterrupt), once("crawl-WL", quiet=True):
+        raise KeyboardInterrupt
+    with once("crawl-WL", quiet=True) as is_new:
+        assert is_new
+
+
+def test_where_nothing_can_be_kept_it_is_done_every_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file"))
+    for _ in range(2):
+        with once("crawl-WL", quiet=True) as is_new:
+            assert is_new
