@@ -3,12 +3,18 @@
 Numba takes most of a second to load, so it is loaded when the first of them is called, and not before.
 """
 
+import re
+import sys
 from collections.abc import Callable
-from functools import update_wrapper
+from functools import cache, update_wrapper
+from hashlib import sha256
+from pathlib import Path
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 P = ParamSpec("P")
 R = TypeVar("R")
+_IMPORT = re.compile(rf"^from ({__package__}\b[.\w]*) import", re.MULTILINE)
+"""One of our own modules that a module needs."""
 
 
 def compiled(function: Callable[P, R]) -> Callable[P, R]:
@@ -16,15 +22,24 @@ def compiled(function: Callable[P, R]) -> Callable[P, R]:
 
     A division by zero gives inf or nan, as in numpy: looking for it before every division takes longer than dividing.
     """
-    return cast("Callable[P, R]", _Kernel(function))
+    return cast("Callable[P, R]", _Kernel(function, counts_uses=True))
+
+
+def inner(function: Callable[P, R]) -> Callable[P, R]:
+    """The same for what other kernels call very often, and what neither makes an array nor is given one by its calls.
+
+    It does not count who uses the arrays that it is given: for a short function that takes most of the time.
+    """
+    return cast("Callable[P, R]", _Kernel(function, counts_uses=False))
 
 
 class _Kernel(Generic[P, R]):
     """Stands for the kernel until it is called, and passes calls on to it."""
 
-    def __init__(self, function: Callable[P, R]) -> None:
+    def __init__(self, function: Callable[P, R], *, counts_uses: bool) -> None:
         update_wrapper(self, function)
         self._function = function
+        self._options: dict[str, Any] = {"error_model": "numpy", "_nrt": counts_uses}
         self._machine: Callable[P, R] | None = None
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -39,13 +54,32 @@ class _Kernel(Generic[P, R]):
 
             typeof_impl.register(_Kernel)(_type_of)
             try:
-                self._machine = numba.njit(cache=True, error_model="numpy")(self._function)
+                machine = numba.njit(cache=True, **self._options)(self._function)
+                machine._cache._cache_file._source_stamp = _stamp(self._function.__module__)
+                self._machine = machine
             except RuntimeError:  # neither the package nor the user's cache folder can be written
-                self._machine = numba.njit(error_model="numpy")(self._function)
+                self._machine = numba.njit(**self._options)(self._function)
             names = self._function.__globals__
             if names.get(self._function.__name__) is self:  # from now on its own module calls it without this detour
                 names[self._function.__name__] = self._machine
         return self._machine
+
+
+@cache
+def _stamp(module: str) -> str:
+    """What the kernels of a module were made from; kernels kept on disk are only good for the same.
+
+    Numba looks at the file of the kernel alone, but other kernels and constants of ours become part of it.
+    """
+    found: dict[str, str] = {}
+    todo = [module]
+    while todo:
+        name = todo.pop()
+        if name not in found:
+            path = getattr(sys.modules.get(name), "__file__", None)
+            found[name] = Path(path).read_text("utf-8") if path else ""
+            todo += _IMPORT.findall(found[name])
+    return sha256(repr(sorted(found.items())).encode()).hexdigest()
 
 
 def _type_of(kernel: "_Kernel[P, R]", context: object) -> Any:
