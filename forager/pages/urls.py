@@ -16,6 +16,7 @@ from urllib.parse import unquote
 import can_ada
 from publicsuffixlist import PublicSuffixList
 
+from forager.pages.lazily import lazily
 from forager.terms import Url
 
 LONGEST = 2_000
@@ -24,6 +25,7 @@ LONGEST = 2_000
 _PLAIN = re.compile(  # nothing to mend but the query: (all before it) (query)
     r"(https?://[a-z0-9_-]+(?:\.[a-z0-9_-]+)*(?::[0-9]+)?/[A-Za-z0-9._~!$'()*+,:@/=&-]*)(?:\?([^%#]*))?(?:#.*)?"
 )
+_ORIGIN = re.compile(r"https?://[^/?#\\]+(?=/)")
 _PARTS = re.compile(r"(https?://)([^/?]*)([^?]*)\??(.*)")
 _HOST = re.compile(r"(?:\[[0-9a-f:.]+\]|[^\[\].:]+(?:\.[^\[\].:]+)*)(?::[0-9]+)?")
 _PERCENT = re.compile("%([0-9A-Fa-f]{2})?")
@@ -113,11 +115,17 @@ class Joiner:
 
     def __init__(self, base: str, memo: UrlMemo | None = None) -> None:
         self._memo = memo if memo is not None else UrlMemo()
-        self._base = _parsed(base)
-        self._known = self._memo.of("" if self._base is None else self._base.origin)
+        self._written = base
+        origin = _ORIGIN.match(base)
+        self._known = self._memo.of(base if origin is None else origin[0])
         self.recall = self._known.get
         """What is known of an href that means the same on all pages of the origin; the quickest way to ask."""
         self._in_folder: dict[str, Url | None] | None = None
+
+    @lazily
+    def _base(self) -> can_ada.URL | None:
+        """Parsed when there is an href that is not known yet."""
+        return _parsed(self._written)
 
     def join(self, href: str) -> Url | None:
         """The canonical URL the href points to; None if it is no usable http(s) URL."""

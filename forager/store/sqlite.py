@@ -5,7 +5,8 @@ are not written: whatever is not acknowledged is pending again when the director
 """
 
 import sqlite3
-from asyncio import get_running_loop
+from asyncio import Future, get_running_loop
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -21,6 +22,7 @@ from forager.store.protocol import Counts, Found, Known, Lease, Story, Version, 
 from forager.store.rows import Codec, NewVersion, state_row, story_row, url_row, visit_row
 from forager.store.rundir import Lock, connect_writer, prepare
 from forager.store.settings import StoreSettings
+from forager.store.snapshot import is_behind, taken
 from forager.store.writer import Writer
 from forager.terms import Url, UrlId
 
@@ -44,9 +46,11 @@ class SqliteStore:
         self._ledger, self._archive = ledger, archive
         self._batch = Batch()
         self._learned: dict[UrlId, None] = {}  # URLs whose state row is out of date
-        self._recent: dict[VersionId, tuple[UrlId, float, Version]] = {}
+        self._recent: OrderedDict[VersionId, tuple[UrlId, float, Version]] = OrderedDict()  # forgets its first at once
         self._codec = Codec()
         self._writer = Writer(self._take_batch, settings, str(directory))
+        self._snapshot: Future[None] = get_running_loop().create_future()
+        self._snapshot.set_result(None)
 
     @classmethod
     async def open(cls, directory: Path, settings: StoreSettings | None = None) -> "SqliteStore":
@@ -63,7 +67,9 @@ class SqliteStore:
                 connection.close()
             lock.release()
             raise
-        return cls(directory, lock, connection, ledger, archive, settings)
+        store = cls(directory, lock, connection, ledger, archive, settings)
+        store._begin_snapshot()
+        return store
 
     def __repr__(self) -> str:
         return f"<SqliteStore {self._directory} {self._ledger!r} {self._writer!r}>"
@@ -137,7 +143,7 @@ class SqliteStore:
         """The latest versions are asked for at once, to be judged: they need not be read back from the disk."""
         self._recent[number] = version
         if len(self._recent) > RECENT:
-            del self._recent[next(iter(self._recent))]
+            self._recent.popitem(last=False)
 
     async def release(self, leases: Sequence[Lease]) -> None:
         self._writer.check()
@@ -193,11 +199,21 @@ class SqliteStore:
 
     async def close(self) -> None:
         try:
+            await self._snapshot
             await self._writer.finish()
+            await self._begin_snapshot()
         finally:
             self._archive.close()
             self._connection.close()
             self._lock.release()
+
+    def _begin_snapshot(self) -> Future[None]:
+        """Write what is known as columns, beside the loop, if much has come since; all of it must be committed."""
+        loop = get_running_loop()
+        if is_behind(self._directory, self._ledger):
+            snapshot = taken(self._ledger, self._connection)
+            self._snapshot = loop.run_in_executor(None, snapshot.write, self._directory)
+        return self._snapshot
 
     async def _catch_up(self) -> None:
         """A reader sees whatever was decided before it asked, even if the caller that decided was cancelled."""

@@ -122,6 +122,23 @@ def test_a_shared_memo_keeps_relative_hrefs_of_different_pages_apart() -> None:
     assert (here.join("?p=1"), there.join("?p=1")) == ("https://a.example/x/?p=1", "https://a.example/y/?p=1")
 
 
+def test_a_name_on_a_page_at_the_top_of_a_site_means_something_else_in_a_folder() -> None:
+    memo = UrlMemo()
+    for page, expected in {
+        "https://a.example/": "https://a.example/1.html",
+        "https://a.example/x/": "https://a.example/x/1.html",
+        "https://a.example": "https://a.example/1.html",
+    }.items():
+        assert Joiner(page, memo).join("1.html") == expected
+
+
+@pytest.mark.parametrize("base", [r"http:\\a.example\x", "http:a.example/x", "HTTP://A.example/x", "http://a.example"])
+def test_a_shared_memo_knows_bases_that_are_written_oddly(base: str) -> None:
+    memo = UrlMemo()
+    assert Joiner(r"http:\\b.example\x", memo).join("/y") == "http://b.example/y"
+    assert Joiner(base, memo).join("/y") == "http://a.example/y"
+
+
 def test_a_shared_memo_keeps_the_same_path_on_different_origins_apart() -> None:
     memo = UrlMemo()
     pages = ["https://a.example/", "http://a.example/", "https://a.example:8443/", "https://b.example/"]

@@ -12,7 +12,7 @@ Ids are made from what a record holds and where it stands: a simulated crawl wit
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from forager.terms import Outcome, Request, Response, Trouble
@@ -57,35 +57,34 @@ class Composer:
 
     def warcinfo(self, about: Mapping[str, str], time: float) -> Made:
         """The first record: who wrote this file, and with which settings."""
-        block = lines(about.items())
-        self._info = self._id(block)
         fields = [("WARC-Filename", self.filename)]
-        return Made(_record("warcinfo", self._info, time, fields, WARC_FIELDS, block))
+        self._info, record = self._record("warcinfo", time, fields, WARC_FIELDS, lines(about.items()))
+        return Made(record)
 
     def records(self, exchange: Exchange) -> tuple[Made, Made]:
         request, response = exchange.request, exchange.response
         url = safe_url(request.url)
         common = [("WARC-Target-URI", url), ("WARC-Warcinfo-ID", self._info)]
-        asking = self._request(request, response.asked, common)
+        asked, asking = self._request(request, response.asked, common)
         if response.address:
             common.append(("WARC-IP-Address", response.address))
-        common.append(("WARC-Concurrent-To", asking[0]))
+        common.append(("WARC-Concurrent-To", asked))
         common += _exactly(exchange)
         if response.status == 0:
-            return asking[1], self._metadata(response, common)
-        return asking[1], self._answer(url, request, response, common)
+            return asking, self._metadata(response, common)
+        return asking, self._answer(url, request, response, common)
 
     def _request(self, request: Request, time: float, common: Pairs) -> tuple[str, Made]:
+        """The record of a request, and its id."""
         block = request_block(request, self.user_agent)
-        id = self._id(block)
         limit = [] if request.body_limit is None else [("Forager-Body-Limit", str(request.body_limit))]
-        kind = "application/http; msgtype=request"
-        return id, Made(_record("request", id, time, [*common, *limit], kind, block))
+        content = "application/http; msgtype=request"
+        id, record = self._record("request", time, [*common, *limit], content, block)
+        return id, Made(record)
 
     def _metadata(self, response: Response, common: Pairs) -> Made:
         said = {"outcome": response.outcome, "trouble": response.trouble, "error": response.error}
-        block = lines(said.items())
-        return Made(_record("metadata", self._id(block), response.asked, common, WARC_FIELDS, block))
+        return Made(self._record("metadata", response.asked, common, WARC_FIELDS, lines(said.items()))[1])
 
     def _answer(self, url: str, request: Request, response: Response, common: Pairs) -> Made:
         head, body, date = response_head(response), payload(response), warc_date(response.asked)
@@ -115,15 +114,31 @@ class Composer:
         block = (head,) if is_revisit else (head, body)
         kind = "revisit" if is_revisit else "response"
         content = "application/http; msgtype=response"
-        made = _record(kind, self._id(head), response.asked, fields, content, *block)
+        _, made = self._record(kind, response.asked, fields, content, *block)
         is_indexed = not truncated or response.outcome is not Outcome.FAILED
         stored = len(body) + len(_TAIL) if response.coded and not is_revisit else 0
         return Made(made, index if is_indexed else None, stored)
 
-    def _id(self, block: bytes) -> str:
+    def _record(self, kind: str, time: float, fields: Pairs, content: str, *block: bytes) -> tuple[str, bytes]:
+        """Id and bytes of a record."""
+        held = hashlib.sha1(usedforsecurity=False)
+        for part in block:
+            held.update(part)
+        digest = held.digest()
         self._made += 1
-        name = f"{self.filename} {self._made} {hashlib.sha1(block, usedforsecurity=False).hexdigest()}"
-        return f"<urn:uuid:{_uuid5(name)}>"
+        id = f"<urn:uuid:{_uuid5(f'{self.filename} {self._made} {digest.hex()}')}>"
+        head = lines(
+            [
+                ("WARC-Type", kind),
+                ("WARC-Record-ID", id),
+                ("WARC-Date", warc_date(time)),
+                *fields,
+                ("WARC-Block-Digest", _written(digest)),
+                ("Content-Type", content),
+                ("Content-Length", str(sum(map(len, block)))),
+            ]
+        )
+        return id, b"".join((VERSION, head, b"\r\n", *block, _TAIL))
 
 
 def _uuid5(name: str) -> str:
@@ -131,24 +146,6 @@ def _uuid5(name: str) -> str:
     digits = hashlib.sha1(_NAMESPACE + name.encode(), usedforsecurity=False).hexdigest()
     variant = "89ab"[int(digits[16], 16) & 3]
     return f"{digits[:8]}-{digits[8:12]}-5{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:32]}"
-
-
-def _record(kind: str, id: str, time: float, fields: Iterable[tuple[str, str]], content: str, *block: bytes) -> bytes:
-    held = hashlib.sha1(usedforsecurity=False)
-    for part in block:
-        held.update(part)
-    head = lines(
-        [
-            ("WARC-Type", kind),
-            ("WARC-Record-ID", id),
-            ("WARC-Date", warc_date(time)),
-            *fields,
-            ("WARC-Block-Digest", _written(held.digest())),
-            ("Content-Type", content),
-            ("Content-Length", str(sum(map(len, block)))),
-        ]
-    )
-    return b"".join((VERSION, head, b"\r\n", *block, _TAIL))
 
 
 def _exactly(exchange: Exchange) -> Pairs:
