@@ -2,10 +2,11 @@
 
 The same site for all, in the same run: `site.py`, in a process of its own on the last core. Every contender runs in a
 fresh process and crawls the whole site once: on the first core alone, with `processes` on the first two, shared with
-the site if there are no more.
+the site if there are no more. They do so in turns, several rounds (see `throughput_rounds.py`); the ratios are medians
+of those within a round, with the least and the greatest.
 
-    python tests/bench/throughput.py                     # 20,000 pages, some minutes
-    python tests/bench/throughput.py --pages 3000        # a first look
+    python tests/bench/throughput.py                     # 3 rounds of 2,000 pages, some minutes
+    python tests/bench/throughput.py --pages 20000 --rounds 1
     python tests/bench/throughput.py --profile           # also Forager under cProfile
     pip install 'forager[bench,fast]'                    # for Scrapy and uvloop
 
@@ -34,10 +35,11 @@ from pathlib import Path
 from typing import Any
 
 import throughput_peers as peers
+from throughput_rounds import Measured, in_turns, table
 
+from forager.allocation import tune_allocation
 from forager.assembly import make_crawl, open_wire
 from forager.clock import WallClock
-from forager.engine.allocation import tune_allocation
 from forager.events import Event, Fetched
 from forager.foragers.settings import ForagerKind
 from forager.pages.urls import canonical
@@ -88,7 +90,7 @@ async def crawl(start: str, pages: int, *, disk: bool, record: bool = False, pro
     with tempfile.TemporaryDirectory(prefix="throughput-") as folder:
         store: Store = await SqliteStore.open(Path(folder), chosen.store) if disk else MemoryStore()
         try:
-            async with open_wire(chosen, clock, Path(folder, "warc") if record else None) as wire:
+            async with open_wire(chosen, clock, Path(folder, "warc") if record else None, processes=processes) as wire:
                 running = await make_crawl(chosen, clock, wire, store, [seed], [counting])
                 await running.run([seed], counting.stopping)
         finally:
@@ -195,14 +197,12 @@ def serving(pages: int, core: int) -> Iterator[str]:
             server.stdin.close()
 
 
-def compare(names: list[str], pages: int, profile: bool) -> None:
+def compare(names: list[str], pages: int, rounds: int, profile: bool) -> None:
     cores = sorted(os.sched_getaffinity(0))
-    print(f"{pages:,} pages of 41 KB with 79 links; one core each, with processes two")
-    columns = ("pages/s", "pages/cpu s", "ms cpu/page", "peak MB", "× Scrapy", "of ceiling")
-    print(f"{'':26}" + "".join(f"{column:>13}" for column in columns))
-    rates: dict[str, float] = {}
+    print(f"{pages:,} pages of 41 KB with 79 links, {rounds} rounds; one core each, with processes two", flush=True)
     with serving(pages, cores[-1]) as start:
-        for name in names:
+
+        def measured(name: str) -> Measured:
             command = [sys.executable, __file__, "--contender", name, "--start", start, "--pages", str(pages)]
             mine = cores[: 2 if "processes" in name else 1]
             ran = subprocess.run(
@@ -210,22 +210,18 @@ def compare(names: list[str], pages: int, profile: bool) -> None:
                 stdout=subprocess.PIPE,
                 text=True,
                 check=True,
-                preexec_fn=lambda mine=mine: os.sched_setaffinity(0, set(mine)),
+                preexec_fn=lambda: os.sched_setaffinity(0, set(mine)),
             )
-            told = json.loads(ran.stdout.splitlines()[-1])
-            rate = rates[name] = told["pages"] / told["cpu"]
-            note = "" if told["pages"] >= pages else f"  only {told['pages']} pages"
-            print(
-                f"{name:26}{told['pages'] / told['seconds']:13.0f}{rate:13.0f}{1000 / rate:13.3f}{told['peak'] / 1e6:13.0f}"
-                + "".join(f"{rate / rates[peer]:13.2f}" if peer in rates else f"{'':13}" for peer in (BASE, CEILING))
-                + note,
-                flush=True,
-            )
+            return Measured(**json.loads(ran.stdout.splitlines()[-1]))
+
+        found = in_turns(names, rounds, measured)
+    print("\n".join(table(found, names, pages, {"× Scrapy": BASE, "of ceiling": CEILING})))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pages", type=int, default=20_000)
+    parser.add_argument("--pages", type=int, default=2_000)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", default="", help="contenders whose name contains one of these, parted by commas")
     parser.add_argument(
         "--profile", action="store_true", help="run under cProfile (Forager alone unless --only is given)"
@@ -241,7 +237,7 @@ def main() -> None:
     if importlib.util.find_spec("scrapy") is None:
         print("Scrapy is not installed; pip install 'forager[bench]' brings it")
         names = [name for name in names if "Scrapy" not in name]
-    compare(names, options.pages, options.profile)
+    compare(names, options.pages, 1 if options.profile else max(1, options.rounds), options.profile)
 
 
 if __name__ == "__main__":
