@@ -77,6 +77,8 @@ def test_only_what_a_log_can_tell_is_offered_to_trees() -> None:
     assert "rate" in terminal_set(extended, daily)
     assert "busy" in terminal_set(extended, daily, RHYTHM)
     assert "busy" not in terminal_set(extended, daily)
+    large = ChangeLog(np.zeros((40_001, 100), dtype=bool))
+    assert not {"rate", "hacs"} & set(terminal_set(extended, large))
 
 
 def test_discovery_pays_early_finds_more() -> None:
