@@ -62,7 +62,7 @@ def _fingerprint() -> int:
     """Of the machine and of all sources with kernels, as numba tells old from new: by time and size."""
     told = f"{sys.version} {platform.machine()}"
     for path in sorted(PACKAGE.rglob("*.py")):
-        if b"@compiled" in path.read_bytes():
+        if b"forager.compiling import" in path.read_bytes():
             stat = path.stat()
             told += f" {path.name} {stat.st_mtime_ns} {stat.st_size}"
     return zlib.crc32(told.encode())

@@ -37,10 +37,9 @@ class Facts(msgspec.Struct, array_like=True):
     byte_print: int
     text_print: int
     robots: RobotsMeta
-    simhash: int | None = None
     published: Dated | None = None
     modified: Dated | None = None
-    """Dates and simhash are worked out for articles only: nobody asks for those of a list."""
+    """Dates are worked out for articles only: nobody asks for those of a list."""
     believed: Dated | None = None
     """The publication date without the sources that the crawl does not believe on this site, if it told any."""
 
@@ -95,7 +94,6 @@ def facts_of(page: Page, told: set[Url] | None = None, ignored: Collection[DateS
         byte_print=page.byte_print,
         text_print=page.text_print,
         robots=page.robots,
-        simhash=page.simhash if is_text else None,
         published=page.published if is_text else None,
         modified=page.modified if is_text else None,
         believed=page.published_but(ignored) if is_text and ignored else None,
@@ -112,7 +110,7 @@ def page_with(response: Response, facts: Facts, settings: PagesSettings) -> Page
     page.give({"_links": links, "_feed": None, "_sitemap": None, "targets": links.urls})
     names = ["kind", "title", "canonical", "lang", "text", "byte_print", "text_print", "robots"]
     if facts.kind is Kind.ARTICLE:
-        names += ["simhash", "published", "modified"]
+        names += ["published", "modified"]
     page.give({name: getattr(facts, name) for name in names})
     if not response.body:
         page.give({"published_but": lambda ignored: _believed(facts, ignored)})

@@ -1,4 +1,4 @@
-"""crawl.db -> Ledger: few wide questions, answered in blocks and turned into columns at once."""
+"""crawl.db -> Ledger: what a snapshot holds, and few wide questions for the rest, answered in blocks of columns."""
 
 import gc
 import sqlite3
@@ -16,11 +16,12 @@ from forager.store.ledger import Ledger, host_of
 from forager.store.protocol import VersionId
 from forager.store.rows import as_read
 from forager.store.rundir import DATABASE, damaged
+from forager.store.snapshot import restored
 
 _BLOCK = 5_000
-_URLS = "SELECT id, url, found, channel, ifnull(source, -1), depth, published, due FROM urls ORDER BY id"
+_URLS = "SELECT id, url, found, channel, ifnull(source, -1), depth, published, due FROM urls WHERE id >= ? ORDER BY id"
 _STATES = """SELECT url, kind, visits, changes, last_visit, last_change, due, seen, version, byte_print, text_print,
-    validators FROM states ORDER BY url"""
+    validators FROM states WHERE seen > ? ORDER BY url"""
 
 
 def load(connection: sqlite3.Connection, directory: Path) -> Ledger:
@@ -29,7 +30,7 @@ def load(connection: sqlite3.Connection, directory: Path) -> Ledger:
         connection.execute("BEGIN")  # one moment for all questions
         try:
             with _no_collecting():
-                return _load(connection)
+                return _load(connection, restored(directory, connection))
         finally:
             connection.execute("ROLLBACK")
     except (sqlite3.Error, KeyError, ValueError, TypeError, IndexError, OverflowError) as error:
@@ -48,11 +49,11 @@ def _no_collecting() -> Iterator[None]:
             gc.enable()
 
 
-def _load(connection: sqlite3.Connection) -> Ledger:
-    ledger = Ledger()
-    for block in _blocks(connection, _URLS):
+def _load(connection: sqlite3.Connection, ledger: Ledger) -> Ledger:
+    """Complete a ledger that holds the first URLs and visits, or nothing."""
+    for block in _blocks(connection, _URLS, len(ledger.urls)):
         _add_urls(ledger, *block)
-    for block in _blocks(connection, _STATES):
+    for block in _blocks(connection, _STATES, ledger.visits):
         _add_states(ledger.columns, *block)
     ledger.turns.fill(np.array(ledger.columns.due, dtype=np.float64), np.array(ledger.columns.seen, dtype=np.int64))
     for host, until in connection.execute("SELECT host, until FROM blocks"):
@@ -117,9 +118,9 @@ def _moments(values: tuple[float | None, ...]) -> npt.NDArray[np.float64]:
     return np.array(values, dtype=np.float64)
 
 
-def _blocks(connection: sqlite3.Connection, question: str) -> Iterator[Iterator[tuple[Any, ...]]]:
+def _blocks(connection: sqlite3.Connection, question: str, after: int) -> Iterator[Iterator[tuple[Any, ...]]]:
     """The answer in blocks, each turned from rows to columns."""
-    cursor = connection.execute(question)
+    cursor = connection.execute(question, (after,))
     while rows := cursor.fetchmany(_BLOCK):
         yield zip(*rows, strict=True)
 

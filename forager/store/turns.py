@@ -72,6 +72,18 @@ class Turns:
         self._host.extend(map(self._numbers.__getitem__, hosts))
         self._due.extend([math.nan] * len(hosts))
 
+    @property
+    def hosts(self) -> tuple[list[str], "array[int]"]:
+        """The names of all hosts, and for each URL the place of its own among them."""
+        return list(self._numbers), self._host
+
+    def restore(self, names: list[str], hosts: bytes) -> None:
+        """Enter URLs as `hosts` told them before; nothing may have been entered."""
+        for name in names:
+            self._number(name)
+        self._host.frombytes(hosts)
+        self._due.extend([math.nan] * len(self._host))
+
     def fill(self, due: NDArray[np.float64], seen: NDArray[np.int64]) -> None:
         """Plan all URLs at once, with the number of their last visit; nothing may have been planned before."""
         self._due = array("d", due.tobytes())

@@ -17,7 +17,6 @@ import msgspec
 from forager.allocation import tune_allocation
 from forager.clock import WallClock
 from forager.pages.facts import facts_of, unreadable
-from forager.pages.prints import simhash
 from forager.pages.reader import read
 from forager.pages.urls import UrlMemo
 from forager.terms import Outcome, Request, Response, Url, Validators
@@ -41,7 +40,6 @@ def run(handle: int, memory: int, arrangement: str) -> None:
 
 async def _serve(handle: int, memory: int, told: Arrangement) -> None:
     loop = asyncio.get_running_loop()
-    simhash("load what is compiled")
     tune_allocation()
     async with Live(WallClock(), told.live, keep_coded=told.is_raw) as live, asyncio.TaskGroup() as group:
         service = FetchingService(live, group, told, mmap.mmap(memory, NUMBER.size))

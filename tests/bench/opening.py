@@ -33,6 +33,7 @@ from forager.assembly import make_crawl, open_wire
 from forager.clock import WallClock
 from forager.settings import Settings
 from forager.store.protocol import Found, Visit
+from forager.store.snapshot import FILE
 from forager.store.sqlite import SqliteStore
 from forager.terms import Channel, Outcome, Url, Validators
 
@@ -95,9 +96,16 @@ def resident(pid: int) -> float:
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-def first_request(folder: Path, port: int, *, stay: float = 0.0, kill: bool = True) -> tuple[float, float, float]:
-    """Start the crawl: processor seconds and seconds to the first request, and megabytes then; ended after `stay`."""
+def first_request(
+    folder: Path, port: int, *, stay: float = 0.0, kill: bool = True, columns: bool = True
+) -> tuple[float, float, float]:
+    """Start the crawl: processor seconds and seconds to the first request, and megabytes then; ended after `stay`.
+
+    Without `columns` it must read all rows of crawl.db.
+    """
     Site.asked.clear()
+    if not columns:
+        (folder / FILE).unlink(missing_ok=True)
     began = time.perf_counter()
     with subprocess.Popen(command(folder, port), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as crawl:
         if not Site.asked.wait(600):
@@ -156,8 +164,8 @@ async def stall(folder: Path, port: int) -> float:
     return longest
 
 
-def row(name: str, folder: Path, port: int, rounds: int) -> None:
-    told = [first_request(folder, port) for _ in range(rounds)]
+def row(name: str, folder: Path, port: int, rounds: int, *, columns: bool = True) -> None:
+    told = [first_request(folder, port, columns=columns) for _ in range(rounds)]
     cpu, wall, size = (median(column) for column in zip(*told, strict=True))
     held_up = asyncio.run(stall(folder, port))
     print(f"{name:32}{cpu:14.2f}{wall:12.2f}{size:12.0f}{held_up:18.3f}", flush=True)
@@ -187,6 +195,7 @@ def main() -> None:
         for count in options.urls:
             asyncio.run(fill(used, port, count))
             row(f"resumed, {count:,} known URLs", used, port, options.rounds)
+            row("the same without crawl.columns", used, port, options.rounds, columns=False)
         rmtree(used)
     server.shutdown()
 
