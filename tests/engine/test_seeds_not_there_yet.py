@@ -3,12 +3,12 @@
 from urllib.parse import urlsplit
 
 import pytest
-from tests.virtual import QUICK, Crawled
 
 from forager.clock import Clock
 from forager.settings import load
 from forager.terms import Outcome, Request, Response
 from forager.world.protocol import Web
+from tests.virtual import QUICK, Crawled
 
 
 class DownAtFirst:
