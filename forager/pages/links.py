@@ -2,13 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from itertools import chain
-from typing import cast
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from forager.pages.head import Head
-from forager.pages.lazily import lazily
 from forager.pages.settings import PagesSettings
 from forager.pages.urls import UNKNOWN, Joiner, UrlMemo
 from forager.terms import Channel, Link, Region, Url
@@ -77,20 +74,18 @@ class Links:
         for link in self._stated:
             if link.url != url:
                 self._in_head.setdefault(link.url, link)
-        self._nodes = head.tree.tags("a")
-        attributes = [node.attributes for node in self._nodes]
-        self._leads = _leads([one.get("href") or "" for one in attributes], joiner)
-        """Where each anchor leads; None if that is nowhere."""
-        self._related = {lead for lead, one in zip(self._leads, attributes, strict=True) if "rel" in one}
+        self._anchors: dict[Url, list[LexborNode]] = {target: [] for target in self._in_head}
+        """For each URL the anchors that lead there."""
+        self._related: set[Url] = set(self._in_head)
         """Those of which more is said than a text."""
-        self._related.update(self._in_head)
-        found = dict.fromkeys(chain(self._in_head, self._leads))
-        for nothing in (None, url):
-            found.pop(nothing, None)
-        self.urls = cast(tuple[Url, ...], tuple(found)[: self._settings.max_links])
-        """Where the links lead, in their order."""
+        self._add_anchors(head.tree, joiner, url)
         self._regions = _Regions()
         self._spent = 0
+
+    @property
+    def urls(self) -> tuple[Url, ...]:
+        """Where the links lead, in their order."""
+        return tuple(self._anchors)
 
     @property
     def canonical(self) -> Url | None:
@@ -98,7 +93,7 @@ class Links:
         return next((link.url for link in self._stated if link.channel is Channel.CANONICAL), None)
 
     def all(self) -> tuple[Link, ...]:
-        return tuple(map(self.to, self.urls))
+        return tuple(map(self.to, self._anchors))
 
     def to(self, url: Url) -> Link:
         """The link that leads to one of the `urls`."""
@@ -109,7 +104,7 @@ class Links:
         channel = stated.channel if stated is not None else Channel.LINK
         longest = self._settings.max_anchor
         found = stated
-        for node in self._anchors.get(url, ()):
+        for node in self._anchors[url]:
             text = self._text(node)
             if not text and found is not None:
                 continue
@@ -125,28 +120,32 @@ class Links:
         """Whether nothing but a text is said of the link to one of the `urls`; cheaper than the link itself."""
         return url not in self._related
 
-    @lazily
-    def _anchors(self) -> dict[Url | None, list[LexborNode]]:
-        """For each URL the anchors that lead there."""
-        anchors: dict[Url | None, list[LexborNode]] = {}
-        for lead, node in zip(self._leads, self._nodes, strict=True):
-            anchors.setdefault(lead, []).append(node)
-        return anchors
+    def _add_anchors(self, tree: LexborHTMLParser, joiner: Joiner, own: Url) -> None:
+        anchors, recall, most = self._anchors, joiner.recall, self._settings.max_links
+        for node in tree.tags("a"):
+            attributes = node.attributes
+            href = attributes.get("href")
+            if not href or href[0] == "#":
+                continue
+            url = recall(href, UNKNOWN)  # nearly always known: calls of our own would double the time
+            if url is UNKNOWN:
+                url = joiner.join(href)
+            if url is None or url == own:
+                continue
+            if "rel" in attributes:
+                self._related.add(url)
+            known = anchors.get(url)
+            if known is not None:
+                known.append(node)
+            elif len(anchors) >= most:
+                return
+            else:
+                anchors[url] = [node]
 
     def _text(self, node: LexborNode) -> str:
         text = node.text(separator=" ") if self._spent < _ANCHOR_TEXT_LIMIT else ""
         self._spent += len(text)
         return " ".join(text.split())
-
-
-def _leads(hrefs: list[str], joiner: Joiner) -> list[Url | None]:
-    """Where hrefs lead. Nearly all are known from other pages, and are looked up without a call of our own."""
-    recall = joiner.recall
-    leads = [recall(href, UNKNOWN) for href in hrefs]
-    for place in [place for place, lead in enumerate(leads) if lead is UNKNOWN]:
-        href = hrefs[place]
-        leads[place] = joiner.join(href) if href and href[0] != "#" else None
-    return leads
 
 
 def _stated_links(head: Head, joiner: Joiner) -> Iterator[Link]:
