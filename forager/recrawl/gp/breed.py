@@ -24,6 +24,7 @@ KNOWN_RULES: tuple[Tree, ...] = (
     ("/", "*", "t", "+", "X", 0.1, "+", "n", 1.0),
     *((name,) for name in ("cg", "nad", "sad", "aad", "gad", "azar", "gain")),
     ("*", "*", "t", "t", "lam"),  # least summed delay
+    ("*", "azar", "pow", "lam", 0.5),  # between Azar and Azar × rate
     ("hacs",),
     ("*", "rate", "t"),
     ("*", "docs", "t"),
@@ -31,6 +32,7 @@ KNOWN_RULES: tuple[Tree, ...] = (
     ("*", "pace", "*", "t", "t"),  # least summed delay of documents
     ("*", "pace", "busy"),  # the documents expected when hours are not alike
     ("*", "pace", "*", "t", "busy"),
+    ("*", "*", "pace", "t", "pow", "busy", 0.5),
     ("*", "lam", "busy"),
 )
 """What people would try first; evolution may do better."""
