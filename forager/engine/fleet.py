@@ -57,6 +57,8 @@ class Fleet:
             self._manage(forager, group, stopping)
             free = 0 if taken.downloads else free + 1
             if free >= self.settings.free_steps:
+                if self.settings.recrawl_share <= 0:  # nobody else says that nothing was worth a download
+                    self.thrift.rested()
                 await rest(self.clock, self.settings.idle, stopping)
 
     def _manage(self, forager: Forager, group: asyncio.TaskGroup, stopping: asyncio.Event) -> None:

@@ -10,7 +10,8 @@
 - *Backlog*, met on the first visit of a page, is worth what such links brought on average, by how many pages link there
   and what kind of page revealed them: a new document, or a list that reveals links nobody had met. So section pages,
   to which everything links, are soon told from old articles. To this comes what a page brings that is known from then
-  on: the chance that a single text has news within `max_age`. Where texts change often, all of them are soon known.
+  on: if it is a list, which is learned by sort as well, the documents of one more look at a list; else the chance that
+  a single text has news within `max_age`. So all lists are soon known, and where texts change often, all of them.
 """
 
 import math
@@ -18,9 +19,22 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.compiling import compiled
+from forager.compiling import compiled, inner
 from forager.foragers.kernels import best
-from forager.foragers.table import BACKLOG, DEGREES, FRESH, HUB, LIFT, SPREAD, TEXT, Page, Priors
+from forager.foragers.table import (
+    BACKLOG,
+    DEGREES,
+    DOUBLINGS,
+    FRESH,
+    HUB,
+    LIFT,
+    LISTS,
+    LOOK,
+    SPREAD,
+    TEXT,
+    Page,
+    Priors,
+)
 
 LIKE_MOST = 1000.0
 """However alike pages are, after so many hours of watching a page counts for itself as much as its kind does."""
@@ -28,7 +42,7 @@ ROUNDING = 1e-9
 """More than all rounding of a rank."""
 
 
-@compiled
+@inner
 def likeness(kind: int, means: NDArray[np.float64], prior: Priors) -> float:
     """Hours of watching after which a page's own rate weighs as much as the mean of its kind.
 
@@ -57,15 +71,17 @@ def outlook(means: NDArray[np.float64], prior: Priors) -> NDArray[np.float64]:
     for row in (HUB, TEXT, FRESH):
         out[row] = means[row, 0] / means[row, 1]
     out[LIFT] = min(max(means[LIFT, 0] / means[LIFT, 1], 1 / prior.lift_most), prior.lift_most)
-    later = out[TEXT] * prior.max_age / 3600
+    look = means[LOOK, 0] / means[LOOK, 1]
+    text = 1 - math.exp(-out[TEXT] * prior.max_age / 3600)
     for row in range(BACKLOG, SPREAD):
-        out[row] = means[row, 0] / means[row, 1] + 1 - math.exp(-later)
+        lists = means[LISTS + row - BACKLOG, 0] / means[LISTS + row - BACKLOG, 1]
+        out[row] = means[row, 0] / means[row, 1] + lists * look + (1 - lists) * text
     for kind in (HUB, TEXT):
         out[SPREAD + kind] = likeness(kind, means, prior)
     return out
 
 
-@compiled
+@inner
 def rate_of(page: Page, mean: float, weight: float) -> float:
     """λ in news per hour, of a page in a kind with this mean and likeness.
 
@@ -78,13 +94,13 @@ def rate_of(page: Page, mean: float, weight: float) -> float:
     return -math.log(1 - min(linear * gap, 0.95)) / gap
 
 
-@compiled
+@inner
 def _rate(page: Page, outlook: NDArray[np.float64]) -> float:
     kind = HUB if page.hub else TEXT
     return rate_of(page, outlook[kind], outlook[SPREAD + kind])
 
 
-@compiled
+@inner
 def _mean_news(page: Page, rate: float, outlook: NDArray[np.float64], prior: Priors, now: float) -> float:
     """λt, the documents that should have appeared on a visited page since it was last asked for, with the lift."""
     since = page.asked if page.awaited else page.last
@@ -93,7 +109,7 @@ def _mean_news(page: Page, rate: float, outlook: NDArray[np.float64], prior: Pri
     return news
 
 
-@compiled
+@inner
 def sort_of(table: NDArray[np.void], page: Page) -> int:
     """The row of means for backlog of this sort."""
     degree, pages = 0, page.links_in
@@ -104,7 +120,14 @@ def sort_of(table: NDArray[np.void], page: Page) -> int:
     return BACKLOG + degree + (DEGREES if from_hub else 0)
 
 
-@compiled
+@inner
+def _just_tried(page: Page, prior: Priors, now: float) -> bool:
+    """Whether somebody went for a page never seen a short while ago; how long that is doubles with every failure."""
+    patience: float = prior.retry_after * 2.0 ** min(max(page.failures - 1, 0), DOUBLINGS)
+    return page.awaited and now - page.asked < patience
+
+
+@inner
 def worth_of(
     table: NDArray[np.void], url: int, outlook: NDArray[np.float64], prior: Priors, now: float
 ) -> tuple[float, bool, float]:
@@ -114,7 +137,7 @@ def worth_of(
         rate = _rate(page, outlook)
         news = _mean_news(page, rate, outlook, prior, now)
         return news if page.hub else 1 - math.exp(-news), False, rate
-    if page.awaited and now - page.asked < prior.retry_after:
+    if _just_tried(page, prior, now):
         return 0.0, False, 0.0
     if not page.fresh or now - page.met > prior.max_age:
         if page.hours > 0:  # foretold by an archive
@@ -127,7 +150,7 @@ def worth_of(
     return (source.paid + prior.prior_links * mean) / (source.followed + prior.prior_links), True, 0.0
 
 
-@compiled
+@inner
 def rank_of(
     table: NDArray[np.void],
     url: int,
@@ -211,7 +234,7 @@ def chances(
         page: Page = table[urls[i]]
         if page.visits > 0:
             out[i] = 1 - math.exp(-_mean_news(page, _rate(page, foreseen), foreseen, prior, now))
-        elif page.awaited and now - page.asked < prior.retry_after:
+        elif _just_tried(page, prior, now):
             out[i] = 0.0
     return out
 

@@ -19,6 +19,8 @@ from forager.foragers.table import (
     FRESH,
     HUB,
     LIFT,
+    LISTS,
+    LOOK,
     REVEALED_MOST,
     SPREAD,
     TEXT,
@@ -52,18 +54,20 @@ def note_visit(
     page: Page = table[url]
     prior: Priors = priors[0]
     first = page.visits == 0
-    if first and not ok and page.failures + 1 < ATTEMPTS:
+    if first and page.failures == 0 and page.met == -np.inf:
+        append(known, url)
+    if first and not ok and (page.failures + 1 < ATTEMPTS or page.met == -np.inf):
         page.failures += 1
         page.awaited = True
         page.asked = when
         return first
     if first:
-        if page.met == -np.inf:
-            append(known, url)
         if not page.fresh:
             sort = sort_of(table, page)
-            means[sort] *= prior.backlog_keep
-            means[sort, 1] += 1
+            for row in (sort, LISTS + sort - BACKLOG):
+                means[row] *= prior.backlog_keep
+                means[row, 1] += 1
+            means[LISTS + sort - BACKLOG, 0] += hub
         else:
             means[FRESH, 1] += 1
             if page.revealer >= 0:
@@ -83,6 +87,9 @@ def note_visit(
         page.hours += hours
         weigh(means, kind, page.hits, page.hours, 1.0)
         means[kind, 1] += hours
+        if page.hub:
+            means[LOOK] *= prior.backlog_keep
+            means[LOOK, 1] += 1
     if hub and not page.hub:
         weigh(means, TEXT, page.hits, page.hours, -1.0)
         weigh(means, HUB, page.hits, page.hours, 1.0)
@@ -126,7 +133,7 @@ def note_links(
         page: Page = table[link]
         met = page.met > -np.inf
         if not met:
-            if page.visits == 0:
+            if page.visits == 0 and page.failures == 0:
                 append(known, link)
             page.met = when
             page.revealer = by
@@ -218,6 +225,8 @@ def note_credit(table: NDArray[np.void], url: int, revealer: int, means: NDArray
     source.hits += 1
     weigh(means, kind, source.hits, source.hours, 1.0)
     means[kind, 0] += 1
+    if source.hub:
+        means[LOOK, 0] += 1
     if source.lifted:
         means[LIFT, 0] += 1
     return True

@@ -1,11 +1,11 @@
-"""Where a new path starts: evenly from the start list as in the paper, or from the whole weblog by chance of news."""
+"""Where a new path starts: evenly from the start list as in the paper, or from the whole weblog by what pages promise."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from forager.compiling import compiled
-from forager.foragers.expectation import chances
 from forager.foragers.kernels import best, highest
+from forager.foragers.ranking import ranks
 from forager.foragers.settings import StartSettings
 from forager.foragers.visits import VisitStatistics
 from forager.foragers.weblog import Weblog
@@ -13,7 +13,7 @@ from forager.terms import UrlId
 
 
 @compiled
-def _best(
+def best_start(
     table: NDArray[np.void],
     urls: NDArray[np.int64],
     means: NDArray[np.float64],
@@ -22,11 +22,12 @@ def _best(
     values: NDArray[np.float64],
     luck: float,
 ) -> int:
-    """The page with the largest (value + 1) × chance of news."""
-    weights = chances(table, urls, means, priors, now)
+    """The page that promises most; among equals the one with the largest value."""
+    promise = ranks(table, urls, means, priors, now)
+    most = promise.max()
     for i in range(len(urls)):
-        weights[i] *= max(values[i], 0.0) + 1
-    return int(urls[best(weights, luck)])
+        promise[i] = values[i] if promise[i] == most else -np.inf
+    return int(urls[best(promise, luck)])
 
 
 def start_page(
@@ -47,7 +48,7 @@ def start_page(
     if settings.by == "best":
         visits.reserve(highest(weblog.urls) + 1)
         table, means, priors, _, _ = visits.columns
-        return UrlId(_best(table, weblog.urls, means, priors, now, weblog.values, rng.random()))
+        return UrlId(best_start(table, weblog.urls, means, priors, now, weblog.values, rng.random()))
     heap = np.cumsum((np.maximum(weblog.values, 0.0) + 1) * visits.chance(weblog.urls, now))
     if heap[-1] <= 0:
         return _any(weblog.urls, rng)

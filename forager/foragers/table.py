@@ -36,13 +36,22 @@ DEGREES = 6
 SPREAD = BACKLOG + 2 * DEGREES
 """From here on two rows for lists and two for texts: sums over pages with x hits in h hours, Σx² and Σxh, Σh² and Σh."""
 
-MEANS = SPREAD + 4
+LISTS = SPREAD + 4
+"""From here on, for each sort of backlog, how many of its pages turned out to be lists, and how many were visited."""
+
+LOOK = LISTS + 2 * DEGREES
+"""Documents that lists brought when they were looked at again, and how often they were."""
+
+MEANS = LOOK + 1
 
 REVEALED_MOST = 10.0
 """What the first visit of a list counts at most for the links that it reveals."""
 
 ATTEMPTS = 3
-"""Failed visits after which a page never seen counts as visited."""
+"""Failed visits after which a page never seen counts as visited, unless it is a seed: no link to it was met."""
+
+DOUBLINGS = 5
+"""So often the time before the next attempt doubles."""
 
 
 class Page(Protocol):

@@ -30,7 +30,13 @@ def _explores(worth: float, least: float) -> bool:
     return worth < least or worth <= 0
 
 
-owes, allows, explores = compiled(_owes), compiled(_allows), compiled(_explores)
+def _least(usual: float, age: float, max_age: float) -> float:
+    """What a page must promise if documents are so old on average when they are found."""
+    late = age / (LATE * max_age)
+    return usual * max(0.0, 1 - late * late)
+
+
+owes, allows, explores, least_of = compiled(_owes), compiled(_allows), compiled(_explores), compiled(_least)
 """The same rules for kernels; elsewhere a plain function is called faster."""
 
 
@@ -40,15 +46,16 @@ class Thrift:
     def __init__(self, usual: float, explore: float, pace: Pace, max_age: float) -> None:
         """`usual` is what a page must promise while documents are found young."""
         self.usual, self.explore, self.pace, self.max_age = usual, explore, pace, max_age
-        self.spent = self.explored = self.rests = 0
+        self.spent = self.explored = 0
+        self.rests = 0.0
 
     def __repr__(self) -> str:
-        return f"<Thrift {self.spent} downloads, {self.explored} of them to explore, {self.rests} rests>"
+        return f"<Thrift {self.spent} downloads, {self.explored} of them to explore, {self.rests:.0f} rests>"
 
     @property
     def least_worth(self) -> float:
         """What a page must promise now."""
-        return self.usual * max(0.0, 1 - (self.pace.age / (LATE * self.max_age)) ** 2)
+        return _least(self.usual, self.pace.age, self.max_age)
 
     @property
     def owes(self) -> bool:
@@ -64,6 +71,6 @@ class Thrift:
         self.spent += 1
         self.explored += _explores(worth, self.least_worth)
 
-    def rested(self) -> None:
-        """Nothing was worth a download for a while."""
-        self.rests += 1
+    def rested(self, downloads: float = 1.0) -> None:
+        """Nothing was worth a download for a while, in which so many might have been made."""
+        self.rests += downloads

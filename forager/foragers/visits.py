@@ -22,7 +22,7 @@ from forager.foragers.ranking import fresh_links, most_promising, ranks
 from forager.foragers.saving import packing, unpack
 from forager.foragers.settings import ExpectationSettings
 from forager.foragers.sighting import NO_LINKS, Finding, Sightings
-from forager.foragers.table import BACKLOG, FRESH, HUB, MEANS, PAGE, PRIORS, SPREAD, TEXT
+from forager.foragers.table import BACKLOG, FRESH, HUB, LISTS, LOOK, MEANS, PAGE, PRIORS, SPREAD, TEXT
 from forager.terms import UrlId
 
 IntArray = NDArray[np.int64]
@@ -58,7 +58,9 @@ class VisitStatistics:
         self._means[TEXT] = settings.text_rate * pages, pages
         self._means[FRESH] = settings.fresh_share * links, links
         self._means[BACKLOG:SPREAD, 0] *= settings.backlog_worth
-        self._means[SPREAD:] = 0.0
+        self._means[SPREAD:LISTS] = 0.0
+        self._means[LISTS:LOOK, 0] *= settings.list_share
+        self._means[LOOK, 0] *= settings.hub_rate * max_age / 3600
         self._table = np.empty(0, dtype=PAGE)
         self._known, self._hubs = np.zeros(1, np.int64), np.zeros(1, np.int64)
         self._met = np.empty(0, np.int64)
@@ -259,15 +261,16 @@ class VisitStatistics:
 
     def saving(self) -> Callable[[], bytes]:
         """What `save` gives, as of now; it may be packed later, by another thread."""
-        return packing("visit statistics", 2, {"table": self._table, "means": self._means, "hubs": self.hubs})
+        return packing("visit statistics", 3, {"table": self._table, "means": self._means, "hubs": self.hubs})
 
     @classmethod
     def load(cls, saved: bytes, settings: ExpectationSettings, max_age: float = 86_400.0) -> "VisitStatistics":
-        held = unpack("visit statistics", 2, saved)
+        held = unpack("visit statistics", 3, saved)
         loaded = cls(settings, max_age)
         loaded._table = np.asarray(held["table"], dtype=PAGE)
         loaded._means = np.asarray(held["means"], dtype=np.float64)
-        known = np.flatnonzero((loaded._table["visits"] > 0) | (loaded._table["met"] > -np.inf))
+        table = loaded._table
+        known = np.flatnonzero((table["visits"] > 0) | (table["failures"] > 0) | (table["met"] > -np.inf))
         loaded._known, loaded._hubs = (
             np.resize(np.concatenate([[len(urls)], urls]), len(loaded._table) + 1) for urls in (known, held["hubs"])
         )

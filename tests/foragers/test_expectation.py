@@ -10,8 +10,12 @@ from forager.terms import UrlId
 
 HOUR = 3600.0
 NOTHING = np.empty(0)
-LATER = 1 - exp(-0.01 * 24)
-"""What a page never seen may bring once it is known: the chance of news in a day at the first guess for texts."""
+
+
+def later(lists: float, text_rate: float = 0.01) -> float:
+    """What a page never seen may bring once it is known: the 12 documents of a look at a list, the first guess, if it is one,
+    as so many of its sort are, else the chance of news within a day at the rate of texts."""
+    return lists * 12 + (1 - lists) * (1 - exp(-text_rate * 24))
 
 
 def urls(*numbers: int) -> np.ndarray:
@@ -105,13 +109,13 @@ def test_dates_given_by_a_feed_tell_fresh_links_from_backlog(visits: VisitStatis
 def test_backlog_is_worth_what_such_links_brought() -> None:
     visits = VisitStatistics(ExpectationSettings(prior_hours=24, backlog_memory=10**9))
     visits.visit(0, 0.0, hub=True, links=urls(1, 2, 3))
-    assert worth(visits, 3, 0.0) == pytest.approx(0.5 + LATER)
+    assert worth(visits, 3, 0.0) == pytest.approx(0.5 + later(lists=1 / 10))
     visits.visit(1, 0.0)
-    # first guess 5 of 10, then 0 of 1
-    assert worth(visits, 3, 0.0) == pytest.approx(5 / 11 + LATER)
+    # first guess 5 of 10, then 0 of 1; lists 1 of 10, then 0 of 1
+    assert worth(visits, 3, 0.0) == pytest.approx(5 / 11 + later(lists=1 / 11))
     visits.visit(2, 0.0)
     visits.credit(finding(2, revealed_by=0))
-    assert worth(visits, 3, 0.0) == pytest.approx(6 / 12 + LATER)
+    assert worth(visits, 3, 0.0) == pytest.approx(6 / 12 + later(lists=1 / 12))
     assert visits.rate(urls(0)) == pytest.approx([0.5])  # backlog does not say how often the list has news
 
 
@@ -122,8 +126,8 @@ def test_where_texts_change_often_pages_never_seen_are_worth_a_look() -> None:
     for hour in range(1, 21):
         visits.visit(1, hour * HOUR)
         visits.credit(finding(1, revealed_by=1))
-    # first visits: 5 of 10, then 0 of 2; the mean of all texts was 2.4 in 240 hours and is 22.4 in 260 now
-    assert worth(visits, 2, 0.0) == pytest.approx(5 / 12 + 1 - exp(-22.4 / 260 * 24))
+    # first visits: 5 of 10, then 0 of 2; lists 1 of 10, then 0 of 2; all texts had 2.4 in 240 hours, and 22.4 in 260 now
+    assert worth(visits, 2, 0.0) == pytest.approx(5 / 12 + later(lists=1 / 12, text_rate=22.4 / 260))
 
 
 def test_a_page_to_which_everything_links_is_told_from_old_articles() -> None:
@@ -131,10 +135,31 @@ def test_a_page_to_which_everything_links_is_told_from_old_articles() -> None:
     visits.visit(0, 0.0, hub=True, links=urls(1, 2, *range(10, 40)))
     for article in range(10, 20):
         visits.visit(article, 0.0, links=urls(1, 2))  # every article links to the sections 1 and 2
-    assert worth(visits, 20, 0.0) == pytest.approx(5 / 20 + LATER)  # ten old articles brought nothing
+    # ten old articles brought nothing, and none is a list
+    assert worth(visits, 20, 0.0) == pytest.approx(5 / 20 + later(lists=1 / 20))
     visits.visit(1, 0.0, hub=True, links=urls(*range(100, 160)))
-    # section 1 revealed 60 links worth 5/20 each: 15, counted as 10: (5 + 10)/(10 + 1) for pages with 8–15 links in
-    assert worth(visits, 2, 0.0) == pytest.approx(15 / 11 + LATER)
+    # section 1 revealed 60 links worth 5/20 each: 15, counted as 10: (5 + 10)/(10 + 1) for pages with 8–15 links in;
+    # of these 1 of 10 was thought to be a list, and 1 of 1 was one
+    assert worth(visits, 2, 0.0) == pytest.approx(15 / 11 + later(lists=2 / 11))
+
+
+def test_where_links_lead_to_lists_all_of_them_are_seen_before_a_list_is_looked_at_again() -> None:
+    visits = VisitStatistics(ExpectationSettings(prior_hours=24, backlog_memory=10**9))
+    visits.visit(0, 0.0, hub=True, links=urls(1, 2, 3))
+    visits.visit(1, 0.0, hub=True)
+    visits.visit(2, 0.0, hub=True)
+    # 3 lists of 12, 12 documents in a look: 3, with the rest more than a list looked at 7 hours ago, of .5 an hour
+    assert visits.pick(urls(0, 1, 2, 3), 7 * HOUR, NOTHING, 0.0)[0] == 3
+    assert visits.pick(urls(0, 1, 2, 3), 8 * HOUR, NOTHING, 0.0)[0] == 0
+
+
+def test_where_looking_at_lists_brings_little_lists_never_seen_are_worth_little_more() -> None:
+    visits = VisitStatistics(ExpectationSettings(prior_hours=24, list_share=1.0, backlog_memory=10**9))
+    visits.visit(0, 0.0, hub=True, links=urls(1))
+    for hour in range(1, 31):
+        visits.visit(0, hour * HOUR, hub=True, links=urls(1, 9 + hour))
+    visits.credit(finding(10, revealed_by=0))
+    assert worth(visits, 1, 0.0) == pytest.approx(0.5 + 121 / 40)  # 10 looks with 12 as first guess, then 1 in 30
 
 
 def test_news_on_a_linking_page_lifts_the_expectation_by_what_was_learned() -> None:
@@ -163,15 +188,29 @@ def test_while_somebody_is_on_the_way_a_page_is_worth_nothing_to_others(visits: 
     assert worth(visits, 0, 10 * HOUR) == pytest.approx(5.0)  # it was a shared copy: as before
 
 
-def test_a_page_never_seen_that_fails_is_tried_again_twice(visits: VisitStatistics) -> None:
+def test_a_linked_page_never_seen_that_fails_is_tried_again_twice_each_time_later(visits: VisitStatistics) -> None:
     visits.visit(0, 0.0, hub=True, links=urls(1))
-    for hour in (1, 3):
+    for hour, patience in ((1, 1), (3, 2)):
         visits.visit(1, hour * HOUR, ok=False)
-        assert worth(visits, 1, hour * HOUR) == 0.0
+        assert worth(visits, 1, (hour + patience - 0.1) * HOUR) == 0.0
         assert not visits.visited(urls(1)).any()
-        assert worth(visits, 1, (hour + 1) * HOUR) > 0.4
+        assert worth(visits, 1, (hour + patience) * HOUR) > 0.4
     visits.visit(1, 5 * HOUR, ok=False)
     assert visits.visited(urls(1)).all()
+
+
+def test_a_seed_that_was_not_there_is_never_given_up(visits: VisitStatistics) -> None:
+    hour = 0
+    for patience in (1, 2, 4, 8, 16, 32, 32, 32):
+        visits.visit(3, hour * HOUR, ok=False)
+        assert visits.met().tolist() == [3]
+        assert worth(visits, 3, (hour + patience - 0.1) * HOUR) == 0.0
+        assert worth(visits, 3, (hour + patience) * HOUR) > 0.0
+        hour += patience
+    visits.visit(0, hour * HOUR, hub=True, links=urls(3))  # somebody links to it at last
+    first, _ = visits.visit(3, hour * HOUR)
+    assert first
+    assert visits.met().tolist() == [0, 3]
 
 
 def test_pages_that_can_bring_news_again_are_lists_and_texts_that_did(visits: VisitStatistics) -> None:

@@ -55,10 +55,15 @@ def test_in_the_paper_each_page_of_the_start_list_is_as_likely(visits: VisitStat
     assert 420 < drawn[5] < 580  # 500 ± 5 standard deviations of 16
 
 
-def test_the_best_start_is_the_largest_value_times_chance_of_news(visits: VisitStatistics) -> None:
-    # λ = .5: chances 1 − e^−.05 = .049 for page 5, 1 − e^−5 = .993 for 6 and 7: 301·.049 = 14.7, 101·.993 = 100, 2
-    weblog = Weblog(WeblogSettings(), [(5, 300.0), (6, 100.0), (7, 1.0)])
-    assert start(StartSettings(explore=0.0), weblog, visits) == {6: 1}
+def test_the_best_start_promises_most_and_its_value_decides_between_equals(visits: VisitStatistics) -> None:
+    # λ = .5: page 5 promises .05 documents, 6 and 7 promise 5
+    weblog = Weblog(WeblogSettings(), [(5, 3000.0), (6, 100.0), (7, 1.0)])
+    assert start(StartSettings(explore=0.0), weblog, visits, 20) == {6: 20}
+
+
+def test_a_seed_never_seen_is_started_from_before_a_list_seen_a_moment_ago(visits: VisitStatistics) -> None:
+    weblog = Weblog(WeblogSettings(), [(5, 3000.0), (1, 0.0)])
+    assert start(StartSettings(explore=0.0), weblog, visits) == {1: 1}
 
 
 def test_a_start_may_be_drawn_with_these_weights(visits: VisitStatistics) -> None:
