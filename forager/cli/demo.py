@@ -54,7 +54,7 @@ def demo(
         settings = replace(settings, dashboard=replace(settings.dashboard, enabled=False))
     folder = settings.demo.folder or Path("runs") / f"demo-{WallClock().now():.0f}"
     log = Log(quiet=quiet, verbose=verbose, form=log_format)
-    prepare_crawl(settings, quiet=quiet)
+    prepare_crawl(settings, quiet=quiet, loaded=True)
     facts = run_live(run_demo(settings, folder, log)) | {"run_dir": str(folder)}
     write_statistics(facts, folder)
     write_report(folder, folder / "report.html")

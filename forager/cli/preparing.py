@@ -22,14 +22,21 @@ from forager.settings import Settings
 PACKAGE = Path(forager.__file__).parent
 
 
-def prepare_crawl(settings: Settings, *, quiet: bool = False) -> None:
-    """Compile what a crawl of this kind and policy calls, unless that was done before."""
+COMPILING, LOADING = 6.0, 1.0
+"""Hours of a rehearsal in which every kernel is called, and in which nearly all are (ours)."""
+
+
+def prepare_crawl(settings: Settings, *, quiet: bool = False, loaded: bool = False) -> None:
+    """Compile what a crawl of this kind and policy calls, unless that was done before.
+
+    `loaded`: what was compiled before is loaded now as well, for a crawl whose clock runs fast.
+    """
     policy = settings.crawl.policy if settings.crawl.policy == WORTH else "policy"
     with once(f"crawl-{settings.forager.kind.value}-{policy}", quiet=quiet) as is_new:
-        if is_new:
-            from forager.cli.rehearsal import rehearse  # slow to load, and asked for once
+        if is_new or loaded:
+            from forager.cli.rehearsal import rehearse  # slow to load, and seldom asked for
 
-            run_virtual(rehearse(settings))
+            run_virtual(rehearse(settings, COMPILING if is_new else LOADING))
 
 
 @contextmanager

@@ -10,16 +10,13 @@ from forager.settings import Settings
 from forager.store.memory import MemoryStore
 from forager.world.newsroom.newsroom import Newsroom
 
-HOURS = 6.0
-"""Simulated hours in which every kernel is called: foragers are born, leave, earn, and cycles pass (ours)."""
 
-
-async def rehearse(settings: Settings) -> None:
-    """A crawl as it is set, of a small made-up site in memory."""
+async def rehearse(settings: Settings, hours: float) -> None:
+    """A crawl as it is set, of a small made-up site in memory, for so many simulated hours."""
     plain = Settings()
     chosen = replace(
         settings,
-        newsroom=replace(plain.newsroom, days=1, pace=0.5, backlog=12 * 3600.0),
+        newsroom=replace(plain.newsroom, days=1),
         timetable=replace(plain.timetable, download_delay=20.0, longest_wait=86_400.0),
         crawl=replace(settings.crawl, ordering="td", save_every=3600.0),
         recrawl=replace(settings.recrawl, retrain=plain.recrawl.retrain),
@@ -30,5 +27,5 @@ async def rehearse(settings: Settings) -> None:
     newsroom = Newsroom(chosen.newsroom, clock)
     crawl = await make_crawl(chosen, clock, wire(chosen, clock, newsroom), MemoryStore(), newsroom.homes, [])
     async with asyncio.TaskGroup() as group:
-        group.create_task(stop_after(clock, HOURS * 3600, stopping))
+        group.create_task(stop_after(clock, hours * 3600, stopping))
         group.create_task(crawl.run(newsroom.homes, stopping))
