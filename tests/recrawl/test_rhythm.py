@@ -2,10 +2,13 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from forager.chance import stream
+from forager.engine.policy import read_policy
 from forager.errors import InputError
 from forager.recrawl.cycle import explain
 from forager.recrawl.formula import parse
@@ -14,6 +17,7 @@ from forager.recrawl.learned import Learned, from_text, to_text
 from forager.recrawl.log import ChangeLog, Documents
 from forager.recrawl.policies import Formula
 from forager.recrawl.rhythm import passed, rhythm_of
+from forager.recrawl.settings import RecrawlSettings
 
 WEEKS = 4
 
@@ -94,3 +98,12 @@ def test_a_night_promises_less_than_as_many_hours_of_the_day_and_the_reason_is_t
     scores = Formula.of(parse("busy"), rhythm).scores(history.states(20.0 * 3600.0))
     assert scores.tolist() == pytest.approx([18.0, 9.0])  # 12 h at half pace and 8 at one and a half; 6 of these
     assert str(explain(history, Formula.of(parse("busy"), rhythm), 20.0 * 3600.0, 1)).startswith("n=1 X=0 t=6 busy=9 →")
+
+
+def test_a_crawl_that_follows_a_learned_function_keeps_its_rhythm(tmp_path: Path) -> None:
+    rhythm = tuple(np.where(np.arange(168) % 24 < 12, 0.5, 1.5).tolist())
+    file = tmp_path / "f.json"
+    file.write_text(to_text(Learned(parse("pace * busy"), "extended", "discovery", 0.8, 0.7, rhythm=rhythm)))
+    policy = read_policy(str(file), stream(0, "policy"), RecrawlSettings(), 900.0)
+    assert isinstance(policy.score, Formula)
+    assert (policy.score.rhythm, policy.formula) == (rhythm, "pace * busy")
