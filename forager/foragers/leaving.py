@@ -16,7 +16,12 @@ def _after(hits: float, downloads: float, memory: float, count: float) -> tuple[
     return hits * keep, downloads * keep + count
 
 
-after = compiled(_after)
+def _aged(mean: float, age: float) -> float:
+    """The mean age of documents after one more of this age was found."""
+    return mean + (max(0.0, age) - mean) / AGES
+
+
+after, aged = compiled(_after), compiled(_aged)
 """The same for kernels."""
 
 
@@ -47,7 +52,7 @@ class Pace:
 
     def found(self, age: float) -> None:
         """A document of this age was found."""
-        self.age += (max(0.0, age) - self.age) / AGES
+        self.age = _aged(self.age, age)
 
 
 def leaves(best: float, pace: Pace, settings: LeavingSettings) -> bool:

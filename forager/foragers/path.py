@@ -11,7 +11,7 @@ from forager.terms import UrlId
 
 
 @compiled
-def _admit(links: NDArray[np.int64], met: NDArray[np.int64], path: int, out: NDArray[np.int64], count: int) -> int:
+def admitted(links: NDArray[np.int64], met: NDArray[np.int64], path: int, out: NDArray[np.int64], count: int) -> int:
     """Append the links that this path has not met yet; how many are open then."""
     for url in links:
         if met[url] != path:
@@ -65,7 +65,7 @@ class Path:
     def admit(self, links: NDArray[np.int64]) -> None:
         """Open the links that were neither visited nor open on this path."""
         self._make_room(highest(links) + 1, len(links))
-        self._count = _admit(links, self._met, self.number, self._open, self._count)
+        self._count = admitted(links, self._met, self.number, self._open, self._count)
 
     def take(self, index: int) -> UrlId:
         """Remove an open link; its index in `open`. The last one takes its place, unless it was the first."""

@@ -35,7 +35,7 @@ def _find(urls: IntArray, url: int) -> int:
 
 
 @compiled
-def _learn(
+def learned(
     urls: IntArray, values: FloatArray, path: IntArray, earned: FloatArray, entries: NDArray[np.bool_], step: float
 ) -> tuple[IntArray, FloatArray, FloatArray]:
     """Entries and values after a path, best first, and the share that each page takes of anything earned still later."""
@@ -109,7 +109,7 @@ class Weblog:
         """
         steps, allowed = np.asarray(path, dtype=np.int64), np.asarray(entries, dtype=np.bool_)
         gained = np.array(earned, dtype=np.float64)
-        urls, values, shares = _learn(self._urls, self._values, steps, gained, allowed, self.settings.step)
+        urls, values, shares = learned(self._urls, self._values, steps, gained, allowed, self.settings.step)
         self._urls, self._values = urls[: self.settings.size], values[: self.settings.size]
         return [float(share) for share in shares]
 

@@ -101,8 +101,7 @@ class Choosing:
             if not self.around.expecting.visited(np.array([seed]))[0]:
                 self.used += 1
                 return seed, np.nan
-        used = self.pools[group].used if group in self.pools else 0
-        if ranking_due(now, self.ranked, self.every, self.known, self.used, used):
+        if self.is_due(now, group):
             self.rank(now)
         chosen = self._best(now, luck, group)
         if chosen is None and _enough(self.used, self.known):
@@ -112,6 +111,11 @@ class Choosing:
             self.used += 1
             self.pools[group].use()
         return chosen
+
+    def is_due(self, now: float, group: int = 0) -> bool:
+        """Whether all pages are to be ranked before one of a group is chosen."""
+        used = self.pools[group].used if group in self.pools else 0
+        return ranking_due(now, self.ranked, self.every, self.known, self.used, used)
 
     @property
     def under_way(self) -> bool:

@@ -85,8 +85,10 @@ class Account:
         """Both by side: fleet, recrawl."""
         self.sent = 0
         self.samples: list[Sample] = []
-        self._stored = np.full(world.tape.pages, -1, dtype=np.int64)
-        self._stores = np.zeros(world.tape.pages, dtype=np.bool_)
+        self.stored = np.full(world.tape.pages, -1, dtype=np.int64)
+        """The version of each page that was accepted last, …"""
+        self.stores = np.zeros(world.tape.pages, dtype=np.bool_)
+        """… and whether any was."""
         self.due = self.start + SAMPLE
         """When the next sample is to be taken."""
 
@@ -103,7 +105,7 @@ class Account:
 
     def _accept(self, url: int, version: int, now: float, recrawl: bool) -> None:
         self.accepted[recrawl] += 1
-        self._stored[url], self._stores[url] = version, True
+        self.stored[url], self.stores[url] = version, True
         row = self.truth.of_version.item(version)
         if row >= 0 and isnan(self.found.item(row)):
             self.found[row] = now
@@ -119,8 +121,8 @@ class Account:
     def _outdated(self) -> NDArray[np.float64]:
         """When each document's page changed away from the stored version; inf if it has not yet."""
         columns = self.world.columns
-        held = self._stored if self.updates else columns.held
-        return _changes(np.flatnonzero(self._stores), held, columns.begin, columns.time)
+        held = self.stored if self.updates else columns.held
+        return _changes(np.flatnonzero(self.stores), held, columns.begin, columns.time)
 
     def figures(self, found_urls: int, *, warm_up: float = 0.0) -> Figures:
         """The figures of the whole replay; documents there at the very start never count."""

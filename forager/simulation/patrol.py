@@ -1,113 +1,200 @@
-"""Visits of the recrawl side in a row: the kernel of `looking` is given what it needs, and its accounts are entered."""
+"""The kernels of a replay are given what they work on, and what they have done is told to those whose it is."""
 
 import numpy as np
 
+from forager.engine.settings import CrawlSettings
+from forager.foragers.forager import known_by
+from forager.foragers.settings import ForagerKind
 from forager.foragers.shared import Shared
-from forager.foragers.sighting import Sighting
 from forager.foragers.thrift import Thrift
+from forager.recrawl.pool import Pool
 from forager.recrawl.scheduler import Scheduler
 from forager.reinforcing.agent import ReinforcingAgent
-from forager.simulation.looking import CYCLE, GO_ON, JUDGE, RANK, REST, look_on
+from forager.simulation.account import Account
+from forager.simulation.course import Course, Figures, Found, Mind, Rules, Watched
+from forager.simulation.flock import NO_FLOCK
+from forager.simulation.keeper import Keeper
+from forager.simulation.looking import GO_ON
 from forager.simulation.luck import Luck
+from forager.simulation.playing import play_on
 from forager.world.tape.player import TapeWorld
+
+AT_ONCE = 256
+"""Documents that may be accepted before a kernel must tell of them."""
 
 
 class Patrol:
-    """Plays the recrawl side as long as its visits are plain; for a policy of expected documents and no link order."""
+    """Plays both sides of a replay by kernels, as long as these can; what they do is what `Replay` would do by itself."""
 
     def __init__(
         self,
+        course: Course,
+        crawl: CrawlSettings,
         world: TapeWorld,
         scheduler: Scheduler,
         shared: Shared,
         thrift: Thrift,
         agent: ReinforcingAgent,
+        account: Account,
         luck: Luck,
+        share: float,
     ) -> None:
-        self.world, self.scheduler, self.shared, self.thrift, self.luck = world, scheduler, shared, thrift, luck
-        self._max_age, self._lists_too = agent.relevancy.max_age, agent.forager_settings.hubs
+        self.course, self.world, self.scheduler, self.shared = course, world, scheduler, shared
+        self.thrift, self.agent, self.account, self.luck = thrift, agent, account, luck
         pages = world.tape.pages
         scheduler.watch.grow(pages)
         shared.visits.reserve(pages)
         shared.states.reserve(pages)
-        self._columns = world.columns
-        self._widest = int(np.diff(self._columns.link_start).max(initial=0))
+        self._widest = int(np.diff(world.columns.link_start).max(initial=0))
+        self._plays_fleet = plays_fleet(agent, world)
+        self.keeper: Keeper | None = None
+        """None before the first play, or where the fleet makes its steps by itself."""
+        self._row, self._rules = Figures[Course](Course), Figures[Rules](Rules)
+        self._rules.write(_rules(crawl, world, agent, shared, thrift, share, self._widest, self._plays_fleet))
         self._changed = np.empty(luck.most, dtype=np.bool_)
-        self.visits = 0
-        """Made by the latest call, …"""
-        self.rests = False
-        """… and whether it ended because nothing was worth a download."""
+        self._accepted = np.empty((AT_ONCE, 2), dtype=np.int64)
+        self._room = np.empty(self._widest, dtype=np.int64)
+        self._no_pool = Pool(np.empty(0, dtype=np.int64))
 
     def __repr__(self) -> str:
         return f"<Patrol {self.world!r}>"
 
-    def go_on(
-        self, end: float, spent: tuple[float, float], share: float, fleet_rests: float
-    ) -> tuple[Sighting, bool] | None:
-        """Visits until one shows what must be judged, and whether it was the page's first; None: go on without me.
-
-        `spent` are the downloads of the fleet and of the recrawl side so far.
-        """
-        world, scheduler, thrift, choosing = self.world, self.scheduler, self.thrift, self.scheduler.choosing
-        pace = self.shared.pace
-        self.visits, why = 0, GO_ON
-        while why != JUDGE:
-            pool = choosing.pools[0]
-            pool.reserve(self._widest)
-            why, visits, unrecorded, found, now, explored, hits, downloads, page, version, first = look_on(
-                world.clock.time,
-                end,
-                scheduler.ends,
-                choosing.ranked,
-                choosing.every,
-                choosing.known,
-                choosing.used,
-                spent[0],
-                spent[1] + self.visits,
-                share,
-                fleet_rests,
-                self.luck.ahead,
-                self._changed,
-                *self._columns,
-                *self.shared.visits.columns,
-                self.shared.states.rows,
-                pace.hits,
-                pace.downloads,
-                float(pace.memory),
-                thrift.least_worth,
-                float(thrift.spent + thrift.rests),
-                float(thrift.explored),
-                thrift.explore,
+    def play(self, until: float, end: float) -> int:
+        """Downloads until somebody else must do something: what that is, see `looking`."""
+        course, scheduler, account = self.course, self.scheduler, self.account
+        self._take(until, end)
+        pool = scheduler.choosing.pools.get(0, self._no_pool)
+        pool.reserve(self._widest)
+        if self._plays_fleet and self.keeper is None:
+            self.keeper = Keeper(self.agent, self.world.tape.pages, len(account.truth), self._widest)
+        self._row.write(course)
+        why = play_on(
+            self._row.row,
+            self._rules.row,
+            self.world.columns,
+            Mind(*self.shared.visits.columns, self.shared.states.rows),
+            Watched(
                 scheduler.watch.held,
                 *scheduler.watch.history.tables,
                 pool.awake,
                 pool.resting,
                 pool.until,
                 pool.tally,
-                self._widest,
-                self._max_age,
-                self._lists_too,
-                world.reads_off,
-            )
-            world.clock.time = now
-            pace.hits, pace.downloads = hits, downloads
-            if visits:
-                self.visits += visits
-                self.luck.used(visits)
-                world.counted(visits, unrecorded)
-                thrift.spent += visits
-                thrift.explored = int(explored)
-                choosing.used += visits
-                scheduler.found.extend(self._changed[:found].tolist())
-            if why == RANK:
-                choosing.rank(now)
-            elif why == CYCLE:
-                scheduler.begin_cycle(now)
-            elif why == REST:
-                self.luck.used(1)  # drawn for a choice that found nothing
-                thrift.rested()
-                break
-            elif why != GO_ON:
-                break
-        self.rests = why == REST
-        return (world.sighting(page, version, now, False), first) if why == JUDGE else None
+                self._changed,
+                self.luck.ahead,
+            ),
+            Found(account.truth.of_version, account.found, account.stored, account.stores, self._accepted),
+            NO_FLOCK if self.keeper is None else self.keeper.flock,
+            self._room,
+        )
+        self._row.read(course)
+        self._tell()
+        if why == GO_ON and self.keeper is not None:
+            self.keeper.make_room()
+        return why
+
+    def manage(self) -> None:
+        """The turn of a forager is over, and it multiplies or is deleted."""
+        assert self.keeper is not None
+        self.keeper.manage(self.course.slot, self.course.now)
+        self.course.slot = -1
+
+    def give_back(self) -> None:
+        """Weblogs and records of the foragers are what they are."""
+        if self.keeper is not None:
+            self.keeper.give_back()
+
+    def _take(self, until: float, end: float) -> None:
+        """What others know goes into the course."""
+        course, choosing, pace, thrift = self.course, self.scheduler.choosing, self.shared.pace, self.thrift
+        course.now, course.until, course.end = self.world.clock.time, until, end
+        course.cycle_ends, course.ranked, course.ranked_pages = self.scheduler.ends, choosing.ranked, choosing.known
+        course.used, course.pooled, course.under_way = choosing.used, len(choosing.pools) > 0, choosing.under_way
+        course.hits, course.downloads, course.age = pace.hits, pace.downloads, pace.age
+        course.asked, course.explored, course.rests = thrift.spent, thrift.explored, thrift.rests
+        course.fetched, course.unrecorded = self.world.downloads, self.world.unrecorded
+        course.sent, course.fleet_accepted = self.account.sent, self.account.accepted[0]
+        course.recrawl_accepted = self.account.accepted[1]
+        course.relevant, course.worked = self.agent.scores.relevant, self.agent.scores.downloads
+        course.turns, course.alive = self.agent.turns, len(self.agent.foragers)
+        course.lucks = course.changes = course.accepted = 0
+
+    def _tell(self) -> None:
+        """What happened goes from the course to those whose it is."""
+        course, choosing, pace, thrift = self.course, self.scheduler.choosing, self.shared.pace, self.thrift
+        self.world.clock.time = course.now
+        choosing.used = course.used
+        pace.hits, pace.downloads, pace.age = course.hits, course.downloads, course.age
+        thrift.spent, thrift.explored, thrift.rests = int(course.asked), int(course.explored), course.rests
+        self.world.downloads, self.world.unrecorded = course.fetched, course.unrecorded
+        self.account.sent, self.account.accepted = course.sent, [course.fleet_accepted, course.recrawl_accepted]
+        self.account.downloads = [int(course.fleet_spent), int(course.recrawl_spent)]
+        self.agent.scores.relevant, self.agent.scores.downloads = course.relevant, course.worked
+        self.agent.turns = course.turns
+        self.luck.used(course.lucks)
+        self.scheduler.found.extend(self._changed[: course.changes].tolist())
+        identity, prints = self.agent.relevancy.settings.identity, self.account.world.tape.text_print
+        for page, version in self._accepted[: course.accepted].tolist():
+            self.agent.relevancy.accepted.update(known_by(identity, page, version, prints.item(version)))
+
+
+def plays_fleet(agent: ReinforcingAgent, world: TapeWorld) -> bool:
+    """Whether the kernel of a step knows all that this fleet does."""
+    settings, relevancy = agent.forager_settings, agent.relevancy
+    kinds = {forager.kind for forager in agent.foragers.values()}
+    walks = kinds == {ForagerKind.BFS} or (
+        kinds == {ForagerKind.WL} and settings.order == "expectation" and settings.start.by != "draw"
+    )
+    same = settings.identity == relevancy.settings.identity
+    return walks and same and settings.links == "one" and not world.reads_off
+
+
+def _rules(
+    crawl: CrawlSettings,
+    world: TapeWorld,
+    agent: ReinforcingAgent,
+    shared: Shared,
+    thrift: Thrift,
+    share: float,
+    widest: int,
+    compiled_fleet: bool,
+) -> Rules:
+    """The settings as kernels need them."""
+    settings, scores, population = agent.forager_settings, agent.settings.scores, agent.settings.population
+    idle = max(crawl.idle, world.seconds)
+    return Rules(
+        share=share,
+        every=crawl.cycle,
+        idle=idle,
+        longest_rest=max(idle, world.revisit_after),
+        usual=thrift.usual,
+        explore=thrift.explore,
+        memory=float(shared.pace.memory),
+        max_age=agent.relevancy.max_age,
+        lists_too=settings.hubs,
+        reads_off=world.reads_off,
+        watches=share > 0,
+        compiled_fleet=compiled_fleet,
+        sweeps=settings.kind is ForagerKind.BFS,
+        widest=widest,
+        slice=agent.settings.slice,
+        free_steps=crawl.free_steps,
+        max_step=settings.max_step,
+        harvest=settings.harvest,
+        below=settings.leaving.below,
+        start_explore=settings.start.explore,
+        start_list=settings.weblog.start_size if settings.start.by == "list" else 0,
+        weblog_step=settings.weblog.step,
+        penalties=settings.weblog.penalties,
+        texts=settings.weblog.texts,
+        pays_revealer=settings.credit == "revealer",
+        reward=agent.settings.relevancy.reward,
+        penalty=agent.settings.relevancy.penalty,
+        relative=scores.relative,
+        score_relevant=scores.relevant,
+        score_sent=scores.sent,
+        multiply_at=scores.relative_gain if scores.relative else scores.multiply_at,
+        delete_below=-scores.relative_gain if scores.relative else scores.delete_below,
+        least=population.least,
+        most=population.most,
+    )

@@ -30,9 +30,11 @@ from forager.recrawl.settings import DEFAULTS, RecrawlSettings
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.reinforcing.settings import ReinforcingSettings
 from forager.simulation.account import Account, Figures
-from forager.simulation.looking import is_behind
+from forager.simulation.course import Course
+from forager.simulation.looking import CYCLE, FLEET, JUDGE, MANAGE, RANK, RECRAWL
 from forager.simulation.luck import Luck
-from forager.simulation.patrol import Patrol
+from forager.simulation.patrol import Patrol, plays_fleet
+from forager.simulation.playing import is_behind
 from forager.simulation.reading import judge_shown, read_off
 from forager.simulation.step import Stepped, take_step
 from forager.simulation.telling import Telling
@@ -85,7 +87,7 @@ class Replay:
         self.shared = _shared(tape, foragers)
         self.ordering = Ordering.arranged(crawl, self.agent, self.shared)
         self.thrift = Thrift(crawl.least_worth, crawl.explore, self.shared.pace, foragers.max_age)
-        self._luck = Luck(stream(seed, "recrawl"))
+        self._luck = Luck(stream(seed, "recrawl"), 512)
         self.scheduler = make_scheduler(
             read_policy(crawl.policy, stream(seed, "policy"), recrawl, crawl.cycle),
             self.shared,
@@ -103,10 +105,13 @@ class Replay:
         updates = judged.identity == "version"
         self.account = Account(self.world, truth, updates=updates, max_age=foragers.max_age)
         self.share = 0.0 if foragers.kind is ForagerKind.BFS else crawl.recrawl_share
-        self._spent = [0.0, 0.0]
-        self._idle = self._rest = max(crawl.idle, self.world.seconds)
-        self._fleet_rests = np.inf if self.share >= 1 else self.clock.time
-        self._recrawl_rests = np.inf if self.share <= 0 else self.clock.time
+        self._idle = max(crawl.idle, self.world.seconds)
+        self.course = Course(
+            rest=self._idle,
+            fleet_rests=np.inf if self.share >= 1 else self.clock.time,
+            recrawl_rests=np.inf if self.share <= 0 else self.clock.time,
+        )
+        """How far both sides are."""
         self._turn: _Turn | None = None
         self.agent.start(seeds, self.clock.time, plan.kinds)
         self._tell = tell or _nobody
@@ -114,9 +119,20 @@ class Replay:
             self.shared.watcher = None
         self._telling = None if tell is None else Telling(self.world, self.agent, set(plan.seeds), tell)
         self.patrol: Patrol | None = None
-        """Makes plain visits of the recrawl side many times faster; None: each is made by itself."""
-        if tell is None and self.share > 0 and self.scheduler.policy.score is None and self.ordering is None:
-            self.patrol = Patrol(self.world, self.scheduler, self.shared, self.thrift, self.agent, self._luck)
+        """Plays many times faster; None: every download is made by itself."""
+        if tell is None and self._is_plain():
+            self.patrol = Patrol(
+                self.course,
+                crawl,
+                self.world,
+                self.scheduler,
+                self.shared,
+                self.thrift,
+                self.agent,
+                self.account,
+                self._luck,
+                self.share,
+            )
 
     def __repr__(self) -> str:
         return f"<Replay at {self.clock.time:.0f}, {self.world!r}, {self.agent!r}>"
@@ -125,13 +141,19 @@ class Replay:
         """Play until the end, or until a moment before it, from which another call goes on as if there had been no stop."""
         end = self.end if until is None else min(until, self.end)
         while self.clock.time < end:
-            if self._patrol(end):
+            if self.patrol is not None:
+                self._play(self.patrol, end)
+                self.account.watch(self.clock.time)
                 continue
             if not (self._recrawl() or self._forage() if self._recrawl_first() else self._forage() or self._recrawl()):
-                self.clock.time = min(end, max(self.clock.time, min(self._fleet_rests, self._recrawl_rests)))
+                self.clock.time = min(
+                    end, max(self.clock.time, min(self.course.fleet_rests, self.course.recrawl_rests))
+                )
             self.account.watch(self.clock.time)
             if self.ordering is not None:
                 self.ordering.renew_if_due(self.clock.time)
+        if self.patrol is not None:
+            self.patrol.give_back()
         self.account.end = end
         return self.account
 
@@ -141,7 +163,7 @@ class Replay:
 
     def _recrawl_first(self) -> bool:
         """Whether the recrawl side is further behind its share."""
-        return is_behind(self._spent[1], self._spent[0], self.share)
+        return is_behind(self.course.recrawl_spent, self.course.fleet_spent, self.share)
 
     # The recrawl side.
 
@@ -153,28 +175,34 @@ class Replay:
         """Those of them that became known after the first so many of all pages."""
         return self.world.downloadable(self.shared.visits.met_after(count))
 
-    def _patrol(self, end: float) -> bool:
-        """Plain visits of the recrawl side in a row; False if there are none to be made now."""
-        patrol, now = self.patrol, self.clock.time
-        if patrol is None or now < self._recrawl_rests or not self.scheduler.choosing.under_way:
+    def _is_plain(self) -> bool:
+        """Whether kernels know all that this replay does."""
+        if self.ordering is not None or self.retraining is not None:
             return False
-        until = min(end, self.account.due)
-        shown = patrol.go_on(until, (self._spent[0], self._spent[1]), self.share, self._fleet_rests)
-        self._spent[1] += patrol.visits
-        self.account.note((), patrol.visits, self.clock.time, recrawl=True)
-        if shown is not None:
-            sighting, first = shown
-            taken = judge_noted(sighting, first, self.agent, self.shared, self.clock.time)
-            self._enter(sighting, first, taken.reinforcements, 0)
-        elif patrol.rests:
-            self._recrawl_rests = self.clock.time + self._idle
-        self.account.watch(self.clock.time)
-        return shown is not None or self.clock.time >= until
+        return plays_fleet(self.agent, self.world) if self.share <= 0 else self.scheduler.policy.score is None
+
+    def _play(self, patrol: Patrol, end: float) -> None:
+        """Downloads by kernels, until something is to be done that they cannot do; then that."""
+        why, now = patrol.play(min(end, self.account.due), end), self.clock.time
+        if why == CYCLE:
+            self.scheduler.begin_cycle(now)
+        if why == RANK or (why == CYCLE and self.scheduler.choosing.is_due(now)):
+            self.scheduler.choosing.rank(now)
+        elif why == JUDGE:
+            sighting = self.world.sighting(self.course.page, self.course.version, now, False)
+            taken = judge_noted(sighting, self.course.first, self.agent, self.shared, now)
+            self._enter(sighting, self.course.first, taken.reinforcements, 0)
+        elif why == FLEET:
+            self._forage()
+        elif why == RECRAWL:
+            self._recrawl()
+        elif why == MANAGE:
+            patrol.manage()
 
     def _recrawl(self) -> bool:
         """One download of the recrawl side; False if nothing is worth one now."""
         now = self.clock.time
-        if now < self._recrawl_rests:
+        if now < self.course.recrawl_rests:
             return False
         for event in self.scheduler.turn(now):
             self._tell(event)
@@ -182,7 +210,7 @@ class Replay:
         chosen = self.scheduler.choose(now, self._luck.next())
         if chosen is None:
             self.thrift.rested()
-            self._recrawl_rests = now + self._idle
+            self.course.recrawl_rests = now + self._idle
             return False
         url, worth = chosen
         self.shared.visits.going(UrlId(url), now)
@@ -191,7 +219,7 @@ class Replay:
         first = self.world.reads_off and not self.shared.visits.visited(np.array([url]))[0]
         taken = judge_sighting(sighting, self.agent, self.shared, self.clock.time)
         self.scheduler.looked(url)
-        self._spent[1] += 1
+        self.course.recrawl_spent += 1
         reinforcements = self._enter(sighting, first, taken.reinforcements, 1)
         if self._telling is not None:
             self._telling.looked(sighting, reinforcements)
@@ -219,7 +247,7 @@ class Replay:
 
     def _forage(self) -> bool:
         """Steps of the foragers whose turn it is until something was downloaded; False if nobody wants anything now."""
-        if self.clock.time < self._fleet_rests:
+        if self.clock.time < self.course.fleet_rests:
             return False
         idle = 0
         while idle < len(self.agent.foragers):
@@ -232,10 +260,12 @@ class Replay:
                 self._end(turn)
             self._note(turn.forager, stepped)
             if stepped.downloads:
-                self._rest = self._idle
+                self.course.rest = self._idle
                 return True
-        self._fleet_rests = self.clock.time + self._rest
-        self._rest = min(2 * self._rest, max(self._idle, self.world.revisit_after))
+        if self.share <= 0:  # nobody else says that nothing was worth a download
+            self.thrift.rested(self.course.rest / self.world.seconds)
+        self.course.fleet_rests = self.clock.time + self.course.rest
+        self.course.rest = min(2 * self.course.rest, max(self._idle, self.world.revisit_after))
         return False
 
     def _end(self, turn: "_Turn") -> None:
@@ -246,7 +276,7 @@ class Replay:
             self._telling.managed(happened)
 
     def _note(self, forager: Forager, stepped: Stepped) -> None:
-        self._spent[0] += stepped.downloads
+        self.course.fleet_spent += stepped.downloads
         self.account.note(stepped.reinforcements, stepped.downloads, self.clock.time, recrawl=False)
         if self._telling is not None:
             self._telling.stepped(forager.id, stepped)

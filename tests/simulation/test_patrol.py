@@ -1,4 +1,4 @@
-"""Visits of the recrawl side in a row, by the kernel, are the visits one by one: the same figures, the same knowledge."""
+"""A replay by kernels is the replay whose downloads are made one by one: the same figures, the same knowledge."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -21,9 +21,11 @@ from tests.simulation.recorded_like import HubWorld, write_hubs
 from tests.simulation.small_tape import DAY, paper
 
 
-def run(tape: Tape, budget: float, seed: int, *more: str, patrol: bool, days: float) -> Replay:
+def run(
+    tape: Tape, budget: float, seed: int, *more: str, patrol: bool, days: float, kind: ForagerKind = ForagerKind.WL
+) -> Replay:
     settings = load(Path("/dev/null"), more).settings
-    replay = replay_of(tape, Job(Path("none"), ForagerKind.WL, budget, seed, default_seeds(tape)[:4], settings))
+    replay = replay_of(tape, Job(Path("none"), kind, budget, seed, default_seeds(tape)[:4], settings))
     assert replay.patrol is not None
     if not patrol:
         replay.patrol = None
@@ -38,13 +40,20 @@ def same(one: Replay, other: Replay) -> None:
     assert one.clock.time == other.clock.time
     assert repr(one.thrift) == repr(other.thrift)
     assert (one.shared.pace.hits, one.shared.pace.age) == (other.shared.pace.hits, other.shared.pace.age)
-    assert one.shared.visits.save() == other.shared.visits.save()
-    assert one.shared.states.rows.tobytes() == other.shared.states.rows.tobytes()
+    pages = one.world.tape.pages
+    (table, means, *_), (its_table, its_means, *_) = one.shared.visits.columns, other.shared.visits.columns
+    assert table[:pages].tobytes() == its_table[:pages].tobytes() and means.tobytes() == its_means.tobytes()
+    assert one.shared.visits.hubs.tolist() == other.shared.visits.hubs.tolist()
+    assert one.shared.visits.met_after(0).tolist() == other.shared.visits.met_after(0).tolist()
+    assert one.shared.states.rows[:pages].tobytes() == other.shared.states.rows[:pages].tobytes()
     assert one.world.held.tobytes() == other.world.held.tobytes()
+    assert one.account.found.tobytes() == other.account.found.tobytes()
+    assert one.agent.relevancy.accepted == other.agent.relevancy.accepted
+    assert one.agent.records == other.agent.records
     assert one.scheduler.done == other.scheduler.done
-    theirs = other.scheduler.watch.history.columns()
+    its = other.scheduler.watch.history.columns()
     for name, column in one.scheduler.watch.history.columns().items():
-        assert name == "size" or np.array_equal(column, theirs[name]), name
+        assert name == "size" or np.array_equal(column, its[name]), name
     assert [f.weblog.entries for f in one.agent.foragers.values()] == [
         f.weblog.entries for f in other.agent.foragers.values()
     ]
@@ -60,13 +69,42 @@ def same(one: Replay, other: Replay) -> None:
         (60.0, 5, ["crawl.recrawl_share=1", "crawl.explore=0.3"]),
         (60.0, 6, ["visits.revisit_after=0"]),
         (60.0, 7, ["forager.hubs=true", "forager.identity=version"]),
+        (60.0, 8, ["crawl.recrawl_share=0", "forager.start.by=list", "forager.credit=visit"]),
+        (60.0, 9, ["forager.weblog.penalties=false", "forager.weblog.texts=true", "forager.weblog.size=3"]),
     ],
 )
-def test_the_kernel_makes_the_visits_that_are_made_one_by_one(budget: float, seed: int, more: list[str]) -> None:
+def test_kernels_make_the_downloads_that_are_made_one_by_one(budget: float, seed: int, more: list[str]) -> None:
     for tape, days in ((paper(), 1.0), (site(4000), 0.7)):
         quick, slow = (run(tape, budget, seed, *more, patrol=patrol, days=days) for patrol in (True, False))
         same(quick, slow)
         assert quick.world.downloads > 20
+
+
+@pytest.mark.parametrize("kind", [ForagerKind.BFS, ForagerKind.RL, ForagerKind.WLRL])
+def test_also_for_the_baseline_and_for_foragers_that_make_their_steps_by_themselves(kind: ForagerKind) -> None:
+    quick, slow = (run(site(4000), 120.0, 2, patrol=patrol, days=1.0, kind=kind) for patrol in (True, False))
+    same(quick, slow)
+    assert quick.world.downloads > 100
+
+
+@pytest.mark.parametrize("relative", ["true", "false"])
+def test_also_where_foragers_multiply_and_are_deleted(relative: str) -> None:
+    more = [f"reinforcing.scores.relative={relative}", "reinforcing.scores.relative_gain=0.7",
+            "reinforcing.scores.multiply_at=103", "reinforcing.scores.sent=0.6", "reinforcing.scores.delete_below=99",
+            "reinforcing.population.most=4", "crawl.recrawl_share=0.3"]  # fmt: skip
+    quick, slow = (run(site(4000), 200.0, 3, *more, patrol=patrol, days=3.0) for patrol in (True, False))
+    same(quick, slow)
+    records = quick.agent.records.values()
+    assert len(records) > 6 and any(record.deleted is not None for record in records)
+
+
+def test_a_replay_by_kernels_that_is_stopped_goes_on_as_if_there_had_been_no_stop() -> None:
+    tape = site(4000)
+    whole, parts = (run(tape, 120.0, 4, patrol=True, days=days) for days in (2.0, 0.7))
+    parts.end = whole.end
+    parts.run(tape.start + 1.3 * DAY)
+    parts.run()
+    same(whole, parts)
 
 
 def test_also_where_all_pages_are_ranked_only_now_and_then() -> None:

@@ -96,11 +96,18 @@ def standing_links(
 
 
 @compiled
-def standing(links: NDArray[np.int64], when: float, appears: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Of the links of one visit those that lead to a page that was there then."""
-    out, count = np.empty(len(links), np.int64), 0
+def standing_in(links: NDArray[np.int64], when: float, appears: NDArray[np.float64], out: NDArray[np.int64]) -> int:
+    """Of the links of one visit those that lead to a page that was there then, in a place for them; how many they are."""
+    count = 0
     for link in links:
         if appears[link] <= when:
             out[count] = link
             count += 1
-    return out[:count]
+    return count
+
+
+@compiled
+def standing(links: NDArray[np.int64], when: float, appears: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The same in a place of their own."""
+    out = np.empty(len(links), np.int64)
+    return out[: standing_in(links, when, appears, out)]

@@ -28,7 +28,7 @@ class TapeClock:
 
 
 class Columns(NamedTuple):
-    """All that it takes to look up pages, as `look_up` and its callers know them."""
+    """All that it takes to look up pages: first what `look_up` needs, then what `look_up_all` does, then the rest."""
 
     seconds: float
     revisit_after: float
@@ -37,13 +37,15 @@ class Columns(NamedTuple):
     held: NDArray[np.int64]
     begin: NDArray[np.int64]
     time: NDArray[np.float64]
+
     gone: NDArray[np.bool_]
-    published: NDArray[np.float64]
-    is_list: NDArray[np.bool_]
     state: NDArray[np.int32]
     link_set: NDArray[np.int32]
     link_start: NDArray[np.int64]
+    is_list: NDArray[np.bool_]
+
     links: NDArray[np.int64]
+    published: NDArray[np.float64]
     waits: bool
     appears: NDArray[np.float64]
 
@@ -56,63 +58,47 @@ class TapeWorld:
         self.downloads = self.unrecorded = 0
         self.held = np.full(tape.pages, -1, dtype=np.int64)
         """The version of each page that was downloaded last, be it that the page was gone; -1 if there was none."""
-        self._last = np.full(tape.pages, -np.inf)
-        self._begin = np.asarray(tape.version_start)
-        self._current = self._begin[:-1] - 1
-        self._time = np.asarray(tape.time)
         self.reads_off = tape.identity == "link"
         """Pages that are only linked to are documents, read off the page that links them and never downloaded."""
-        self._hub = np.isin(tape.url_kind, LISTS)
+        self._print = np.asarray(tape.text_print)
         # plain arrays: an element of a memory map costs several times as much
-        self._gone, self._set, self._state = np.asarray(tape.gone), np.asarray(tape.link_set), np.asarray(tape.state)
-        self._print, self._published = np.asarray(tape.text_print), np.asarray(tape.published)
-        self._link_start, self._links = np.asarray(tape.link_start), np.array(tape.links, dtype=np.int64)
-        self._waits = tape.waits
-        self._appears = np.full(tape.pages, np.inf)
-        shown = np.flatnonzero(np.diff(self._begin))
-        self._appears[shown] = self._time[self._begin[shown]]
+        begin, time = np.asarray(tape.version_start), np.asarray(tape.time)
+        link_start, links = np.asarray(tape.link_start), np.array(tape.links, dtype=np.int64)
         if self.reads_off:
             read = tape.url_kind[tape.links] == KINDS.index(Kind.ARTICLE)
-            self._shown_start, self._shown = _some(self._link_start, self._links, read)
-            self._link_start, self._links = _some(self._link_start, self._links, ~read)
+            self._shown_start, self._shown = _some(link_start, links, read)
+            link_start, links = _some(link_start, links, ~read)
+        self.columns = Columns(
+            seconds=seconds,
+            revisit_after=revisit_after,
+            last=np.full(tape.pages, -np.inf),
+            current=begin[:-1] - 1,
+            held=self.held,
+            begin=begin,
+            time=time,
+            gone=np.asarray(tape.gone),
+            state=np.asarray(tape.state),
+            link_set=np.asarray(tape.link_set),
+            link_start=link_start,
+            is_list=np.isin(tape.url_kind, LISTS),
+            links=links,
+            published=np.asarray(tape.published),
+            waits=tape.waits,
+            appears=_appearances(begin, time),
+        )
+        """For those who look up many pages themselves; they count them too."""
+        self._for_one, self._for_all = self.columns[:7], self.columns[:12]
 
     def __repr__(self) -> str:
         return f"<TapeWorld {self.downloads:,} downloads, {self.unrecorded:,} of them unrecorded>"
 
     def downloadable(self, urls: NDArray[np.int64]) -> NDArray[np.int64]:
         """Those of some pages that are not only read off others."""
-        return urls[self._hub[urls]] if self.reads_off else urls
-
-    def counted(self, downloads: int, unrecorded: int) -> None:
-        """Somebody else, who has the columns, downloaded so many pages."""
-        self.downloads += downloads
-        self.unrecorded += unrecorded
-
-    @property
-    def columns(self) -> Columns:
-        """For those who look up many pages themselves; they tell by `counted`."""
-        return Columns(
-            self.seconds,
-            self.revisit_after,
-            self._last,
-            self._current,
-            self.held,
-            self._begin,
-            self._time,
-            self._gone,
-            self._published,
-            self._hub,
-            self._state,
-            self._set,
-            self._link_start,
-            self._links,
-            self._waits,
-            self._appears,
-        )
+        return urls[self.columns.is_list[urls]] if self.reads_off else urls
 
     def shared_until(self, url: int) -> float:
         """Until when the copy of a page that was downloaded a moment ago is shared; −inf if it never was."""
-        return float(self._last[url]) + self.revisit_after
+        return float(self.columns.last[url]) + self.revisit_after
 
     async def visit(self, urls: Sequence[UrlId], by: ForagerId = NOBODY) -> list[Sighting]:
         """Download pages one after the other; what was downloaded a moment ago is shared and free."""
@@ -120,58 +106,33 @@ class TapeWorld:
 
     def look(self, url: int) -> Sighting:
         """One page, now."""
-        version, free, now = look_up(
-            url,
-            self.clock.time,
-            self.seconds,
-            self.revisit_after,
-            self._last,
-            self._current,
-            self.held,
-            self._begin,
-            self._time,
-        )
+        version, free, now = look_up(url, self.clock.time, *self._for_one)
         self.clock.time = now
         if not free:
             self.downloads += 1
             self.unrecorded += version < 0
-        if version < 0 or self._gone.item(version):
+        if version < 0 or self.columns.gone.item(version):
             return Sighting(UrlId(url), now, False, free=free, gone=version >= 0)
         return self.sighting(url, version, now, free)
 
     def look_at_all(self, urls: NDArray[np.int64]) -> Sightings:
         """Many pages, one after the other, as columns."""
-        when, shown, free, hub, lost, downloads, unrecorded = look_up_all(
-            urls,
-            self.clock.time,
-            self.seconds,
-            self.revisit_after,
-            self._last,
-            self._current,
-            self.held,
-            self._begin,
-            self._time,
-            self._gone,
-            self._state,
-            self._set,
-            self._link_start,
-            self._hub,
-        )
+        when, shown, free, hub, lost, downloads, unrecorded = look_up_all(urls, self.clock.time, *self._for_all)
         if len(urls):
             self.clock.time = when.item(-1)
         self.downloads += downloads
         self.unrecorded += unrecorded
-        begin, end, links = shown[2], shown[3], self._links
-        if self._waits:
-            begin, end, links = standing_links(begin, end, links, when, self._appears)
+        begin, end, links = shown[2], shown[3], self.columns.links
+        if self.columns.waits:
+            begin, end, links = standing_links(begin, end, links, when, self.columns.appears)
         return Sightings(urls, when, shown[0], free, hub, shown[1], begin, end, links, lost)
 
     def shown(self, version: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """The documents that can be read off a page just downloaded, and which of them nobody had read before."""
-        chosen = self._set.item(version)
+        chosen = self.columns.link_set.item(version)
         urls = self._shown[self._shown_start[chosen] : self._shown_start[chosen + 1]]
         new = self.held[urls] < 0
-        self.held[urls] = self._begin[urls]
+        self.held[urls] = self.columns.begin[urls]
         return urls, new
 
     def shared_copy(self, seen: Sighting) -> Sighting:
@@ -180,7 +141,7 @@ class TapeWorld:
 
     def shared_copies(self, sightings: Sightings, since: float) -> list[Sighting]:
         """Those that show a page dated at `since` or later, as copies that somebody else has noted."""
-        return self._copies(sightings, (sightings.version >= 0) & (self._published[sightings.version] >= since))
+        return self._copies(sightings, (sightings.version >= 0) & (self.columns.published[sightings.version] >= since))
 
     def copies(self, sightings: Sightings) -> list[Sighting]:
         """Those that show a page, dated or not, as copies."""
@@ -195,29 +156,38 @@ class TapeWorld:
 
     def shown_copies(self, urls: NDArray[np.int64], when: float, since: float) -> list[Sighting]:
         """Documents that a page showed, those dated at `since` or later, as copies."""
-        versions = self._begin[urls]
-        dated = self._published[versions] >= since
+        versions = self.columns.begin[urls]
+        dated = self.columns.published[versions] >= since
         pairs = zip(urls[dated].tolist(), versions[dated].tolist(), strict=True)
         return [self.sighting(url, version, when, True) for url, version in pairs]
 
     def sighting(self, url: int, version: int, now: float, free: bool) -> Sighting:
         """This version of a page, as seen now."""
-        chosen, state = self._set.item(version), self._state.item(version)
-        links = self._links[self._link_start.item(chosen) : self._link_start.item(chosen + 1)]
-        if self._waits:
-            links = standing(links, now, self._appears)
+        columns = self.columns
+        chosen, state = columns.link_set.item(version), columns.state.item(version)
+        links = columns.links[columns.link_start.item(chosen) : columns.link_start.item(chosen + 1)]
+        if columns.waits:
+            links = standing(links, now, columns.appears)
         return Sighting(
             UrlId(url),
             now,
             True,
             version,
             self._print.item(version),
-            self._published.item(version),
+            columns.published.item(version),
             links,
-            self._hub.item(url),
+            columns.is_list.item(url),
             state + 1 if state >= 0 else -1,
             free,
         )
+
+
+def _appearances(begin: NDArray[np.int64], time: NDArray[np.float64]) -> NDArray[np.float64]:
+    """When each page was there first; inf if it never was."""
+    appears = np.full(len(begin) - 1, np.inf)
+    shown = np.flatnonzero(np.diff(begin))
+    appears[shown] = time[begin[shown]]
+    return appears
 
 
 def _some(
