@@ -41,6 +41,7 @@ WAYS: dict[str, tuple[ForagerKind, tuple[str, ...]]] = {
     ),
     "4 no weblog": (ForagerKind.RL, ("crawl.recrawl_share=0",)),
     "4 start evenly from ten": (ForagerKind.WL, ("crawl.recrawl_share=0", "forager.start.by=list")),
+    "4 start drawn by value × chance": (ForagerKind.WL, ("crawl.recrawl_share=0", "forager.start.by=draw")),
     "4 no random starts": (ForagerKind.WL, ("crawl.recrawl_share=0", "forager.start.explore=0")),
     "4 articles in the weblog": (ForagerKind.WL, ("crawl.recrawl_share=0", "forager.weblog.texts=true")),
     "5 pay the step that sent": (ForagerKind.WL, ("crawl.recrawl_share=0", "forager.credit=visit")),
@@ -51,6 +52,7 @@ WAYS: dict[str, tuple[ForagerKind, tuple[str, ...]]] = {
     "7 t²λ": (ForagerKind.WL, ("crawl.policy=t2",)),
     "7 Azar × rate": (ForagerKind.WL, ("crawl.policy=azar-rate",)),
     "8 relative scores": (ForagerKind.WL, ("crawl.recrawl_share=0", "reinforcing.scores.relative=true")),
+    "ours: no list expected at first": (ForagerKind.WL, ("forager.expectation.list_share=0",)),
     "ours: no thrift": (ForagerKind.WL, ("crawl.least_worth=0",)),
     "ours: nothing explored": (ForagerKind.WL, ("crawl.explore=0",)),
 }

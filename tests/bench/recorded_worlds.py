@@ -2,9 +2,10 @@
 
     python tests/bench/recorded_worlds.py [--worlds pages,hubs] [--kinds WL,RL,WLRL,BFS] [--seeds 3] [--first 11]
 
-Text pages of one station (`pages`) and of nine (`stations`), section pages (`hubs`), section pages with their articles
-(`articles`), five days of three papers of the Newsroom (`newsroom`) and the same with its links rewired (`rewired`), each at
-several downloads an hour; every seed is another world. The first 48 hours do not count, of a newsroom the first 12.
+Text pages of one station (`pages`) and of nine (`stations`, and `teletext` with all their pages), section pages (`hubs`, and
+their first eight days: `week`), section pages with their articles (`articles`), five days of three papers of the Newsroom
+(`newsroom`) and the same with its links rewired (`rewired`), each at several downloads an hour; every seed is another
+world. The first 48 hours do not count, of a newsroom the first 12.
 `lasting`: documents that stayed for six hours; `late`: mean delay in hours, a missed one counted as 24; `requests`: downloads
 per document. A `*` marks what differs from the first kind in a paired t-test (p < 0.05).
 """
@@ -32,16 +33,19 @@ from forager.world.newsroom.settings import NewsroomSettings
 from forager.world.tape.columns import Tape, save
 from forager.world.tape.columns import load as load_tape
 from forager.world.tape.rewire import rewired
-from tests.simulation.recorded_like import STATIONS, HubWorld, PageWorld, write_hubs, write_pages
+from tests.simulation.recorded_like import STATIONS, TELETEXT, HubWorld, PageWorld, write_hubs, write_pages
 
 BUDGETS = {
     "pages": (29.0, 72.0, 145.0),
     "stations": (16.0, 32.0, 64.0),
+    "teletext": (48.125, 96.25, 192.5),
     "hubs": (6.0, 12.0, 24.0),
+    "week": (6.0, 12.0),
     "articles": (60.0, 120.0),
     "newsroom": (20.0, 40.0, 80.0),
     "rewired": (20.0, 40.0, 80.0),
 }
+STATION_WORLDS = {"pages": PageWorld(), "stations": STATIONS, "teletext": TELETEXT}
 SHOWN = ("coverage", "lasting", "late_hours", "requests_per_story", "sent_efficiency", "freshness", "age_hours")
 
 
@@ -51,11 +55,11 @@ def tape_of(world: str, seed: int, folder: Path) -> Tape:
         usual = NewsroomSettings()
         tape = tape_of_newsroom(Newsroom(replace(usual, seed=seed, days=5.0, papers=usual.papers[:3]), WallClock()))
         return rewired(tape, stream(seed, "rewired")) if world == "rewired" else tape
-    if world in ("pages", "stations"):
-        write_pages(folder, replace(PageWorld() if world == "pages" else STATIONS, seed=seed))
+    if world in STATION_WORLDS:
+        write_pages(folder, replace(STATION_WORLDS[world], seed=seed))
     else:
-        write_hubs(folder, HubWorld(seed=seed), articles=world == "articles")
-    identity = {"pages": "text", "stations": "text", "hubs": "link", "articles": "url"}[world]
+        write_hubs(folder, HubWorld(seed=seed, hours=192 if world == "week" else 800), articles=world == "articles")
+    identity = "text" if world in STATION_WORLDS else "url" if world == "articles" else "link"
     return import_tables(folder, origin=f"synthetic {world}", identity=identity).tape
 
 
