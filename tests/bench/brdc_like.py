@@ -13,6 +13,8 @@ GAD is ahead of CG here (.70 and .67), behind it in the papers (.654 and .667). 
 formula: if the busy pages change with the same pace but at even intervals (`rhythm`), the visit after a change finds
 nothing, what GAD believes most misleads it, and the order is the papers': SAD .23 < GAD .66 < CG .67 < AAD .73 < NAD
 .74. If they change in runs instead, GAD is the best of all.
+
+`papers_table.py` has the whole table at this size.
 """
 
 import numpy as np
