@@ -107,7 +107,7 @@ def test_dates_given_by_a_feed_tell_fresh_links_from_backlog(visits: VisitStatis
 
 
 def test_backlog_is_worth_what_such_links_brought() -> None:
-    visits = VisitStatistics(ExpectationSettings(prior_hours=24, backlog_memory=10**9))
+    visits = VisitStatistics(ExpectationSettings(prior_hours=24, backlog_memory=10**9, list_share=0.1))
     visits.visit(0, 0.0, hub=True, links=urls(1, 2, 3))
     assert worth(visits, 3, 0.0) == pytest.approx(0.5 + later(lists=1 / 10))
     visits.visit(1, 0.0)
@@ -120,7 +120,7 @@ def test_backlog_is_worth_what_such_links_brought() -> None:
 
 
 def test_where_texts_change_often_pages_never_seen_are_worth_a_look() -> None:
-    visits = VisitStatistics(ExpectationSettings(prior_hours=24, backlog_memory=10**9))
+    visits = VisitStatistics(ExpectationSettings(prior_hours=24, backlog_memory=10**9, list_share=0.1))
     visits.visit(0, 0.0, links=urls(1, 2))
     visits.visit(1, 0.0)
     for hour in range(1, 21):
@@ -131,7 +131,7 @@ def test_where_texts_change_often_pages_never_seen_are_worth_a_look() -> None:
 
 
 def test_a_page_to_which_everything_links_is_told_from_old_articles() -> None:
-    visits = VisitStatistics(ExpectationSettings(prior_hours=24, backlog_memory=10**9))
+    visits = VisitStatistics(ExpectationSettings(prior_hours=24, backlog_memory=10**9, list_share=0.1))
     visits.visit(0, 0.0, hub=True, links=urls(1, 2, *range(10, 40)))
     for article in range(10, 20):
         visits.visit(article, 0.0, links=urls(1, 2))  # every article links to the sections 1 and 2
@@ -144,7 +144,7 @@ def test_a_page_to_which_everything_links_is_told_from_old_articles() -> None:
 
 
 def test_where_links_lead_to_lists_all_of_them_are_seen_before_a_list_is_looked_at_again() -> None:
-    visits = VisitStatistics(ExpectationSettings(prior_hours=24, backlog_memory=10**9))
+    visits = VisitStatistics(ExpectationSettings(prior_hours=24, backlog_memory=10**9, list_share=0.1))
     visits.visit(0, 0.0, hub=True, links=urls(1, 2, 3))
     visits.visit(1, 0.0, hub=True)
     visits.visit(2, 0.0, hub=True)
