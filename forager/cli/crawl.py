@@ -71,6 +71,8 @@ def crawl(
     seeds += check_seeds(("--seed", text) for text in seed or ())
     writer = writer_for(append, Mode.APPEND) if append else writer_for(overwrite, Mode.REWRITE) if overwrite else None
     log = Log(quiet=quiet, verbose=verbose, form=log_format)
+    if not seeds and not (run_dir / "crawl.db").exists():
+        raise _no_seeds(run_dir)
     prepare_crawl(settings, quiet=quiet)
     archives = [str(path) for path in history or ()]
     facts, failed = run_live(_crawl(run_dir, settings, seeds, archives, writer, time_given(time_limit), log))
@@ -135,9 +137,13 @@ async def _seeds(store: SqliteStore, given: list[Url], run_dir: Path) -> list[Ur
     kept = await store.recall("seeds")
     seeds = list(dict.fromkeys([*msgspec.json.decode(kept or b"[]", type=list[Url]), *given]))
     if not seeds:
-        raise InputError(f"{run_dir}: a new crawl needs seeds; give --seed-file or --seed")
+        raise _no_seeds(run_dir)
     await store.keep("seeds", msgspec.json.encode(seeds))
     return seeds
+
+
+def _no_seeds(run_dir: Path) -> InputError:
+    return InputError(f"{run_dir}: a new crawl needs seeds; give --seed-file or --seed")
 
 
 def _warn(line: str) -> None:

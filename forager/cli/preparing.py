@@ -20,8 +20,6 @@ from forager.recrawl.settings import WORTH
 from forager.settings import Settings
 
 PACKAGE = Path(forager.__file__).parent
-
-
 COMPILING, LOADING = 6.0, 1.0
 """Hours of a rehearsal in which every kernel is called, and in which nearly all are (ours)."""
 
@@ -66,10 +64,8 @@ def _folders() -> Iterator[Path]:
 
 
 def _fingerprint() -> int:
-    """Of the machine and of all sources with kernels, as numba tells old from new: by time and size."""
-    told = f"{sys.version} {platform.machine()}"
+    """Of the machine and of all sources: what a kernel is made from may stand anywhere in the house."""
+    told = zlib.crc32(f"{sys.version} {platform.machine()}".encode())
     for path in sorted(PACKAGE.rglob("*.py")):
-        if b"forager.compiling import" in path.read_bytes():
-            stat = path.stat()
-            told += f" {path.name} {stat.st_mtime_ns} {stat.st_size}"
-    return zlib.crc32(told.encode())
+        told = zlib.crc32(path.read_bytes(), told)
+    return told
