@@ -51,13 +51,14 @@ def test_fresh_links_are_those_nobody_has_seen_that_just_appeared_and_are_worth_
     assert visits.fresh(urls, 10 * HOUR).tolist() == urls[fresh & (worth > 0)].tolist()
 
 
-def test_a_page_is_known_once_it_was_visited_or_met_as_a_link_and_stays_in_the_list() -> None:
+def test_a_page_is_known_once_it_was_asked_for_or_met_as_a_link_and_stays_in_the_list() -> None:
     visits = VisitStatistics(ExpectationSettings())
     visits.visit(UrlId(5), 0.0, links=np.array([9, 2]))  # 5 is visited before anybody meets it
     assert visits.met().tolist() == [2, 5, 9]
     visits.visit(UrlId(2), 60.0, links=np.array([5, 9, 7]))
-    visits.visit(UrlId(8), 120.0, ok=False)  # never met, and cannot be had: not known yet
-    assert visits.met().tolist() == [2, 5, 7, 9]
+    visits.visit(UrlId(8), 120.0, ok=False)  # a seed that cannot be had at the moment
+    assert visits.met().tolist() == [2, 5, 7, 8, 9]
+    assert VisitStatistics.load(visits.save(), visits.settings).met().tolist() == [2, 5, 7, 8, 9]
 
 
 def test_saved_and_loaded_the_same_pages_and_lists_are_known() -> None:

@@ -78,13 +78,13 @@ def test_documents_that_lists_show_are_read_off_and_never_downloaded(hubs: Tape)
         found = int(np.isfinite(replay.account.found).sum())
         assert replay.world.downloads <= 4 * HUBS.hours + 1
         assert found > replay.world.downloads  # several articles on a page
-        assert not np.isfinite(replay.world._last[~replay.world._hub]).any()
+        assert not np.isfinite(replay.world.columns.last[~replay.world.columns.is_list]).any()
 
 
 def test_what_stood_on_a_list_at_its_first_visit_is_no_merit_of_the_list(hubs: Tape) -> None:
     replay = run(hubs, "WL", 4)
     table = replay.shared.visits._table[: hubs.pages]
-    lists = np.flatnonzero(replay.world._hub)
+    lists = np.flatnonzero(replay.world.columns.is_list)
     documents_in_all = int((documents(hubs, identity="url").born > hubs.start).sum())
     assert 0 < table["hits"][lists].sum() <= documents_in_all
     assert (table["paid"] <= table["followed"]).all()
@@ -92,4 +92,4 @@ def test_what_stood_on_a_list_at_its_first_visit_is_no_merit_of_the_list(hubs: T
 
 def test_every_list_is_looked_at(hubs: Tape) -> None:
     replay = run(hubs, "WL", 4)
-    assert replay.shared.visits.visited(np.flatnonzero(replay.world._hub)).all()
+    assert replay.shared.visits.visited(np.flatnonzero(replay.world.columns.is_list)).all()
