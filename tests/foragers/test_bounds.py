@@ -5,33 +5,15 @@ import pytest
 
 from forager.foragers.expectation import outlook, pick
 from forager.foragers.ranking import HEAP, at_most, backlog_bounds, best_pick
-from forager.foragers.settings import ExpectationSettings
-from forager.foragers.sighting import Finding
-from forager.foragers.visits import VisitStatistics
-from forager.terms import ForagerId, UrlId
+from tests.watched import watched
 
 HOUR = 3600.0
 NOTHING = np.empty(0)
 
 
-def watched(pages: int, seed: int) -> VisitStatistics:
-    """Visits at random of pages with ten random links each, every tenth a list; every other page brings a document."""
-    rng = np.random.default_rng(seed)
-    visits = VisitStatistics(ExpectationSettings())
-    for count in range(pages):
-        url = UrlId(int(rng.integers(0, pages)))
-        visits.going(url, 60.0 * count)
-        failed = rng.random() < 0.05
-        links = np.empty(0, np.int64) if failed else rng.integers(0, pages, 10)
-        visits.visit(url, 60.0 * count, ok=not failed, hub=not failed and url % 10 == 0, links=links)
-        if not failed and rng.random() < 0.5:
-            visits.credit(Finding(ForagerId(0), url, 1, 1, 0.0, 0, 0, url))
-    return visits
-
-
 @pytest.mark.parametrize("hours", [10.0, 11.0, 40.0, 400.0])
 def test_no_page_is_ranked_above_its_bound_and_most_bounds_are_close(hours: float) -> None:
-    visits = watched(3000, seed=5)
+    visits = watched(3000, seed=5, documents=0.5)
     table, means, priors, _, _ = visits.columns
     urls, now = visits.met(), hours * HOUR
     foreseen = outlook(means, priors[0])
@@ -46,7 +28,7 @@ def test_no_page_is_ranked_above_its_bound_and_most_bounds_are_close(hours: floa
 
 @pytest.mark.parametrize("luck", [0.0, 0.4, 0.999])
 def test_what_is_picked_by_bounds_is_what_is_picked_by_working_out_every_rank(luck: float) -> None:
-    visits = watched(3000, seed=7)
+    visits = watched(3000, seed=7, documents=0.5)
     table, means, priors, _, _ = visits.columns
     rng = np.random.default_rng(9)
     for count in (1, 2, 30, 300):
@@ -58,7 +40,7 @@ def test_what_is_picked_by_bounds_is_what_is_picked_by_working_out_every_rank(lu
 
 @pytest.mark.parametrize("plain", [True, False])
 def test_many_pages_are_found_by_their_keys_as_few_are_by_a_heap(plain: bool) -> None:
-    visits = watched(2000, seed=3)
+    visits = watched(2000, seed=3, documents=0.5)
     known, now, size = visits.met(), 40 * HOUR, HEAP + 30
     keys = visits.worth(known, now)[0] if plain else visits.rank(known, now)
     assert len(known) > 2 * size and len(np.unique(keys)) < len(keys)  # there are ties

@@ -6,22 +6,10 @@ import pytest
 from forager.foragers.settings import ExpectationSettings
 from forager.foragers.visits import VisitStatistics
 from forager.terms import UrlId
+from tests.watched import watched
 
 HOUR = 3600.0
 NOTHING = np.empty(0)
-
-
-def watched(pages: int, seed: int) -> VisitStatistics:
-    """Visits at random of pages with ten random links each, every tenth page a list."""
-    rng = np.random.default_rng(seed)
-    visits = VisitStatistics(ExpectationSettings())
-    for count in range(pages):
-        url = UrlId(int(rng.integers(0, pages)))
-        visits.going(url, 60.0 * count)
-        failed = rng.random() < 0.05
-        links = np.empty(0, np.int64) if failed else rng.integers(0, pages, 10)
-        visits.visit(url, 60.0 * count, ok=not failed, hub=not failed and url % 10 == 0, links=links)
-    return visits
 
 
 @pytest.mark.parametrize("size", [1, 7, 100])
