@@ -57,6 +57,13 @@ def test_the_fleet_finds_new_stories_sooner_than_the_sweep() -> None:
     assert delays["WL"] < delays["BFS"]
 
 
+def test_the_summary_counts_every_request_for_a_page_also_those_that_were_redirected() -> None:
+    crawled = crawl_newsroom(14, "newsroom.moves=0.3")
+    asked = [request for request in crawled.newsroom.requests if not request.target.endswith("/robots.txt")]
+    assert any(request.status == 301 for request in asked)
+    assert crawled.summary.requests == len(asked)
+
+
 def test_an_unchanged_page_costs_a_304_and_is_no_new_version() -> None:
     crawled = crawl_newsroom(6, "forager.kind=BFS")
     counts = crawled.store.counts()
