@@ -18,7 +18,7 @@ from forager.frontier.skipped import REFUSALS, Skipped
 from forager.pages.changes import has_changed
 from forager.pages.reader import Page
 from forager.store.protocol import Found, Known, Store, Version, VersionId, Visit
-from forager.terms import Channel, Dated, ForagerId, Kind, Outcome, Response, Trouble, Url, UrlId, Validators
+from forager.terms import Channel, Dated, ForagerId, Kind, Outcome, Response, Url, UrlId, Validators
 from forager.world.dating import DAY, Dating
 from forager.world.lately import Lately
 from forager.world.reading import Reader
@@ -232,25 +232,10 @@ class Keeper:
             version=version,
         )
 
-    def tell_moved(self, visit: Visit, url: Url, status: int) -> None:
+    def tell_moved(self, before: Known, visit: Visit, status: int) -> None:
         """A page was asked for and had moved; what was found at its new place is told by itself."""
-        self.note(
-            Fetched(
-                at=visit.at,
-                id=visit.id,
-                url=url,
-                by=visit.by,
-                outcome=visit.outcome,
-                status=status,
-                trouble=Trouble.NONE,
-                error="",
-                seconds=visit.seconds,
-                wire_bytes=0,
-                kind=Kind.OTHER,
-                changed=False,
-                new_links=0,
-            )
-        )
+        response = Response(before.url, visit.outcome, visit.at, visit.seconds, status)
+        self._tell(before, response, visit.by, Kind.OTHER, changed=False, new=0)
 
     def _tell(self, before: Known, response: Response, by: ForagerId, kind: Kind, changed: bool, new: int) -> None:
         self.note(

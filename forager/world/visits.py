@@ -127,7 +127,7 @@ class WebWorld:
             final_url=response.url,
             due=now + self.settings.retry_after,
         )
-        self.keeper.tell_moved(closed, lease.url, first.status)
+        self.keeper.tell_moved(self.store.known(lease.id), closed, first.status)
         objection = self.keeper.scope.objection(response.url, lease.depth)
         if objection:
             self.keeper.skipped.add(objection, response.url)
