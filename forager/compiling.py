@@ -76,10 +76,17 @@ def _stamp(module: str) -> str:
     while todo:
         name = todo.pop()
         if name not in found:
-            path = getattr(sys.modules.get(name), "__file__", None)
-            found[name] = Path(path).read_text("utf-8") if path else ""
-            todo += _IMPORT.findall(found[name])
+            found[name], needed = _source(name)
+            todo += needed
     return sha256(repr(sorted(found.items())).encode()).hexdigest()
+
+
+@cache
+def _source(module: str) -> tuple[str, list[str]]:
+    """A digest of what stands in a module, and those of our modules that it needs."""
+    path = getattr(sys.modules.get(module), "__file__", None)
+    text = Path(path).read_text("utf-8") if path else ""
+    return sha256(text.encode()).hexdigest(), _IMPORT.findall(text)
 
 
 def _type_of(kernel: "_Kernel[P, R]", context: object) -> Any:
