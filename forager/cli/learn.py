@@ -2,7 +2,6 @@
 
 import json as jsonlib
 import os
-import sys
 import time
 from contextlib import suppress
 from dataclasses import replace
@@ -26,10 +25,12 @@ from forager.cli.change_logs import (
     picked,
     read_change_log,
 )
+from forager.cli.learn_view import Display, rivalry, told
 from forager.errors import InputError, OutputError
 from forager.recrawl.formula import text_of
-from forager.recrawl.gp import learning
-from forager.recrawl.gp.choose import Candidate, choose
+from forager.recrawl.gp import breed, learning
+from forager.recrawl.gp.careful import Choice, choose_carefully
+from forager.recrawl.gp.choose import choose
 from forager.recrawl.gp.evolve import Measurer
 from forager.recrawl.gp.fitness import Judge, terminal_set
 from forager.recrawl.gp.parallel import measurers
@@ -39,9 +40,6 @@ from forager.recrawl.learned import Learned, Provenance, to_text
 from forager.recrawl.log import ChangeLog
 from forager.recrawl.rhythm import Rhythm, rhythm_of
 from forager.recrawl.states import MEANINGS, TERMINALS
-
-_QUIET_SECONDS = 60.0
-"""Without a terminal, one line of progress in this time."""
 
 
 def learn(
@@ -67,6 +65,14 @@ def learn(
     pages: PagesOf = "auto",
     change: ChangeOf = "auto",
     settled: Settled = "10%",
+    known_rules: Annotated[
+        bool,
+        typer.Option(
+            "--known-rules/--no-known-rules",
+            help="Begin with rules that people found, too, and keep the best of them unless evolution is better beyond "
+            "chance; the papers do not.",
+        ),
+    ] = True,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint next to the output.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")] = False,
 ) -> None:
@@ -83,6 +89,7 @@ def learn(
         population=population,
         warmup=warmup,
         young=young,
+        known_rules=known_rules,
     )
     world = read_change_log(log, cycle=cycle, documents=documents, pages=pages, change=change, settled=settled)
     settings = replace(settings, k=per_cycle(k, world))
@@ -103,9 +110,12 @@ def learn(
         offered = terminal_set(settings, world, rhythm)
         done = _learned(measure["train"], offered, settings, seed, progress, checkpoint, source)
         found = learning.candidates(done, measure["validation"])
-        chosen = learning.shortened(choose(found, settings.select), measure["train"], measure["validation"])
+        evolved = learning.shortened(choose(found, settings.select), measure["train"], measure["validation"])
+        rules, by_page = breed.known_rules(offered, settings), judges["validation"].by_page
+        choice = choose_carefully(evolved, rules, measure["train"], measure["validation"], by_page)
+    chosen = choice.chosen
     rhythm = rhythm if "busy" in terminals_of(chosen.tree) else ()
-    _keep(output, checkpoint, log, world, settings, chosen, rhythm, done, time.monotonic() - begun)
+    _keep(output, checkpoint, log, world, settings, choice, rhythm, done, time.monotonic() - begun)
     result = {
         "formula": text_of(chosen.tree),
         "terminals": settings.terminals,
@@ -115,13 +125,15 @@ def learn(
         "evaluations": done.evaluations,
         "unique_evaluations": done.unique_evaluations,
         "seconds": round(time.monotonic() - begun, 3),
+        "evolved": choice.is_evolved,
+        **({} if choice.known is None else {"against_known_rule": rivalry(choice)}),
     }
     if json:
         typer.echo(jsonlib.dumps(result))
         return
     figures = f"{settings.fitness} {chosen.train:.4f} on training, {chosen.validation:.4f} on validation pages"
     read = [f"  {name}: {MEANINGS[name]}" for name in TERMINALS if name in terminals_of(chosen.tree)]
-    typer.echo("\n".join([str(result["formula"]), *read, f"{figures}; written to {output}"]))
+    typer.echo("\n".join([str(result["formula"]), *read, *told(choice), f"{figures}; written to {output}"]))
 
 
 def _learned(
@@ -134,7 +146,7 @@ def _learned(
     source: str,
 ) -> learning.Progress:
     """Run the evolution to its end or to the first Ctrl-C, with a checkpoint after every generation."""
-    display = _Display(settings, progress)
+    display = Display(settings, progress)
     done = progress or learning.Progress()
     with suppress(KeyboardInterrupt):
         for done in learning.learning(measure, terminals, settings, seed, progress):
@@ -146,45 +158,13 @@ def _learned(
     return done
 
 
-class _Display:
-    """Progress on standard error: in place on a terminal, one line a minute elsewhere."""
-
-    def __init__(self, settings: GPSettings, progress: learning.Progress | None) -> None:
-        self.settings = settings
-        self.total = settings.seeds * settings.generations
-        self.before = self._generations(progress) if progress else 0
-        self.begun = self.shown = time.monotonic()
-
-    def show(self, progress: learning.Progress) -> None:
-        now, current = time.monotonic(), progress.current
-        if current is None or not (sys.stderr.isatty() or now - self.shown >= _QUIET_SECONDS):
-            return
-        self.shown = now
-        done = self._generations(progress)
-        left = (now - self.begun) / (done - self.before) * (self.total - done)
-        line = (
-            f"run {len(progress.finished) + 1}/{self.settings.seeds} generation {current.number + 1}/"
-            f"{self.settings.generations} best {current.best[0][1]:.4f} mean {current.mean:.4f} {left:.0f} s left"
-        )
-        sys.stderr.write(f"\r\x1b[K{line}" if sys.stderr.isatty() else f"{line}\n")
-        sys.stderr.flush()
-
-    def end(self) -> None:
-        if sys.stderr.isatty():
-            sys.stderr.write("\r\x1b[K")
-
-    def _generations(self, progress: learning.Progress) -> int:
-        under_way = progress.current.number + 1 if progress.current else 0
-        return len(progress.finished) * self.settings.generations + under_way
-
-
 def _keep(
     output: Path,
     checkpoint: Path,
     log: Path,
     world: ChangeLog,
     settings: GPSettings,
-    chosen: Candidate,
+    choice: Choice,
     rhythm: Rhythm,
     done: learning.Progress,
     spent: float,
@@ -205,7 +185,9 @@ def _keep(
         unique_evaluations=done.unique_evaluations,
         seconds=round(spent, 3),
         program=f"forager {__version__}",
+        evolved=choice.is_evolved,
     )
+    chosen = choice.chosen
     figures = chosen.train, chosen.validation
     learned = Learned(chosen.tree, settings.terminals, settings.fitness, *figures, provenance, rhythm)
     _write(output, to_text(learned) + "\n")

@@ -1,6 +1,6 @@
 """New documents that the visits of recrawl cycles reveal, and how soon each was found."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,8 @@ class Discovery:
     """Of those found while young: cycles from the first possible sighting to the visit."""
     young: float
     """Cycles after which a document is no news any more."""
+    by_page: FloatArray = field(default_factory=lambda: np.empty(0))
+    """What each page contributes to `worth` by the documents that it is the first to show; their mean is `worth`."""
 
     @property
     def coverage(self) -> float:
@@ -86,8 +88,16 @@ class Finder:
 
     def discovery(self, young: float) -> Discovery:
         counted = self.appeared >= self.warmup
-        delays = (self.found - self.appeared)[counted & (self.found >= 0)].astype(np.float64)
-        return Discovery(int(np.count_nonzero(counted)), delays[delays < young], young)
+        documents = int(np.count_nonzero(counted))
+        delay = np.where(counted & (self.found >= 0), self.found - self.appeared, np.inf)
+        worth = np.maximum(0.0, 1.0 - delay / young)
+        by_page = np.bincount(self._home(), worth, self.pages).astype(np.float64) * (self.pages / max(1, documents))
+        return Discovery(documents, delay[delay < young], young, by_page)
+
+    def _home(self) -> IntArray:
+        """Of every document the page that is the first to show it; of several the one with the lowest row."""
+        order = np.lexsort((self.page, self.first, self.document))
+        return self.page[order[np.unique(self.document[order], return_index=True)[1]]]
 
 
 class Greedy:

@@ -30,6 +30,8 @@ class Provenance:
     unique_evaluations: int = 0
     seconds: float = 0.0
     program: str = ""
+    evolved: bool = True
+    """False: a rule that people found, because nothing better beyond chance was evolved."""
 
 
 @dataclass(frozen=True, slots=True)

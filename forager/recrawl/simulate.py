@@ -4,13 +4,13 @@ Warm-up: every page is visited in the first cycles. Then in each cycle all pages
 histories of those pages alone go on (GP4C, "Fitness").
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from forager.measures.freshness import age, freshness
-from forager.measures.ranking import change_rate, ndcg
+from forager.measures.ranking import change_rate, discounts, ndcg
 from forager.recrawl.discovery import Discovery, Finder, Greedy
 from forager.recrawl.log import ChangeLog
 from forager.recrawl.policies import ScoreFunction, history_for
@@ -35,6 +35,8 @@ class Curves:
     top: FloatArray
     """ChangeRate of the best 1/5, 2/5 … 5/5 of the schedule, one row per cycle."""
     discovery: Discovery | None = None
+    by_page: FloatArray = field(default_factory=lambda: np.zeros((3, 0)))
+    """What each page contributes to ChangeRate, NDCG and freshness, a row each; the mean over the pages is the figure."""
 
 
 class Oracle:
@@ -80,6 +82,7 @@ def simulate(
     finder = Finder(log.documents, pages, warmup) if log.documents is not None else None
     rows: list[tuple[float, float, float, float]] = []
     tops: list[list[float]] = []
+    contributed, discount = np.zeros((3, pages)), discounts(k)
     everything = np.arange(pages)
     day, phase = clock_of(log)
     hub, inlinks = (EMPTY if known is None else known.astype(np.float64) for known in (log.hub, log.inlinks))
@@ -99,10 +102,18 @@ def simulate(
         if cycle >= warmup:
             fresh, old = freshness(outdated_at, cycle), age(outdated_at, cycle)
             rows.append((change_rate(changed), ndcg(changed, outdated), fresh, old))
+            contributed[2] += outdated_at > cycle
+            if len(chosen) and outdated:
+                contributed[0, chosen] += changed / len(chosen)
+                contributed[1, chosen] += (
+                    changed * discount[: len(chosen)] / discount[: min(len(chosen), outdated)].sum()
+                )
             tops.append([change_rate(changed[: max(1, k * part // 5)]) for part in range(1, 6)])
     table = np.array(rows).reshape(-1, 4)
+    contributed *= np.array([[pages], [pages], [1.0]]) / max(1, len(rows))
     discovery = None if finder is None else finder.discovery(young)
-    return Curves(table[:, 0], table[:, 1], table[:, 2], table[:, 3], np.array(tops).reshape(-1, 5), discovery)
+    top = np.array(tops).reshape(-1, 5)
+    return Curves(table[:, 0], table[:, 1], table[:, 2], table[:, 3], top, discovery, contributed)
 
 
 def best(scores: FloatArray, last: FloatArray, k: int) -> IntArray:

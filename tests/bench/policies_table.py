@@ -50,7 +50,8 @@ def read(arguments: argparse.Namespace) -> ChangeLog:
     if arguments.log == "hubs":
         return hub_worlds(arguments)[0]
     if arguments.log == "brdc":
-        return brdc_like(arguments.pages or (PAGES if arguments.full else 20_000), rhythm=arguments.rhythm)
+        pages = arguments.pages or (PAGES if arguments.full else 20_000)
+        return brdc_like(pages, seed=arguments.world, rhythm=arguments.rhythm)
     sys.path.insert(0, str(Path(__file__).parent.parent))
     if arguments.log in ("pages", "sections"):
         return recorded(arguments.log, arguments.world).shuffled(stream(0, "policies table"))

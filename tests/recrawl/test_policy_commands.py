@@ -32,8 +32,11 @@ def test_a_function_is_learned_written_and_compared(
     learn_small(log, function)
     result = json.loads(capsys.readouterr().out)
     assert list(result) == [
-        *("formula", "terminals", "fitness", "train", "validation", "evaluations", "unique_evaluations", "seconds")
+        *("formula", "terminals", "fitness", "train", "validation", "evaluations", "unique_evaluations", "seconds"),
+        *("evolved", "against_known_rule"),
     ]
+    assert list(result["against_known_rule"]) == ["rule", "function", "gain", "error"]
+    assert result["formula"] == result["against_known_rule"]["function" if result["evolved"] else "rule"]
     assert result["evaluations"] == 3 * 16
     assert result["unique_evaluations"] < result["evaluations"]
     assert json.loads(function.read_text())["formula"] == result["formula"]
@@ -47,6 +50,20 @@ def test_a_function_is_learned_written_and_compared(
     assert list(table["policies"][0]) == ["name", *figures]
     assert list(table["oracle"]) == figures
     assert table["oracle"]["freshness"] >= max(entry["freshness"] for entry in table["policies"])
+
+
+def test_learning_says_what_a_known_rule_is_kept_for(
+    log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    function = tmp_path / "function.json"
+    learn_small(log, function, generations=1, json=False)
+    told = capsys.readouterr().out
+    assert "a known rule: " in told  # one generation of 16 on 100 pages finds nothing that is better beyond chance
+    assert json.loads(function.read_text())["provenance"]["evolved"] is False
+    learn_small(log, function, generations=1, known_rules=False)
+    pure = json.loads(capsys.readouterr().out)
+    assert pure["evolved"] is True
+    assert "against_known_rule" not in pure
 
 
 def test_one_learns_from_the_past_and_judges_on_the_future(

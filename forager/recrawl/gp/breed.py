@@ -38,6 +38,11 @@ KNOWN_RULES: tuple[Tree, ...] = (
 """What people would try first; evolution may do better."""
 
 
+def known_rules(terminals: Sequence[str], settings: GPSettings) -> list[Tree]:
+    """The known rules that these terminals can spell, if they are wanted."""
+    return [tree for tree in KNOWN_RULES if terminals_of(tree) <= set(terminals)] if settings.known_rules else []
+
+
 def random_tree(rng: np.random.Generator, terminals: Sequence[str], deepest: int, full: bool, constants: float) -> Tree:
     """A tree of at most this depth; `full`: every leaf lies that deep, else branches may end early."""
     leaves = len(terminals) + len(CONSTANTS)
@@ -61,8 +66,7 @@ def ramped(rng: np.random.Generator, terminals: Sequence[str], settings: GPSetti
 
     It begins with the known rules that these terminals can spell, if they are wanted.
     """
-    rules = [tree for tree in KNOWN_RULES if terminals_of(tree) <= set(terminals)] if settings.known_rules else []
-    population: list[Tree] = rules[: settings.population // 2]
+    population = known_rules(terminals, settings)[: settings.population // 2]
     seen: set[Tree] = {canonical(tree) for tree in population}
     depths = range(min(2, settings.initial_depth), settings.initial_depth + 1)
     for number in range(settings.population - len(population)):

@@ -1,13 +1,17 @@
 """The fitness of a tree: simulate the crawl with it and measure (GP4C)."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from forager.recrawl.gp.grouped import GroupedSimulation, reads_states_only
 from forager.recrawl.gp.pagewise import PagewiseSimulation
 from forager.recrawl.gp.settings import GPSettings, Measure
 from forager.recrawl.gp.tree import Tree, terminals_of
 from forager.recrawl.log import ChangeLog
+from forager.recrawl.policies import Formula
 from forager.recrawl.rhythm import Rhythm
+from forager.recrawl.settings import RecrawlSettings
+from forager.recrawl.simulate import simulate
 from forager.recrawl.states import ALL, BASIC, EXTENDED, TRAILED
 
 MOST_TRAILED = 4_000_000
@@ -22,6 +26,14 @@ class Judge:
         self.log, self.settings, self.rhythm = log, settings, rhythm
         self._grouped: GroupedSimulation | None = None
         self._pagewise: PagewiseSimulation | None = None
+
+    def by_page(self, tree: Tree) -> NDArray[np.float64]:
+        """What each page contributes to the fitness of a tree; their mean is the fitness."""
+        wanted, young = RecrawlSettings(k=self.settings.k, warmup=self.settings.warmup), self.settings.young
+        curves = simulate(self.log, Formula.of(tree, self.rhythm), wanted, young=young)
+        if self.settings.fitness != "discovery":
+            return np.asarray(curves.by_page[_ROW[self.settings.fitness]])
+        return np.zeros(self.log.pages) if curves.discovery is None else curves.discovery.by_page
 
     def __call__(self, tree: Tree) -> float:
         """The fitness of a tree; higher is better."""

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from forager.chance import stream
 from forager.recrawl.gp import learning
+from forager.recrawl.gp.breed import known_rules
+from forager.recrawl.gp.careful import choose_carefully
 from forager.recrawl.gp.choose import Candidate, choose
 from forager.recrawl.gp.fitness import Judge, terminal_set
 from forager.recrawl.gp.parallel import measurers
@@ -36,12 +38,15 @@ def learn(
     processes: int = 1,
     rhythm: Rhythm = (),
 ) -> Candidate:
-    """All of GP4C in one call: evolve on some pages, validate on others, choose, shorten."""
+    """All of GP4C in one call: evolve on some pages, validate on others, choose, shorten, hold against known rules."""
     judges = {"train": Judge(train, settings, rhythm), "validation": Judge(validation, settings, rhythm)}
+    terminals = terminal_set(settings, train, rhythm)
     with measurers(judges, processes) as measure:
-        *_, done = learning.learning(measure["train"], terminal_set(settings, train, rhythm), settings, seed)
+        *_, done = learning.learning(measure["train"], terminals, settings, seed)
         best = choose(learning.candidates(done, measure["validation"]), settings.select)
-        return learning.shortened(best, measure["train"], measure["validation"])
+        best = learning.shortened(best, measure["train"], measure["validation"])
+        rules, by_page = known_rules(terminals, settings), judges["validation"].by_page
+        return choose_carefully(best, rules, measure["train"], measure["validation"], by_page).chosen
 
 
 def retrain(log: ChangeLog, current: Tree, settings: GPSettings, seed: int, processes: int = 1) -> Contest:

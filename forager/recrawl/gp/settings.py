@@ -47,7 +47,8 @@ class GPSettings:
     initial_depth: Count = 6
     """Ramped half-and-half makes trees of depth 2 to this; ours (Koza's habit)."""
     known_rules: bool = True
-    """Whether the first population holds the rules that people found, besides random trees; ours, the papers: no."""
+    """Whether the first population holds the rules that people found, besides random trees, and an evolved function is
+    taken only if it is better than the best of these beyond chance; ours, the papers: no."""
     constants: Share = 0.25
     """Share of constants among random leaves; ours."""
     k: Share = 0.05
