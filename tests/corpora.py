@@ -27,6 +27,7 @@ PINNED = {
     "mediacloud_metadata": "2.1.0",
     "newspaper4k": "0.9.6",
     "protego": "0.7.0",
+    "pywb": "2.10.0",
     "sqlalchemy": "1.4.54",
 }
 """Which source distributions we read, and in which version: the floors hold for these alone."""
@@ -128,6 +129,12 @@ def htmldate_pages() -> list[PageCase]:
 def documentation_site() -> Path:
     """The folder of a site of some 220 HTML pages, up to megabytes each: the documentation that SQLAlchemy ships."""
     return _unpacked("sqlalchemy") / "doc"
+
+
+@cache
+def archive_samples() -> Path:
+    """The folder of recordings by several tools, sound and broken, with their indices; fixtures of pywb."""
+    return _unpacked("pywb") / "sample_archive"
 
 
 def _expected_by_htmldate(module: ast.Module) -> dict[str, str]:

@@ -17,6 +17,9 @@ from forager.imports.sniffing import Format, sniff
 from forager.imports.tally import Tally
 from forager.world.tape.columns import Tape
 
+_ARC = b"filedesc://"
+"""How an ARC file begins."""
+
 Progress = Callable[[str, int, int], None]
 """Called now and then with what is being read, the bytes read so far and all bytes (0 if not known)."""
 
@@ -62,6 +65,7 @@ def import_files(
             if stream.trouble:
                 collector.tally.note("broken off", source.name, shown=stream.trouble)
         before += source.size
+    recordings.finish()
     if identity is None and not {Format.WARC.value, Format.WACZ.value} & formats.keys():
         collector.builder.identity = "text"
     return Imported(collector.tape(merge=not every_capture), collector.tally, formats)
@@ -75,6 +79,8 @@ def _refuse(stream: Stream, tally: Tally, *, alone: bool) -> None:
     name = stream.source.name
     if alone and not stream.head:
         raise InputError(f"{name}: is empty" + (f" ({stream.trouble})" if stream.trouble else ""))
+    if alone and stream.head.startswith(_ARC):
+        raise InputError(f"{name}: is an ARC file, the format before WARC; `warcio recompress` makes a WARC of it")
     if alone:
         raise InputError(
             f"{name}: is no WARC, WACZ, CDX, CDXJ, TimeMap or change log (url, time and changed or digest) as far as I see"

@@ -46,9 +46,11 @@ class WarcReader:
         self._settings, self._memo = settings or PagesSettings(), UrlMemo()
         self._shown: dict[Url, _Facts] = {}
         self._bodies: dict[str, _Facts] = {}
+        self._waiting: list[tuple[Url, Capture]] = []
+        """They repeat what no record before them showed; a file read later may."""
 
     def __repr__(self) -> str:
-        return f"<WarcReader {self._tally.records:,} captures, {len(self._bodies):,} bodies>"
+        return f"<WarcReader {self._tally.records:,} captures, {len(self._shown):,} pages>"
 
     def take(self, found: Capture | Broken) -> None:
         """Add one capture to the tape, or count why not."""
@@ -69,12 +71,25 @@ class WarcReader:
             what = "redirect" if response.outcome is Outcome.MOVED else "failed request"
             self._tally.left_out[what] += 1
 
+    def finish(self) -> None:
+        """All files were read: what still waits is shown by the body it repeats, or is broken."""
+        for url, found in self._waiting:
+            facts = self._bodies.get(found.digest)
+            if facts is None:
+                self._tally.note("repeats an unknown capture", str(found.place), shown=url)
+            else:
+                self._add(url, found, facts)
+        self._waiting.clear()
+
     def _show(self, url: Url, found: Capture) -> None:
         facts = self._known(url, found)
         if facts is None:
-            self._tally.note("repeats an unknown capture", str(found.place), shown=url)
+            self._waiting.append((url, found))
             return
         self._shown[url] = facts
+        self._add(url, found, facts)
+
+    def _add(self, url: Url, found: Capture, facts: _Facts) -> None:
         self._tally.records += 1
         self._builder.add(
             url,
@@ -93,12 +108,14 @@ class WarcReader:
         if found.response.outcome is Outcome.UNCHANGED:
             return self._shown.get(url)
         key = f"{found.digest} {url}"  # the same bytes may have other links under another URL
-        if found.repeats:
-            return self._bodies.get(key) or self._shown.get(url)
+        if found.repeats:  # of another URL, if this one never showed these bytes
+            return self._bodies.get(key) or self._bodies.get(found.digest) or self._shown.get(url)
         facts = self._bodies.get(key) if found.digest else None
         if facts is None:
             facts = self._read(url, found.response)
-            self._bodies[key] = facts
+            if found.digest:
+                self._bodies[key] = facts
+                self._bodies.setdefault(found.digest, facts)
         return facts
 
     def _read(self, url: Url, response: Response) -> _Facts:

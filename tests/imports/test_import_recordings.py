@@ -239,3 +239,27 @@ def test_a_file_written_by_warcio_is_read(tmp_path: Path) -> None:
     assert (found.tape.versions, found.tally.records) == (1, 2)
     assert found.tape.published[0] == MARCH_2 + 6 * 3600
     assert not found.tally.broken
+
+
+@pytest.mark.parametrize("order", ["after", "before"])
+def test_a_revisit_may_repeat_what_another_address_showed(tmp_path: Path, order: str) -> None:
+    """Crawlers that tell copies by their bytes alone write so, and so do we; the file with the body may be read later."""
+    writing = pytest.importorskip("warcio.warcwriter")
+    headers = pytest.importorskip("warcio.statusandheaders")
+    other = FLOOD.replace("http://", "https://")
+    head = headers.StatusAndHeaders("200 OK", [("Content-Type", "text/html")], protocol="HTTP/1.0")
+    body, dated = ARTICLE.format(text="First.").encode(), {"WARC-Date": "2026-03-02T07:00:00Z"}
+    with (tmp_path / "b.warc.gz").open("wb") as file:
+        writer = writing.WARCWriter(file, gzip=True)
+        first = writer.create_warc_record(
+            FLOOD, "response", payload=io.BytesIO(body), http_headers=head, warc_headers_dict=dated
+        )
+        writer.write_record(first)
+        digest = first.rec_headers.get_header("WARC-Payload-Digest")
+        again = writer.create_revisit_record(other, digest, FLOOD, "2026-03-02T07:00:00Z", http_headers=head)
+    with (tmp_path / ("c.warc.gz" if order == "after" else "a.warc.gz")).open("wb") as file:
+        writing.WARCWriter(file, gzip=True).write_record(again)
+    found = import_files(sources([str(tmp_path)]), origin="t")
+    assert (found.tape.versions, found.tally.records) == (2, 2)
+    assert found.tape.text_print[0] == found.tape.text_print[1] != 0
+    assert not found.tally.broken
