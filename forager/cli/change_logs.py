@@ -118,9 +118,11 @@ def cut(log: ChangeLog, text: str, option: str) -> int:
 def per_cycle(text: str, log: ChangeLog) -> float:
     """`--k`: `5%` or `0.05` of the pages; a number of 1 or more counts pages. As a share of the pages."""
     count = _number(text)
-    if count is not None and count.is_integer() and 1 < count <= log.pages:
-        return count / log.pages
-    return share(text, "--k")
+    if count is None or count < 1.0:
+        return share(text, "--k")
+    if not count.is_integer() or count > log.pages:
+        raise InputError(f"--k {text}: give a whole number of the {log.pages} pages, or a share such as 5%")
+    return count / log.pages
 
 
 def share(text: str, option: str) -> float:

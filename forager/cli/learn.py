@@ -26,7 +26,8 @@ from forager.cli.change_logs import (
     read_change_log,
 )
 from forager.cli.learn_view import Display, rivalry, told
-from forager.errors import InputError, OutputError
+from forager.cli.outputs import check_place, write_whole
+from forager.errors import InputError
 from forager.recrawl.formula import text_of
 from forager.recrawl.gp import breed, learning
 from forager.recrawl.gp.careful import Choice, choose_carefully
@@ -80,6 +81,7 @@ def learn(
 
     Ctrl-C ends the learning early and keeps the best function so far; --resume goes on from there.
     """
+    check_place(output)
     settings = GPSettings(
         terminals=picked(terminals, Terminals, "--terminals"),
         fitness=picked(fitness, Measure, "--fitness"),
@@ -97,6 +99,8 @@ def learn(
         world = world.span(0, cut(world, train_until, "--train-until"))
     if world.cycles <= warmup or world.pages < 2:
         raise InputError(f"{log}: {world.pages} pages and {world.cycles} cycles are too few to learn from")
+    if fitness != "discovery" and not world.changed.any():
+        raise InputError(f"{log}: no page changes in these {world.cycles} cycles; there is nothing to learn from")
     if fitness == "discovery" and world.documents is None:
         raise InputError("--fitness discovery needs a log that tells which page shows which document; see --documents")
     begun = time.monotonic()
@@ -150,7 +154,7 @@ def _learned(
     done = progress or learning.Progress()
     with suppress(KeyboardInterrupt):
         for done in learning.learning(measure, terminals, settings, seed, progress):
-            _write(checkpoint, learning.to_text(done, settings, source))
+            write_whole(checkpoint, learning.to_text(done, settings, source))
             display.show(done)
     display.end()
     if not done.best():
@@ -190,19 +194,9 @@ def _keep(
     chosen = choice.chosen
     figures = chosen.train, chosen.validation
     learned = Learned(chosen.tree, settings.terminals, settings.fitness, *figures, provenance, rhythm)
-    _write(output, to_text(learned) + "\n")
+    write_whole(output, to_text(learned) + "\n")
     if len(done.finished) == settings.seeds:
         checkpoint.unlink(missing_ok=True)
-
-
-def _write(path: Path, text: str) -> None:
-    """Write as a whole or not at all."""
-    try:
-        draft = path.with_name(path.name + ".tmp")
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(path)
-    except OSError as problem:
-        raise OutputError(f"{path}: cannot be written ({problem.strerror})") from problem
 
 
 def _read(path: Path) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.json
 import pyarrow.parquet
@@ -56,7 +57,7 @@ def log_of_table(table: pa.Table, path: Path, cycle: float | None) -> ChangeLog:
         return _log_of_stays(table, path, cycle)
     urls, page = _numbered(_column(table, path, *_PAGE))
     if any(name in table.column_names for name in _CYCLE):
-        moment = _whole(_column(table, path, *_CYCLE), path)
+        moment = _whole(table, path, *_CYCLE)
         grid = Cycles.counted(moment, cycle, str(path), len(urls))
         numbers = moment - moment.min(initial=moment[0] if len(moment) else 0)
     else:
@@ -77,8 +78,8 @@ def read_documents(path: Path, log: ChangeLog) -> Documents:
     kept = page >= 0
     if not kept.any():
         raise InputError(f"{path}: names no page of the change log")
-    first = _whole(_column(table, path, "first"), path)
-    last = _whole(_column(table, path, "last"), path) if "last" in table.column_names else np.full(len(first), _EVER)
+    first = _whole(table, path, "first")
+    last = _whole(table, path, "last") if "last" in table.column_names else np.full(len(first), _EVER)
     _, document = np.unique(_numbered(_column(table, path, "document", "doc"))[1][kept], return_inverse=True)
     return Documents(document.astype(np.int64), page[kept], first[kept], last[kept])
 
@@ -91,7 +92,10 @@ def read_matrix(path: Path, cycle: float | None) -> ChangeLog:
                 raise InputError(f"{path}: holds no array `changed`; it has {', '.join(content) or 'none'}")
             changed = content["changed"]
     except (OSError, ValueError, EOFError, AttributeError, zipfile.BadZipFile) as problem:
-        raise InputError(f"{path}: cannot be read as .npz ({problem})") from problem
+        reason = (
+            problem.strerror if isinstance(problem, OSError) and problem.strerror else "no archive of number arrays"
+        )
+        raise InputError(f"{path}: cannot be read as .npz ({reason})") from problem
     if changed.ndim != 2 or changed.dtype.kind not in "biuf":
         raise InputError(f"{path}: `changed` must be a matrix pages × cycles of 0 and 1, not {changed.shape}")
     if changed.dtype.kind != "b" and not np.isin(changed, (0, 1)).all():
@@ -135,33 +139,45 @@ def _column(table: pa.Table, path: Path, *names: str) -> pa.ChunkedArray:
 
 
 def _numbered(column: pa.ChunkedArray) -> tuple[list[str], IntArray]:
-    """The distinct values in order of first appearance, and the number of each row's."""
+    """The distinct values, sorted, so that the order of the rows does not matter; and the number of each row's."""
     try:
         encoded = column.cast(pa.string()).combine_chunks().dictionary_encode()
     except pa.ArrowException:
         raise InputError("the change log names pages in bytes that are no UTF-8 text; convert it") from None
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()
-    return encoded.dictionary.to_pylist(), encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    order = pc.sort_indices(encoded.dictionary).to_numpy()
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    return encoded.dictionary.take(order).to_pylist(), rank[encoded.indices.to_numpy(zero_copy_only=False)]
 
 
 def _seconds(column: pa.ChunkedArray, path: Path) -> NDArray[np.float64]:
     joined = column.combine_chunks()
-    found = moments(joined if isinstance(joined, pa.Array) else pa.concat_arrays(joined.chunks))
+    times = joined if isinstance(joined, pa.Array) else pa.concat_arrays(joined.chunks)
+    found = moments(times)
     wrong = np.flatnonzero(~np.isfinite(found))
     if len(wrong):
         shown = str(column[int(wrong[0])].as_py())[:40]
         raise InputError(
             f"{path}: times must be seconds since 1970 or ISO 8601, not {shown!r} (row {int(wrong[0]) + 1})"
         )
+    if pa.types.is_string(times.type):
+        dated = pc.match_substring_regex(times, r"^\s*(\d{4}-|\d{14}\s*$)").to_numpy(zero_copy_only=False)
+        if dated.any() and not dated.all():
+            one, other = (times[int(np.argmax(kind))].as_py()[:40] for kind in (~dated, dated))
+            raise InputError(f"{path}: times are partly seconds ({one}), partly dates ({other}); write all alike")
     return found
 
 
-def _whole(column: pa.ChunkedArray, path: Path) -> IntArray:
+def _whole(table: pa.Table, path: Path, *names: str) -> IntArray:
+    """A column of whole numbers; the first of these names that there is."""
+    column = _column(table, path, *names)
     try:
         return np.asarray(column.cast(pa.int64()).to_numpy())
     except pa.ArrowException as problem:
-        raise InputError(f"{path}: expected whole numbers ({str(problem).splitlines()[0]})") from problem
+        reason = str(problem).splitlines()[0]
+        raise InputError(f"{path}: {names[0]}: expected whole numbers ({reason})") from problem
 
 
 def _changes(table: pa.Table, path: Path, page: IntArray, moment: NDArray[np.generic]) -> NDArray[np.bool_]:
@@ -170,7 +186,7 @@ def _changes(table: pa.Table, path: Path, page: IntArray, moment: NDArray[np.gen
         column = _column(table, path, *_CHANGED)
         if pa.types.is_boolean(column.type):
             return np.asarray(column.to_numpy())
-        return np.asarray(_whole(column, path) != 0)
+        return np.asarray(_whole(table, path, *_CHANGED) != 0)
     _, digest = _numbered(_column(table, path, *_CHANGED, *_DIGEST))
     order = np.lexsort((np.arange(len(page)), moment, page))
     changed = np.zeros(len(page), dtype=np.bool_)

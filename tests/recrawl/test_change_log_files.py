@@ -51,6 +51,18 @@ def test_a_dense_matrix(tmp_path: Path) -> None:
     assert read_change_log(path).changed.tolist() == EXPECTED
 
 
+def test_the_order_of_the_rows_does_not_matter(tmp_path: Path) -> None:
+    rows = [f"p{page},{cycle},{int((page * cycle) % 3 == 1)}" for page in range(12) for cycle in range(5)]
+    logs = []
+    for number, order in enumerate((np.arange(60), np.random.default_rng(1).permutation(60))):
+        path = tmp_path / f"{number}.csv"
+        path.write_text("\n".join(["url,cycle,changed", *(rows[row] for row in order), rows[0]]))  # the first row twice
+        logs.append(read_change_log(path))
+    assert logs[0].urls == logs[1].urls
+    assert logs[0].changed.tolist() == logs[1].changed.tolist()
+    assert logs[0].changed.sum() == sum(int(row[-1]) for row in rows if ",0," not in row)
+
+
 def test_documents_join_by_url(tmp_path: Path) -> None:
     log, documents = tmp_path / "log.csv", tmp_path / "docs.csv"
     log.write_text("url,cycle,changed\na,0,0\na,1,1\nb,2,1\n")
@@ -67,10 +79,12 @@ def test_documents_join_by_url(tmp_path: Path) -> None:
     [
         ("log.csv", "url,changed\na,1\n", "no column cycle"),
         ("log.csv", "url,cycle\na,1\n", "no column changed"),
-        ("log.csv", "url,cycle,changed\na,one,1\n", "whole numbers"),
+        ("log.csv", "url,cycle,changed\na,one,1\n", "cycle: expected whole numbers"),
+        ("log.csv", "url,cycle,changed\na,1,yes\n", "changed: expected whole numbers"),
+        ("log.csv", "url,time,changed\na,3,1\nb,2022-01-01,1\n", "partly seconds (3), partly dates (2022-01-01)"),
         ("log.csv", "url,time,changed\na,yesterday,1\n", "ISO 8601"),
         ("log.csv", "", "cannot be read"),
-        ("log.npz", "not a zip", "cannot be read"),
+        ("log.npz", "not a zip", "no archive of number arrays"),
         ("log.parquet", "not parquet", "cannot be read"),
         ("log.jsonl", "{", "cannot be read"),
     ],

@@ -1,5 +1,9 @@
 """Genetic programming: trees, breeding, the whole evolution, and the choice at the end."""
 
+import multiprocessing
+import os
+import signal
+
 import numpy as np
 import pytest
 
@@ -96,6 +100,18 @@ def test_the_number_of_processes_changes_nothing() -> None:
         with measurers(judges, processes) as measure:
             results.append(list(learning.learning(measure["train"], BASIC, SMALL, 5)))
     assert results[0] == results[1]
+
+
+def test_processes_that_measure_leave_ctrl_c_to_the_one_that_started_them() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with measurers({"train": Judge(log_of(1), SMALL)}, 2) as measure:
+        assert signal.getsignal(signal.SIGINT) is before
+        children = set(multiprocessing.active_children())
+        for child in children:  # while they load, too
+            assert child.pid is not None
+            os.kill(child.pid, signal.SIGINT)
+        assert measure["train"]([("t",)]) == [Judge(log_of(1), SMALL)(("t",))]
+        assert set(multiprocessing.active_children()) == children  # nobody died and was replaced
 
 
 def test_learning_goes_on_from_a_checkpoint_as_if_it_had_not_stopped() -> None:

@@ -145,6 +145,14 @@ def test_wrong_options_are_told_in_one_line(
         learn_small(log, tmp_path / "f.json", **options)
 
 
+def test_a_log_without_any_change_teaches_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "log.npz"
+    np.savez(path, changed=np.zeros((30, 9), dtype=np.bool_))
+    with pytest.raises(InputError, match="no page changes in these 9 cycles"):
+        learn_small(path, tmp_path / "f.json")
+    compare_policies(path, ["nad"], folds=2)  # every copy stays current, whatever is visited
+
+
 @pytest.mark.parametrize("policy", ["missing.json", "t *", "naad"])
 def test_a_policy_that_is_neither_name_formula_nor_file_is_told(log: Path, policy: str) -> None:
     with pytest.raises(InputError):

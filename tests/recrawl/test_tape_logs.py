@@ -73,10 +73,10 @@ def test_a_stays_table_is_a_discovery_log(tmp_path: Path) -> None:
     path.write_text(
         "url,target,first_time,last_time\n"
         "h,a,2022-01-01T00:00:00Z,2022-01-01T03:00:00Z\nh,b,2022-01-01T02:00:00Z,2022-01-01T02:00:00Z\n"
-        "g,a,2022-01-01T01:00:00Z,2022-01-01T05:00:00Z\nh,a,2022-01-01T05:00:00Z,2022-01-01T05:00:00Z\n"
+        "i,a,2022-01-01T01:00:00Z,2022-01-01T05:00:00Z\nh,a,2022-01-01T05:00:00Z,2022-01-01T05:00:00Z\n"
     )
     log = read_change_log(path, cycle="1h")
-    assert log.urls == ("h", "g")
+    assert log.urls == ("h", "i")
     assert np.argwhere(log.changed).tolist() == [[0, 2], [1, 1]]  # a is not new to h when it comes back in hour 5
     assert log.documents is not None
     assert log.documents.first.tolist() == [0, 2, 1, 5]
@@ -131,6 +131,7 @@ def test_a_span_is_a_log_of_its_own() -> None:
 
 def test_a_budget_is_a_share_or_a_number_of_pages() -> None:
     log = ChangeLog(np.zeros((130, 4), dtype=bool))
-    assert [per_cycle(text, log) for text in ("5%", "0.05", "6", "1")] == [0.05, 0.05, 6 / 130, 1.0]
-    with pytest.raises(InputError, match="--k 200"):
-        per_cycle("200", log)
+    assert [per_cycle(text, log) for text in ("5%", "0.05", "6", "1", "100%")] == [0.05, 0.05, 6 / 130, 1 / 130, 1.0]
+    for wrong, advice in (("200", "of the 130 pages"), ("1.5", "whole number"), ("0", "a share"), ("nan", "a share")):
+        with pytest.raises(InputError, match=f"--k {wrong}: .*{advice}"):
+            per_cycle(wrong, log)

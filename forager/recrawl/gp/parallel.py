@@ -14,7 +14,6 @@ _judges: dict[str, Judge] = {}
 
 
 def _begin(judges: dict[str, Judge]) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the main process, which ends the workers
     _judges.update(judges)
 
 
@@ -29,7 +28,9 @@ def measurers(judges: dict[str, Judge], processes: int) -> Iterator[dict[str, Me
     if processes <= 1:
         yield {name: _measurer_here(judge) for name, judge in judges.items()}
         return
-    with multiprocessing.get_context("spawn").Pool(processes, _begin, (judges,)) as pool:
+    with _deaf_to_ctrl_c():
+        workers = multiprocessing.get_context("spawn").Pool(processes, _begin, (judges,))
+    with workers as pool:
 
         def measurer(name: str) -> Measurer:
             def measure(trees: Sequence[Tree]) -> list[float]:
@@ -38,6 +39,16 @@ def measurers(judges: dict[str, Judge], processes: int) -> Iterator[dict[str, Me
             return measure
 
         yield {name: measurer(name) for name in judges}
+
+
+@contextmanager
+def _deaf_to_ctrl_c() -> Iterator[None]:
+    """Processes started meanwhile never hear Ctrl-C, not even while they load: it is for this one, which ends them."""
+    heard = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, heard)
 
 
 def _measurer_here(judge: Judge) -> Measurer:
