@@ -17,9 +17,9 @@ from rich.table import Table
 from forager.chance import stream
 from forager.cli.fleets_report import write_report
 from forager.cli.options import Config, Json, Quiet, Set
-from forager.cli.replay import tape_facts
+from forager.cli.outputs import check_place
 from forager.cli.tapes import budget as per_hour
-from forager.cli.tapes import seeds_of, settings_for, tape_folder, usual_budget
+from forager.cli.tapes import seeds_of, settings_for, tape_facts, tape_folder, usual_budget
 from forager.foragers.settings import ForagerKind
 from forager.measures.graph import GraphFigures, graph_figures
 from forager.settings import Settings
@@ -62,6 +62,7 @@ def compare_fleets(
     json: Json = False,
 ) -> None:
     """Compare kinds of fleets on a recording: what they find, how soon, at what cost."""
+    check_place(output)
     settings = settings_for(config, set_ or (), preset)
     kinds = list(dict.fromkeys(kind or list(ForagerKind)))
     try:

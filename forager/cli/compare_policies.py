@@ -21,6 +21,7 @@ from forager.cli.change_logs import (
     per_cycle,
     read_change_log,
 )
+from forager.cli.outputs import check_place
 from forager.cli.policies_report import write_report
 from forager.errors import InputError
 from forager.recrawl.comparison import Judged, MakeScore, compare, victories
@@ -54,6 +55,7 @@ def compare_policies(
     output: Annotated[Path | None, typer.Option("-O", "--output", help="Also write a report with plots, HTML.")] = None,
 ) -> None:
     """Compare recrawl policies on a change log; the oracle, which knows what changed, is always included."""
+    check_place(output)
     world = read_change_log(log, cycle=cycle, documents=documents, pages=pages, change=change, settled=settled)
     settings = RecrawlSettings(k=per_cycle(k, world), warmup=warmup, breadth=breadth)
     chosen = [(name, maker(name, settings)) for name in dict.fromkeys(policy or NAMES)]

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from forager.cli.edge_files import Impacts, read_edges, read_impacts, read_overlap, read_pages
+from forager.cli.outputs import check_place
 from forager.cli.rankings import Comparison, Question, compare, interval
 from forager.cli.rankings_report import write_report
 from forager.errors import InputError
@@ -45,6 +46,7 @@ def compare_rankings(
     output: Annotated[Path | None, typer.Option("-O", "--output", help="Also write a report with plots, HTML.")] = None,
 ) -> None:
     """Compare rankings of the frontier by the impact of the first pages, relative to the ideal order."""
+    check_place(output)
     chosen = _chosen(methods, anchors is not None and queries is not None)
     question, draw = _question(edges, impact, frontier, _share(split), anchors, queries)
     walk = WalkSettings(gamma=gamma)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import plotly.graph_objects as go
 
-from forager.errors import OutputError
+from forager.cli.outputs import write_whole
 from forager.measures.graph import GraphFigures
 from forager.simulation.compare import FIGURES, Row
 from forager.world.tape.columns import Tape
@@ -21,10 +21,7 @@ _CURVES = (("efficiency", "New documents per download (3 h windows)"), ("freshne
 
 def write_report(path: Path, tape: Tape, graphs: Sequence[GraphFigures], rows: Sequence[Row]) -> None:
     """Write the report to a file."""
-    try:
-        path.write_text(report(tape, graphs, rows), encoding="utf-8")
-    except OSError as problem:
-        raise OutputError(f"{path}: cannot be written ({problem.strerror})") from problem
+    write_whole(path, report(tape, graphs, rows))
 
 
 def report(tape: Tape, graphs: Sequence[GraphFigures], rows: Sequence[Row]) -> str:

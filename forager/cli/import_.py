@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from forager.cli.options import Json, Quiet
-from forager.cli.tapes import compiled
+from forager.cli.tapes import compiled, tape_facts
 from forager.errors import InputError, OutputError
 from forager.imports.files import Imported, import_files
 from forager.imports.opening import sources
@@ -129,12 +129,7 @@ def _facts(imported: Imported, output: Path, seconds: float) -> dict[str, object
     tape, tally = imported.tape, imported.tally
     return {
         "tape": str(output),
-        "pages": tape.pages,
-        "versions": tape.versions,
-        "links": int(tape.links.size),
-        "start": tape.start,
-        "end": tape.end,
-        "identity": tape.identity,
+        **tape_facts(tape),
         "records": tally.records,
         "formats": dict(imported.formats),
         "left_out": _counted(tally.left_out),

@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 
 from forager.cli.options import Config, Json, Quiet, Set, loaded
+from forager.cli.outputs import whole
 from forager.engine.texts import read_texts
-from forager.errors import InputError, OutputError
+from forager.errors import InputError
 from forager.foragers.states import LONGEST_TEXT, States
 
 _SHOW_EVERY = 1.0
@@ -40,10 +41,8 @@ def learn_states(
         )
     _say(f"{len(texts)} texts read; learning {settings.dimension} clusters", quiet)
     states = States(settings).train(texts, _read(general, limit, quiet) if general else ())
-    try:
-        output.write_bytes(states.save())
-    except OSError as trouble:
-        raise OutputError(f"{output}: cannot be written ({trouble.strerror})") from None
+    with whole(output) as draft:
+        draft.write_bytes(states.save())
     result = {
         "texts": len(texts),
         "clusters": settings.dimension,

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import plotly.graph_objects as go
 
-from forager.errors import OutputError
+from forager.cli.outputs import write_whole
 from forager.recrawl.archive_judge import THRESHOLDS, Quality, judge_window
 from forager.recrawl.comparison import Figure, Judged, victories
 from forager.recrawl.log import ChangeLog
@@ -28,10 +28,7 @@ _BOUGHT = "In each cycle {:.2%} of them are visited; ± is half the 95% interval
 
 def write_report(path: Path, name: str, log: ChangeLog, judged: Sequence[Judged], k: float) -> None:
     """Write the report to a file; `k` is the share of the pages visited per cycle."""
-    try:
-        path.write_text(report(name, log, judged, k), encoding="utf-8")
-    except OSError as problem:
-        raise OutputError(f"{path}: cannot be written ({problem.strerror})") from problem
+    write_whole(path, report(name, log, judged, k))
 
 
 def report(name: str, log: ChangeLog, judged: Sequence[Judged], k: float) -> str:

@@ -12,7 +12,8 @@ import typer
 
 from forager.chance import stream
 from forager.cli.edge_files import read_edges, read_impacts, read_overlap, read_pages
-from forager.errors import InputError, OutputError
+from forager.cli.outputs import check_place, whole
+from forager.errors import InputError
 from forager.frontier import methods
 from forager.frontier.edges import EdgeList
 from forager.frontier.graph import Graph
@@ -38,6 +39,7 @@ def rank(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")] = False,
 ) -> None:
     """Rank the frontier of a link graph: pages that are linked but not downloaded, best first."""
+    check_place(output)
     settings = RankingSettings(
         walk=WalkSettings(alpha=alpha, gamma=gamma, omega=omega), learned=LearnedSettings(regression=regression)
     )
@@ -81,13 +83,8 @@ def _evidence(
 
 def _write(output: Path, pages: EdgeList, ranking: Ranking, order: list[int]) -> None:
     """Write the ranking row by row; the file appears under its name when it is complete."""
-    part = output.with_name(output.name + ".part")
-    try:
-        with part.open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file).writerows(_rows(pages, ranking, order))
-        part.replace(output)
-    except OSError as error:
-        raise OutputError(f"{output}: cannot be written: {error.strerror}") from error
+    with whole(output) as draft, draft.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(_rows(pages, ranking, order))
 
 
 def _rows(pages: EdgeList, ranking: Ranking, order: list[int]) -> Iterator[tuple[object, ...]]:

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import plotly.graph_objects as go
 
+from forager.cli.outputs import write_whole
 from forager.cli.rankings import CURVE, Comparison, Judged, interval
-from forager.errors import OutputError
 from forager.measures.impact import SHARES
 
 _STYLE = (
@@ -19,10 +19,7 @@ _STYLE = (
 
 def write_report(path: Path, comparison: Comparison, title: str) -> None:
     """Write the report to a file."""
-    try:
-        path.write_text(report(comparison, title), encoding="utf-8")
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {error.strerror}") from error
+    write_whole(path, report(comparison, title))
 
 
 def report(comparison: Comparison, title: str) -> str:

@@ -15,7 +15,7 @@ from forager.cli.replay_stories import ReplayedStories, stories_writer
 from forager.cli.replay_view import play_watched
 from forager.cli.seeds import check_seeds, read_seeds
 from forager.cli.tapes import budget as per_hour
-from forager.cli.tapes import seeds_of, settings_for, tape_folder, usual_budget
+from forager.cli.tapes import seeds_of, settings_for, tape_facts, tape_folder, usual_budget
 from forager.cli.view import moment, span
 from forager.dashboard.chronicle import Chronicle
 from forager.engine.journal import Journal, JournalFile
@@ -121,19 +121,6 @@ def _facts(summary: Summary, run: Replay, tape: Tape, figures: Figures) -> dict[
         "budget": {"fleet": run.account.downloads[0], "recrawl": run.account.downloads[1]},
         "tape": tape_facts(tape),
         "replay": {name: _plain(figure(figures)) for name, figure in FIGURES.items()},
-    }
-
-
-def tape_facts(tape: Tape) -> dict[str, Any]:
-    """What a tape holds, as plain values."""
-    return {
-        "origin": tape.origin,
-        "pages": tape.pages,
-        "versions": tape.versions,
-        "links": int(tape.links.size),
-        "start": tape.start,
-        "end": tape.end,
-        "identity": tape.identity,
     }
 
 

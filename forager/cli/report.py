@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from forager.errors import OutputError
+from forager.cli.outputs import write_whole
 from forager.reports.account import read_account
 from forager.reports.report import report as page
 from forager.store.reader import SqliteReader
@@ -23,10 +23,7 @@ def report(
 def write_report(run: Path, output: Path) -> int:
     """Write the report of a run; its size in bytes."""
     text = asyncio.run(_read(run, run.resolve().name))
-    try:
-        output.write_text(text, encoding="utf-8")
-    except OSError as problem:
-        raise OutputError(f"{output}: cannot be written ({problem.strerror}); choose another file with -O") from None
+    write_whole(output, text)
     return len(text.encode())
 
 

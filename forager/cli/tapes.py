@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import typer
 import yaml
@@ -44,6 +45,19 @@ def compiled(run_dir: Path, identity: str = "url") -> Tape:
     except SettingsError:  # written by another release; its usual settings will do
         states = None
     return asyncio.run(tape_of_run(run_dir, identity=identity, states=states))
+
+
+def tape_facts(tape: Tape) -> dict[str, Any]:
+    """What a tape holds, as plain values."""
+    return {
+        "origin": tape.origin,
+        "pages": tape.pages,
+        "versions": tape.versions,
+        "links": int(tape.links.size),
+        "start": tape.start,
+        "end": tape.end,
+        "identity": tape.identity,
+    }
 
 
 def budget(text: str) -> float:

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from forager.cli.options import Config, Json, Quiet, Set, TimeLimit, time_given
+from forager.cli.outputs import check_place, write_whole
 from forager.cli.tapes import budget as per_hour
 from forager.cli.tapes import settings_for, tape_folder, usual_budget
 from forager.cli.tune_view import Progress, machine_readable, say
@@ -111,8 +112,7 @@ def _check_outputs(outputs: list[Path]) -> None:
     for path in outputs:
         if path.suffix not in SUFFIXES:
             raise OutputError(f"{path}: give a name that ends in .yaml (settings) or .html (report)")
-        if path.is_dir() or not path.absolute().parent.is_dir() or not os.access(path.absolute().parent, os.W_OK):
-            raise OutputError(f"{path}: cannot be written: no such folder, or no right to write there")
+        check_place(path)
 
 
 @contextmanager
@@ -133,9 +133,4 @@ def _write(outputs: list[Path], outcome: Outcome, now: float) -> None:
 
     for path in outputs:
         text = report(outcome, now) if path.suffix == ".html" else tuned_yaml(outcome, now)
-        try:
-            draft = path.with_name(path.name + ".tmp")
-            draft.write_text(text, encoding="utf-8")
-            draft.replace(path)
-        except OSError as problem:
-            raise OutputError(f"{path}: cannot be written ({problem.strerror})") from problem
+        write_whole(path, text)

@@ -1,21 +1,20 @@
 """A run directory becomes a tape: what the crawl saw, when it saw it. URLs keep their numbers."""
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from math import nan
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from forager.errors import InputError
 from forager.foragers.settings import StateSettings
 from forager.foragers.states import States, document
+from forager.imports.facts import Facts
 from forager.imports.stating import Stating
 from forager.store.protocol import Counts, Version, VersionId, Visit
 from forager.store.reader import SqliteReader
-from forager.terms import Kind, Outcome, Url, UrlId
+from forager.terms import Outcome, Url, UrlId
 from forager.world.tape.build import TapeBuilder
 from forager.world.tape.columns import Tape
 
@@ -28,18 +27,6 @@ class Crawled(Protocol):
     async def recall(self, name: str) -> bytes | None: ...
     async def version(self, version: VersionId) -> tuple[UrlId, float, Version]: ...
     def visits(self) -> AsyncIterator[Visit]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class _Facts:
-    """What a tape keeps of a version."""
-
-    digest: int
-    text_print: int
-    published: float
-    kind: Kind
-    links: NDArray[np.int32]
-    state_row: int
 
 
 async def tape_of_run(directory: Path, *, identity: str = "url", states: StateSettings | None = None) -> Tape:
@@ -66,8 +53,8 @@ class _Compiling:
 
     def __init__(self, store: Crawled, builder: TapeBuilder, stating: Stating) -> None:
         self._store, self._builder, self._stating = store, builder, stating
-        self._versions: dict[tuple[UrlId, float], _Facts] = {}
-        self._shown: dict[UrlId, _Facts] = {}
+        self._versions: dict[tuple[UrlId, float], Facts] = {}
+        self._shown: dict[UrlId, Facts] = {}
         self._gone: set[UrlId] = set()
 
     async def run(self) -> Tape:
@@ -84,11 +71,11 @@ class _Compiling:
             self._take(visit)
         return self._builder.finish(start=first, end=last, states=self._stating.finish())
 
-    def _facts(self, version: Version) -> _Facts:
+    def _facts(self, version: Version) -> Facts:
         published = nan if version.published is None else version.published.time
         links = np.asarray(version.links, np.int32)
         row = self._stating.row(document(version.title, version.text))
-        return _Facts(version.byte_print, version.text_print, published, version.kind, links, row)
+        return Facts(version.byte_print, version.text_print, published, version.kind, links, row)
 
     def _take(self, visit: Visit) -> None:
         if visit.outcome is Outcome.GONE:
@@ -103,17 +90,7 @@ class _Compiling:
                 self._add(visit, facts)
             self._gone.discard(visit.id)
 
-    def _add(self, visit: Visit, facts: _Facts) -> None:
+    def _add(self, visit: Visit, facts: Facts) -> None:
         """Add what the page showed at a visit: something new, or again what it had shown before it was gone."""
         self._shown[visit.id] = facts
-        self._builder.add(
-            self._store.url(visit.id),
-            visit.at,
-            digest=facts.digest,
-            text_print=facts.text_print,
-            published=facts.published,
-            link_ids=facts.links.tolist(),
-            kind=facts.kind,
-            seconds=visit.seconds,
-            state_row=facts.state_row,
-        )
+        facts.add_to(self._builder, self._store.url(visit.id), visit.at, visit.seconds)

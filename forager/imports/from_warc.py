@@ -4,20 +4,19 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from forager.foragers.states import document
 from forager.imports.captures import Collector
+from forager.imports.facts import Facts
 from forager.imports.opening import Stream
 from forager.imports.sniffing import Format
 from forager.pages.reader import read
 from forager.pages.settings import PagesSettings
 from forager.pages.urls import UrlMemo, canonical
-from forager.terms import Kind, Outcome, Response, Url
+from forager.terms import Outcome, Response, Url
 from forager.world.warc.capturing import Capture, captures
 from forager.world.warc.reading import Broken
 from forager.world.warc.wacz import unpack
@@ -26,26 +25,14 @@ _TOLD = 1_000
 """Progress is told after so many captures."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Facts:
-    """What a tape keeps of a page."""
-
-    digest: int
-    text_print: int
-    published: float
-    kind: Kind
-    links: NDArray[np.int32]
-    state_row: int
-
-
 class WarcReader:
     """Takes the captures of recordings; a body that was recorded once is read once."""
 
     def __init__(self, collector: Collector, settings: PagesSettings | None = None) -> None:
         self._builder, self._tally, self._stating = collector.builder, collector.tally, collector.stating
         self._settings, self._memo = settings or PagesSettings(), UrlMemo()
-        self._shown: dict[Url, _Facts] = {}
-        self._bodies: dict[str, _Facts] = {}
+        self._shown: dict[Url, Facts] = {}
+        self._bodies: dict[str, Facts] = {}
         self._waiting: list[tuple[Url, Capture]] = []
         """They repeat what no record before them showed; a file read later may."""
 
@@ -89,21 +76,11 @@ class WarcReader:
         self._shown[url] = facts
         self._add(url, found, facts)
 
-    def _add(self, url: Url, found: Capture, facts: _Facts) -> None:
+    def _add(self, url: Url, found: Capture, facts: Facts) -> None:
         self._tally.records += 1
-        self._builder.add(
-            url,
-            found.response.asked,
-            digest=facts.digest,
-            text_print=facts.text_print,
-            published=facts.published,
-            link_ids=facts.links.tolist(),
-            kind=facts.kind,
-            seconds=_took(found),
-            state_row=facts.state_row,
-        )
+        facts.add_to(self._builder, url, found.response.asked, _took(found))
 
-    def _known(self, url: Url, found: Capture) -> _Facts | None:
+    def _known(self, url: Url, found: Capture) -> Facts | None:
         """What the capture shows; None if its body cannot be found."""
         if found.response.outcome is Outcome.UNCHANGED:
             return self._shown.get(url)
@@ -118,11 +95,11 @@ class WarcReader:
                 self._bodies.setdefault(found.digest, facts)
         return facts
 
-    def _read(self, url: Url, response: Response) -> _Facts:
+    def _read(self, url: Url, response: Response) -> Facts:
         page = read(response, memo=self._memo, settings=self._settings)
         published = page.published
         links = self._builder.numbers(link.url for link in page.links)
-        return _Facts(
+        return Facts(
             page.byte_print,
             page.text_print,
             np.nan if published is None else published.time,

@@ -1,0 +1,34 @@
+"""Files that commands write at their end: looked after before the work begins, written as a whole or not at all."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from forager.errors import OutputError
+
+
+def check_place(path: Path | None) -> None:
+    """Find out before hours of work what cannot be written."""
+    if path is None:
+        return
+    folder = path.absolute().parent
+    if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise OutputError(f"{path}: cannot be written: no such folder, or no right to write there")
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """A draft to write to, which takes the place of the file when it is complete."""
+    draft = path.with_name(path.name + ".tmp")
+    try:
+        yield draft
+        draft.replace(path)
+    except OSError as problem:
+        raise OutputError(f"{path}: cannot be written ({problem.strerror})") from problem
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file."""
+    with whole(path) as draft:
+        draft.write_text(text, encoding="utf-8")
