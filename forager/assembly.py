@@ -25,7 +25,7 @@ from forager.engine.remembering import (
     save_history,
     save_schedule,
 )
-from forager.engine.scheduling import Hosts, make_scheduler
+from forager.engine.scheduling import make_scheduler
 from forager.engine.telling import Teller
 from forager.engine.texts import read_texts
 from forager.errors import SettingsError
@@ -161,7 +161,7 @@ async def make_crawl(
         settings.recrawl,
         known=lambda: np.arange(store.counts().known, dtype=np.int64),
         shared_until=world.shared_until,
-        groups=Hosts(store).of_all,
+        groups=store.hosts,
     )
     await restore_history(scheduler.watch, store)
     return Crawl(
@@ -196,8 +196,7 @@ async def make_crawl(
 
 async def _scope(settings: Settings, store: Store, seeds: Sequence[Url]) -> Scope:
     """What belongs to the crawl, with what has entered and was learned of it before."""
-    scope, ground = Scope(seeds, settings.scope), await store.recall("ground")
-    scope.enter_all(store.urls())
+    scope, ground = Scope(seeds, settings.scope, store.urls_of), await store.recall("ground")
     if ground is not None:
         scope.ground.load(ground)
     return scope
@@ -227,10 +226,11 @@ def _retraining(settings: Settings, clock: Clock, scheduler: Scheduler, lessons:
     """Who learns better score functions beside the crawl; None if the policy stays as it is set."""
     if not settings.recrawl.retrain.enabled:
         return None
-    from forager.engine.retraining import Retraining, apart, at_once
+    from forager.engine.retraining import Retraining, apart, at_once, foretelling
 
     teach = at_once if isinstance(clock, LoopClock) else apart
-    return Retraining(scheduler, settings.recrawl, settings.seed, lessons, teach)
+    by = foretelling(settings.forager)
+    return Retraining(scheduler, settings.recrawl, settings.seed, lessons, teach, by=by)
 
 
 async def _focus(settings: Settings, store: Store) -> "Focus | None":

@@ -9,14 +9,12 @@ from forager.engine.settings import CrawlSettings
 from forager.foragers.kernels import best
 from forager.foragers.shared import Shared
 from forager.foragers.thrift import Thrift
-from forager.pages.urls import host
 from forager.recrawl.choosing import Surroundings
 from forager.recrawl.policies import Hacs, history_for
 from forager.recrawl.scheduler import Policy, Scheduler
 from forager.recrawl.settings import RecrawlSettings
 from forager.recrawl.visit_log import VisitLog
 from forager.recrawl.watching import Watch
-from forager.store.protocol import Store
 
 IntArray = NDArray[np.int64]
 NOWHERE: IntArray = np.empty(0, dtype=np.int64)
@@ -55,27 +53,3 @@ def make_scheduler(
     )
     shared.watcher = scheduler
     return scheduler
-
-
-class Hosts:
-    """The hosts of all known pages as numbers; each page is looked at once."""
-
-    def __init__(self, store: Store) -> None:
-        self.store = store
-        self._numbers: dict[str, int] = {}
-        self._host = np.empty(1024, dtype=np.int64)
-        self._size = 0
-
-    def __repr__(self) -> str:
-        return f"<Hosts {len(self._numbers)} of {self._size} pages>"
-
-    def of_all(self) -> IntArray:
-        """The number of the host of every known page."""
-        known = self.store.counts().known
-        if known > len(self._host):
-            self._host = np.resize(self._host, max(known, 2 * len(self._host)))
-        numbers = self._numbers
-        for id, url in enumerate(self.store.urls(self._size), self._size):
-            self._host[id] = numbers.setdefault(host(url), len(numbers))
-        self._size = known
-        return self._host[:known]

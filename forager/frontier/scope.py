@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 from forager.errors import SettingsError
@@ -22,8 +22,12 @@ _FEED_LIKE = re.compile(r"(?:feed|rss|atom|sitemap)[^/]*\.(?:json|gz)$", re.IGNO
 class Scope:
     """Answers whether a URL may enter the crawl, and counts what did."""
 
-    def __init__(self, seeds: Iterable[Url], settings: ScopeSettings) -> None:
+    def __init__(
+        self, seeds: Iterable[Url], settings: ScopeSettings, before: Callable[[str], Iterable[Url]] | None = None
+    ) -> None:
+        """`before`: which URLs of a host had entered before. It is asked once for each host, when one of its URLs comes."""
         self.settings = settings
+        self._before, self._counted = before, set[str]()
         self.sites = {site(url) for url in seeds}
         self._allow, self._deny = _pattern("allow", settings.allow), _pattern("deny", settings.deny)
         self._folders: Counter[str] = Counter()
@@ -36,7 +40,8 @@ class Scope:
         """Why the URL must stay out, in a few words; empty if it may enter. `announced`: by a feed or sitemap."""
         if self._deny and self._deny.search(url):
             return "denied by scope.deny"
-        if _site_of_host(host(url)) not in self.sites and not (self._allow and self._allow.search(url)):
+        name = host(url)
+        if _site_of_host(name) not in self.sites and not (self._allow and self._allow.search(url)):
             return "another site"
         path, _, query = url.partition("?")
         if depth > self.settings.max_depth:
@@ -50,18 +55,22 @@ class Scope:
             return "a trap: too many query parameters"
         if not announced and self.ground.is_barren(url):
             return "a trap: many pages in this place, no document"
+        self._count(name)
         folder = _folder(url)
         if self._folders[folder] >= self.settings.max_per_folder and not self.ground.is_fertile(f"{folder}/"):
             return "a trap: too many URLs in one folder"
         return ""
 
     def enter(self, url: Url) -> None:
-        """Note that a new URL was taken in."""
+        """Note that a new URL was taken in, before it is known to those who are asked what had entered."""
+        self._count(host(url))
         self._folders[_folder(url)] += 1
 
-    def enter_all(self, urls: Iterable[Url]) -> None:
-        """Note that many were."""
-        self._folders.update(map(_folder, urls))
+    def _count(self, name: str) -> None:
+        """See that what had entered of a host is counted."""
+        if self._before is not None and name not in self._counted:
+            self._counted.add(name)
+            self._folders.update(map(_folder, self._before(name)))
 
 
 @lru_cache(maxsize=4096)

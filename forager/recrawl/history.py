@@ -164,9 +164,9 @@ class History:
         """Take up what `columns` gave; intervals of visits made without a trail are lost."""
         pages = np.asarray(columns["pages"], dtype=np.int64)
         self.grow(int(columns["size"]))
-        self._counts[:, pages] = columns["counts"]
-        self._times[:, pages] = columns["times"]
-        self._sums[:, pages] = columns["sums"]
+        for name, table in (("counts", self._counts), ("times", self._times), ("sums", self._sums)):
+            for row, values in zip(table, columns[name], strict=True):  # by far faster than all rows at once
+                row[pages] = values
         if self.trail is not None:
             if "trail_page" in columns:
                 self.trail.restore(columns)

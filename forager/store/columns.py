@@ -7,6 +7,7 @@ import math
 from array import array
 
 from forager.store.protocol import Found, Known, VersionId, Visit
+from forager.store.texts import Texts
 from forager.terms import Channel, Kind, Url, UrlId, Validators
 
 CHANNELS = tuple(Channel)
@@ -30,8 +31,8 @@ class Columns:
         """The number of the last visit, counted over all URLs from 1; 0 if there was none."""
         self.version = array("i")
         self.byte_print, self.text_print = array("Q"), array("Q")
-        self.validators: list[str | None] = []
-        """Entity tag and date in one string, parted by a line end, which no header can contain."""
+        self.validators = Texts(part=b"\0")
+        """Date and entity tag in one string, parted by a line end, which no header can contain; empty if there are none."""
 
     def append(self, found: Found) -> None:
         """The next URL, never visited."""
@@ -50,7 +51,7 @@ class Columns:
         self.version.append(-1)
         self.byte_print.append(0)
         self.text_print.append(0)
-        self.validators.append(None)
+        self.validators.append("")
 
     def extend_unvisited(self, count: int) -> None:
         """What visits will tell, for `count` URLs that had none yet."""
@@ -60,7 +61,7 @@ class Columns:
         for moments in (self.last_visit, self.last_change):
             moments.extend([NEVER] * count)
         self.version.extend([-1] * count)
-        self.validators.extend([None] * count)
+        self.validators.extend([""] * count)
 
     def visited(self, visit: Visit, number: int, version: VersionId | None) -> None:
         """Learn from the visit with this number, which made this version."""
@@ -110,14 +111,14 @@ def _moment(time: float | None) -> float:
     return NEVER if time is None else time
 
 
-def pack(validators: Validators) -> str | None:
+def pack(validators: Validators) -> str:
     if not validators.etag and not validators.last_modified:
-        return None
+        return ""
     return f"{validators.last_modified}\n{validators.etag}"
 
 
-def unpack(packed: str | None) -> Validators:
-    if packed is None:
+def unpack(packed: str) -> Validators:
+    if not packed:
         return Validators()
     last_modified, _, etag = packed.partition("\n")
     return Validators(etag, last_modified)

@@ -11,6 +11,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
+from forager.store.addresses import Addresses
 from forager.store.columns import Columns, moment, unpack
 from forager.store.protocol import Counts, Found, Known, Lease, Story, VersionId, Visit
 from forager.store.turns import Turns
@@ -21,8 +22,7 @@ class Ledger:
     """The state of all URLs. A URL is leased if it is in `leases`, else pending if it has a due time, else done."""
 
     def __init__(self) -> None:
-        self.urls: list[Url] = []
-        self.ids: dict[Url, UrlId] = {}
+        self.urls = Addresses()
         self.columns = Columns()
         self.turns = Turns()
         self.leases: dict[UrlId, float] = {}
@@ -36,16 +36,22 @@ class Ledger:
         return f"<Ledger {len(self.urls)} known, {self.turns.pending} pending, {len(self.leases)} leased>"
 
     def find(self, url: Url) -> UrlId | None:
-        return self.ids.get(url)
+        return self.urls.find(url)
 
     def find_all(self, urls: Sequence[Url]) -> list[UrlId | None]:
-        return list(map(self.ids.get, urls))
+        return self.urls.find_all(urls)
 
     def url(self, id: UrlId) -> Url:
         return self.urls[self._checked(id)]
 
     def known(self, id: UrlId) -> Known:
         return self.columns.known(id, self.url(id))
+
+    def urls_of(self, host: str) -> list[Url]:
+        return [self.urls[id] for id in self.turns.of(host)]
+
+    def hosts(self) -> NDArray[np.int64]:
+        return np.array(self.turns.hosts[1], dtype=np.int64)
 
     def last_visits(self) -> NDArray[np.float64]:
         return np.array(self.columns.last_visit)
@@ -70,8 +76,13 @@ class Ledger:
 
     def put(self, found: Sequence[Found]) -> tuple[list[UrlId], list[tuple[UrlId, Found]]]:
         """The numbers of all, and those that are new."""
-        new = [(self._enter(one), one) for one in found if one.url not in self.ids]
-        return [self.ids[one.url] for one in found], new
+        known = self.urls.find_all([one.url for one in found])
+        new: dict[Url, tuple[UrlId, Found]] = {}
+        for one, id in zip(found, known, strict=True):
+            if id is None and one.url not in new:
+                new[one.url] = self._enter(one), one
+        ids = [new[one.url][0] if id is None else id for one, id in zip(found, known, strict=True)]
+        return ids, list(new.values())
 
     def lease(self, count: int, now: float, seconds: float, only: Sequence[UrlId] | None) -> list[Lease]:
         self._expire(now)
@@ -118,9 +129,7 @@ class Ledger:
         return id
 
     def _enter(self, found: Found) -> UrlId:
-        id = UrlId(len(self.urls))
-        self.urls.append(found.url)
-        self.ids[found.url] = id
+        id = self.urls.append(found.url)
         self.columns.append(found)
         self.turns.enter(host_of(found.url))
         self._plan(id)

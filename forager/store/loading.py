@@ -77,7 +77,6 @@ def _add_urls(ledger: Ledger, *cells: tuple[Any, ...]) -> None:
     if bytes in map(type, urls):
         urls = tuple(map(as_read, urls))
     ledger.urls.extend(urls)
-    ledger.ids.update(zip(urls, numbers, strict=True))
     ledger.turns.enter_all(list(map(host_of, urls)))
     columns = ledger.columns
     for column, values in ((columns.found, found), (columns.published, published), (columns.due, due)):
@@ -104,9 +103,9 @@ def _add_states(columns: Columns, *cells: tuple[Any, ...]) -> None:
     for prints, values in ((columns.byte_print, byte_print), (columns.text_print, text_print)):
         _assign(prints, ids, np.array(values, dtype=np.int64).view(np.uint64))
     if bytes in map(type, validators):
-        validators = tuple(None if packed is None else as_read(packed) for packed in validators)
+        validators = tuple(packed and as_read(packed) for packed in validators)
     for id, packed in zip(numbers, validators, strict=True):
-        columns.validators[id] = packed
+        columns.validators[id] = packed or ""
 
 
 def _assign(column: "array[Any]", ids: npt.NDArray[np.int64], values: npt.NDArray[Any]) -> None:

@@ -167,8 +167,11 @@ class Store(Protocol):
 
     def url(self, id: UrlId) -> Url: ...
 
-    def urls(self, begin: int = 0) -> Sequence[Url]:
-        """All known URLs from a number on, by number; a copy."""
+    def urls_of(self, host: str) -> list[Url]:
+        """The known URLs of a host, which is named as in the URL."""
+
+    def hosts(self) -> "NDArray[np.int64]":
+        """By number, the host of each URL: hosts have numbers of their own, dense, from 0."""
 
     def known(self, id: UrlId) -> Known: ...
 

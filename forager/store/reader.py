@@ -1,7 +1,7 @@
 """Looking into a run directory without disturbing it: for reports, exports and questions, also beside a crawl."""
 
 from asyncio import get_running_loop
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
 
@@ -37,9 +37,6 @@ class SqliteReader:
 
     def url(self, id: UrlId) -> Url:
         return self._ledger.url(id)
-
-    def urls(self, begin: int = 0) -> Sequence[Url]:
-        return self._ledger.urls[begin:]
 
     def known(self, id: UrlId) -> Known:
         return self._ledger.known(id)

@@ -133,7 +133,7 @@ def state_row(id: UrlId, columns: Columns) -> Row:
         columns.version[id],
         signed(columns.byte_print[id]),
         signed(columns.text_print[id]),
-        None if validators is None else written(validators),
+        written(validators) if validators else None,
     )
 
 

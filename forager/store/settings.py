@@ -16,5 +16,6 @@ class StoreSettings:
     arrive meanwhile share the next batch; ours, by measurement."""
     batch_rows: Count = 5000
     """Rows after which a batch waits no longer; ours."""
-    check_up_to: Size = 1_000_000_000
-    """Bytes up to which crawl.db is checked page by page when it is opened; of a larger one only what is read; ours."""
+    check_up_to: Size = 100_000_000
+    """Bytes up to which crawl.db is checked page by page when it is opened (a quarter of a second); of a larger one only
+    what is read; ours."""

@@ -11,26 +11,27 @@ from array import array
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 import msgspec
+import numpy as np
 import zstandard
 
+from forager.store.addresses import Addresses, Hashes
 from forager.store.columns import Columns
 from forager.store.ledger import Ledger
-from forager.terms import Url, UrlId
+from forager.store.texts import Texts
 
 FILE = "crawl.columns"
 MUCH = 20_000
 """URLs and visits that are not in the file, from which on it is written anew (ours: a quarter of a second of reading)."""
-FORM = 1
+FORM = 2
 """To be raised whenever the meaning of a column changes."""
 
 _MAGIC = b"Forager columns\n"
 _ARRAYS = tuple(name for name, column in vars(Columns()).items() if isinstance(column, array))
-_HOSTS, _NAMES, _URLS, _VALIDATORS = "hosts", "names", "urls", "validators"
-_PARTED = {_NAMES: "\n", _URLS: "\n", _VALIDATORS: "\0"}
-"""What stands between two texts: nothing that a canonical URL, or a header, can hold."""
+_HOSTS, _NAMES, _URLS, _VALIDATORS, _HASHES, _NUMBERS = "hosts", "names", "urls", "validators", "hashes", "numbers"
+PART = b"\0"
+"""What stands between two validators: nothing that a header can hold."""
 _LAST = "SELECT (SELECT url FROM urls WHERE id = ?1), (SELECT at FROM visits WHERE id = ?2)"
 
 
@@ -53,10 +54,12 @@ class Snapshot:
     visits: int
     last_visit: float | None
     arrays: dict[str, bytes]
-    urls: list[Url]
-    names: list[str]
+    urls: Texts
+    hashes: Hashes
+    """Of those URLs that are not late."""
+    names: Texts
     """Of all hosts."""
-    validators: list[str | None]
+    validators: Texts
 
     def write(self, directory: Path) -> None:
         """Put it beside crawl.db; without room for it the crawl goes on with the old one, or none."""
@@ -78,13 +81,14 @@ class Snapshot:
     def _packed(self) -> dict[str, bytes] | None:
         """Every part; None if a text holds what should part it from the next."""
         packer = zstandard.ZstdCompressor(level=1, write_checksum=True)
-        parts = {name: packer.compress(values) for name, values in self.arrays.items()}
-        validators = [text or "" for text in self.validators]
-        for name, texts in ((_NAMES, self.names), (_URLS, self.urls), (_VALIDATORS, validators)):
-            joined = _PARTED[name].join(texts)
-            if joined.count(_PARTED[name]) != max(0, len(texts) - 1):
+        hashes = self.hashes.joined(self.urls.late)
+        arrays = {**self.arrays, _HASHES: hashes.values.tobytes(), _NUMBERS: hashes.numbers.tobytes()}
+        parts = {name: packer.compress(values) for name, values in arrays.items()}
+        for name, texts in ((_NAMES, self.names), (_URLS, self.urls), (_VALIDATORS, self.validators)):
+            joined = texts.joined()
+            if joined is None:
                 return None
-            parts[name] = packer.compress(joined.encode("utf-8", "surrogatepass"))
+            parts[name] = packer.compress(joined)
         return parts
 
 
@@ -93,7 +97,10 @@ def taken(ledger: Ledger, connection: sqlite3.Connection) -> Snapshot:
     _, last_visit = _last(connection, len(ledger.urls), ledger.visits)
     names, hosts = ledger.turns.hosts
     arrays = {name: getattr(ledger.columns, name).tobytes() for name in _ARRAYS} | {_HOSTS: hosts.tobytes()}
-    return Snapshot(ledger.visits, last_visit, arrays, ledger.urls[:], names, ledger.columns.validators[:])
+    hosts_named = Texts()
+    hosts_named.extend(names)
+    urls, validators = ledger.urls.texts.copied(), ledger.columns.validators.copied()
+    return Snapshot(ledger.visits, last_visit, arrays, urls, ledger.urls.hashes, hosts_named, validators)
 
 
 def is_behind(directory: Path, ledger: Ledger) -> bool:
@@ -110,30 +117,27 @@ def restored(directory: Path, connection: sqlite3.Connection) -> Ledger:
         return ledger
     try:
         parts = _parts(directory, head)
-        names, urls, validators = [_texts(parts, name) for name in _PARTED]
-        if (urls[-1], head.last_visit) != _last(connection, head.known, head.visits):
+        urls = Texts(parts.pop(_URLS), head.known)
+        if (urls[head.known - 1], head.last_visit) != _last(connection, head.known, head.visits):
             return ledger
+        hashes = Hashes(np.frombuffer(parts.pop(_HASHES), np.uint64), np.frombuffer(parts.pop(_NUMBERS), np.int32))
+        ledger.urls = Addresses(urls, hashes)
+        ledger.columns.validators = Texts(parts.pop(_VALIDATORS), head.known, PART)
         for name in _ARRAYS:
             getattr(ledger.columns, name).frombytes(parts.pop(name))
-        ledger.turns.restore(names, parts.pop(_HOSTS))
+        ledger.turns.restore(parts.pop(_NAMES).decode("utf-8", "surrogatepass").split("\n"), parts.pop(_HOSTS))
     except (OSError, zstandard.ZstdError, KeyError, ValueError):
         return Ledger()
-    columns = ledger.columns
-    columns.validators = [text or None for text in validators]
-    lengths = {len(getattr(columns, name)) for name in (*_ARRAYS, _VALIDATORS)} | {
-        len(urls),
-        len(ledger.turns.hosts[1]),
-    }
-    if lengths != {head.known}:
+    columns = [
+        *(getattr(ledger.columns, name) for name in _ARRAYS),
+        ledger.turns.hosts[1],
+        hashes.values,
+        hashes.numbers,
+    ]
+    if {len(column) for column in columns} != {head.known}:
         return Ledger()
-    ledger.urls = cast("list[Url]", urls)
-    ledger.ids = cast("dict[Url, UrlId]", dict(zip(urls, range(head.known), strict=True)))
     ledger.visits = head.visits
     return ledger
-
-
-def _texts(parts: dict[str, bytes], name: str) -> list[str]:
-    return parts.pop(name).decode("utf-8", "surrogatepass").split(_PARTED[name])
 
 
 def _head(directory: Path) -> Head | None:

@@ -83,8 +83,11 @@ class SqliteStore:
     def url(self, id: UrlId) -> Url:
         return self._ledger.url(id)
 
-    def urls(self, begin: int = 0) -> Sequence[Url]:
-        return self._ledger.urls[begin:]
+    def urls_of(self, host: str) -> list[Url]:
+        return self._ledger.urls_of(host)
+
+    def hosts(self) -> NDArray[np.int64]:
+        return self._ledger.hosts()
 
     def known(self, id: UrlId) -> Known:
         return self._ledger.known(id)

@@ -10,6 +10,9 @@ counts only if it bears the host's current stamp, a URL's only if the URL is pen
 dead than living entries are built anew, so each operation costs O(log n) on average, however many hosts are blocked.
 
 A URL's entry is one whole number, due time before URL number: of a million URLs that saves 70 MB against pairs.
+
+Nobody but a sweep asks for turns: foragers and the recrawl side choose for themselves. So the heaps are built when a turn
+is asked for first, and kept from then on.
 """
 
 import math
@@ -50,12 +53,13 @@ class Turns:
         self._numbers: dict[str, int] = {}
         self._host = array("i")  # of each URL
         self._due = array("d")  # of each URL; NaN if it is not pending
-        self._heaps: list[list[int]] = []  # of each host, as all below
-        self._living: list[int] = []
+        self._living: list[int] = []  # of each host, as all below
         self._blocked: list[float] = []
         self._leased: list[int] = []
         self._visited: list[int] = []
         self._stamps: list[int] = []
+        self._heaps: list[list[int]] = []  # none before a turn was asked for
+        self._asked = False
         self._touched: set[int] = set()  # hosts to be placed anew; their order does not matter
         self._waiting: list[tuple[float, int, int]] = []
         self._ready: list[tuple[int, int, float, UrlId, int, int]] = []
@@ -77,31 +81,28 @@ class Turns:
         """The names of all hosts, and for each URL the place of its own among them."""
         return list(self._numbers), self._host
 
+    def of(self, host: str) -> list[UrlId]:
+        """The URLs of a host."""
+        number = self._numbers.get(host, -1)
+        return list(map(UrlId, np.flatnonzero(np.asarray(self._host) == number).tolist()))
+
     def restore(self, names: list[str], hosts: bytes) -> None:
         """Enter URLs as `hosts` told them before; nothing may have been entered."""
         for name in names:
             self._number(name)
         self._host.frombytes(hosts)
-        self._due.extend([math.nan] * len(self._host))
+        self._due = array("d", [math.nan]) * len(self._host)
 
     def fill(self, due: NDArray[np.float64], seen: NDArray[np.int64]) -> None:
         """Plan all URLs at once, with the number of their last visit; nothing may have been planned before."""
         self._due = array("d", due.tobytes())
         hosts = np.frombuffer(self._host, dtype=self._host.typecode)
-        visited = np.zeros(len(self._heaps), dtype=np.int64)
+        visited = np.zeros(len(self._living), dtype=np.int64)
         np.maximum.at(visited, hosts, seen)
         self._visited = visited.tolist()
-        pending = np.flatnonzero(~np.isnan(due))
-        order = pending[np.lexsort((pending, due[pending], hosts[pending]))]
-        ends = np.searchsorted(hosts[order], np.arange(len(self._heaps)), side="right").tolist()
-        entries = _entries(due[order], order)
-        begin = 0
-        for host, end in enumerate(ends):
-            self._heaps[host] = entries[begin:end]  # in order, so it is a heap
-            self._living[host] = end - begin
-            begin = end
-        self.pending = len(order)
-        self._touched.update(range(len(self._heaps)))
+        is_pending = ~np.isnan(due)
+        self._living = np.bincount(hosts[is_pending], minlength=len(self._living)).tolist()
+        self.pending = int(np.count_nonzero(is_pending))
 
     def plan(self, id: UrlId, due: float) -> None:
         """This URL is pending from now on."""
@@ -110,6 +111,8 @@ class Turns:
             self._living[host] += 1
             self.pending += 1
         self._due[id] = due
+        if not self._asked:
+            return
         heap = self._heaps[host]
         heappush(heap, _entry(due, id))
         self._touched.add(host)
@@ -166,9 +169,10 @@ class Turns:
         return self._waiting[0][0] if self._waiting else None
 
     def _number(self, host: str) -> int:
-        number = self._numbers.setdefault(host, len(self._heaps))
-        if number == len(self._heaps):
-            self._heaps.append([])
+        number = self._numbers.setdefault(host, len(self._living))
+        if number == len(self._living):
+            if self._asked:
+                self._heaps.append([])
             self._living.append(0)
             self._blocked.append(-math.inf)
             self._leased.append(0)
@@ -178,6 +182,8 @@ class Turns:
 
     def _advance(self, now: float) -> None:
         """Bring both heaps of hosts to `now`; afterwards the first in `ready` has its turn."""
+        if not self._asked:
+            self._build()
         if len(self._waiting) + len(self._ready) > 2 * len(self._heaps) + _SLACK:
             self._rebuild()
         while self._touched:
@@ -213,6 +219,19 @@ class Turns:
             heappop(heap)
         if heap:
             heappush(self._waiting, (self._ready_at(host), host, self._stamps[host]))
+
+    def _build(self) -> None:
+        """The heaps of all hosts, as a turn is asked for."""
+        self._asked = True
+        hosts, due = np.asarray(self._host), np.asarray(self._due)
+        pending = np.flatnonzero(~np.isnan(due))
+        order = pending[np.lexsort((pending, due[pending], hosts[pending]))]
+        ends = np.searchsorted(hosts[order], np.arange(len(self._living)), side="right").tolist()
+        entries = _entries(due[order], order)
+        self._heaps = [
+            entries[begin:end] for begin, end in zip([0, *ends], ends, strict=False)
+        ]  # in order: each a heap
+        self._touched.update(range(len(self._heaps)))
 
     def _rebuild(self) -> None:
         self._ready.clear()

@@ -177,11 +177,12 @@ async def test_an_ack_ends_the_lease_and_plans_the_next_visit(store: Store) -> N
     assert store.counts().done == 1
 
 
-async def test_all_urls_and_their_last_visits_come_by_number(store: Store) -> None:
-    _, second, _ = await store.put([at("a", 1), at("b", 1), at("c", 1)])
+async def test_hosts_and_last_visits_come_by_number(store: Store) -> None:
+    first, second, third = await store.put([at("a", 1), at("b", 1), at("a", 2)])
     await store.ack(fetched(second, when=7.0))
-    assert list(store.urls()) == [store.url(UrlId(number)) for number in range(3)]
-    assert list(store.urls(2)) == [store.url(UrlId(2))]
+    assert store.hosts().tolist() == [0, 1, 0]
+    assert store.urls_of("a") == [store.url(first), store.url(third)]
+    assert store.urls_of("nobody") == []
     never, visited, neither = store.last_visits().tolist()
     assert (visited, never == never, neither == neither) == (7.0, False, False)  # NaN: it never was
 

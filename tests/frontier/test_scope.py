@@ -45,6 +45,22 @@ def test_a_folder_that_grows_without_end_is_closed() -> None:
     assert scope.objection(Url("https://www.example.co.uk/news/9"), 1) == ""
 
 
+def test_what_had_entered_before_counts_host_by_host() -> None:
+    asked: list[str] = []
+
+    def before(host: str) -> list[Url]:
+        asked.append(host)
+        return [Url(f"https://{host}/calendar/{day}") for day in range(2)]
+
+    scope = Scope(SEEDS, ScopeSettings(max_per_folder=3), before)
+    assert asked == []
+    day = Url("https://www.example.co.uk/calendar/5")
+    assert scope.objection(day, 1) == ""
+    scope.enter(day)
+    assert scope.objection(Url("https://www.example.co.uk/calendar/6"), 1) == "a trap: too many URLs in one folder"
+    assert asked == ["www.example.co.uk"]
+
+
 def test_too_many_clicks_from_a_seed_is_too_far() -> None:
     scope = Scope(SEEDS, ScopeSettings(max_depth=2))
     assert scope.objection(Url("https://www.example.co.uk/x"), 3) == "too many clicks from a seed"

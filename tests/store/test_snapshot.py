@@ -95,7 +95,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
     "empty": lambda data: b"",
     "cut off": lambda data: data[: len(data) // 2],
     "a bit turned": lambda data: data[:-20] + bytes([data[-20] ^ 4]) + data[-19:],
-    "another form": lambda data: data.replace(b'"form":1', b'"form":2'),
+    "another form": lambda data: data.replace(b'"form":2', b'"form":1'),
     "no head": lambda data: data.replace(b"{", b"[", 1),
     "fewer URLs": lambda data: data.replace(b'"known":6', b'"known":5'),
     "another visit": lambda data: data.replace(b'"visits":4', b'"visits":3'),
