@@ -34,6 +34,18 @@ class Versions:
         return len(self.page)
 
 
+NO_VERSIONS = Versions(
+    np.empty(0, np.int64),
+    np.empty(0),
+    np.empty(0, np.uint64),
+    np.empty(0, np.uint64),
+    None,
+    np.empty(0, np.bool_),
+    np.empty(0, np.int32),
+)
+"""Nobody said more than which links stood where."""
+
+
 def joined_versions(parts: Sequence[Versions]) -> Versions:
     """All versions by page, then by time; of several rows for one page at one time the last counts."""
     page = np.concatenate([part.page for part in parts])

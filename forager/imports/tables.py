@@ -6,7 +6,7 @@ stays      url, target, first_time, last_time: a link that stood on a page, firs
 kinds      url, kind: hub, article, feed, sitemap or other
 
 Times are seconds since the epoch or ISO 8601; rows may stand in any order, and twice. With stays, a page has a new version
-whenever its standing links change, even if `versions` has no row there. Without `published`, a document is as old as its
+whenever its standing links change, even if `versions` has no row there or is missing. Without `published`, a document is as old as its
 first sight. Without `kinds`, lists are told by their links, and unless said otherwise what makes a document new is told
 by the tables too (see `listing`).
 """
@@ -24,7 +24,7 @@ from forager.imports.files import Imported
 from forager.imports.listing import LaterLinks, later_links, lists, shown_first, told_identity
 from forager.imports.page_times import PageTimes
 from forager.imports.stating import Stating
-from forager.imports.stays import Versions, joined_versions, standing, with_changes
+from forager.imports.stays import NO_VERSIONS, Versions, joined_versions, standing, with_changes
 from forager.imports.table_files import Batch, batches, files_of
 from forager.imports.tally import Tally
 from forager.imports.times import moments
@@ -56,8 +56,8 @@ class _Import:
         self._known: dict[bytes, int] = {}
 
     def run(self) -> Imported:
-        versions = self._versions()
         links, stays = (files_of(self._folder, name) for name in ("links", "stays"))
+        versions = self._versions(needed=not stays)
         if links and stays:
             raise InputError(f"{self._folder}: has both links and stays; keep one of them")
         rows = targets = np.empty(0, np.int64)
@@ -87,8 +87,10 @@ class _Import:
         )
         return Imported(tape, self._tally)
 
-    def _versions(self) -> Versions:
+    def _versions(self, needed: bool) -> Versions:
         paths = files_of(self._folder, "versions")
+        if not paths and not needed:
+            return NO_VERSIONS
         if not paths:
             raise InputError(f"{self._folder}: has no table versions.parquet or versions.csv")
         wished = ("digest", "published", "text", "gone")

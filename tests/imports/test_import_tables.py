@@ -70,6 +70,18 @@ def test_a_link_that_only_goes_makes_a_version_too(tmp_path: Path) -> None:
     assert found.tally.broken == {"not a stay": 1}  # it ends before it begins
 
 
+def test_stays_alone_make_a_tape_of_lists(tmp_path: Path) -> None:
+    day = 86_400
+    stood = [("hub", "x", 0, 2), ("hub", "y", 2, 6), ("hub", "z", 5, 6), ("late", "x", 3, 6)]
+    rows = [f"{page},{target},{first * day},{last * day}" for page, target, first, last in stood]
+    (tmp_path / "stays.csv").write_text("\n".join(["url,target,first_time,last_time", *rows]))
+    tape = import_tables(tmp_path, origin="t").tape
+    assert tape.identity == "link"
+    told = shown(tape)
+    assert told["hub"] == [(0, ["x"]), (2 * day, ["x", "y"]), (3 * day, ["y"]), (5 * day, ["y", "z"])]
+    assert told["late"] == [(3 * day, ["x"])]
+
+
 def test_dates_texts_kinds_and_goneness_are_taken_over(tmp_path: Path) -> None:
     (tmp_path / "versions.csv").write_text(
         'url,time,digest,published,text,gone\nhttp://e.org/a,10,d,5,"Two\nlines",\nhttp://e.org/a,20,d,,,1\n'
