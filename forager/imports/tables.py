@@ -6,9 +6,9 @@ stays      url, target, first_time, last_time: a link that stood on a page, firs
 kinds      url, kind: hub, article, feed, sitemap or other
 
 Times are seconds since the epoch or ISO 8601; rows may stand in any order, and twice. With stays, a page has a new version
-whenever its standing links change, even if `versions` has no row there or is missing. Without `published`, a document is as old as its
-first sight. Without `kinds`, lists are told by their links, and unless said otherwise what makes a document new is told
-by the tables too (see `listing`).
+whenever its standing links change, even if `versions` has no row there or is missing. Without `published`, a document is
+as old as its first sight. Without `kinds`, lists are told by their links, and unless said otherwise what makes a document
+new is told by the tables too (see `listing`).
 """
 
 from collections.abc import Iterator, Sequence
