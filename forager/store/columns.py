@@ -55,12 +55,12 @@ class Columns:
 
     def extend_unvisited(self, count: int) -> None:
         """What visits will tell, for `count` URLs that had none yet."""
-        self.kind.extend([_UNSEEN] * count)
+        self.kind.extend(array("b", [_UNSEEN]) * count)
         for column in (self.visits, self.changes, self.seen, self.byte_print, self.text_print):
-            column.extend([0] * count)
+            column.frombytes(bytes(count * column.itemsize))
         for moments in (self.last_visit, self.last_change):
-            moments.extend([NEVER] * count)
-        self.version.extend([-1] * count)
+            moments.extend(array("d", [NEVER]) * count)
+        self.version.extend(array("i", [-1]) * count)
         self.validators.extend([""] * count)
 
     def visited(self, visit: Visit, number: int, version: VersionId | None) -> None:

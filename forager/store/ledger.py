@@ -124,7 +124,7 @@ class Ledger:
         return True
 
     def _checked(self, id: UrlId) -> UrlId:
-        if not 0 <= id < len(self.urls):
+        if not 0 <= id < len(self.columns.found):
             raise IndexError(f"no URL has the number {id}")
         return id
 

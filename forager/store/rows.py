@@ -55,8 +55,7 @@ class Codec:
     """Packs texts and lists of links; for one thread."""
 
     def __init__(self) -> None:
-        self._packer = zstandard.ZstdCompressor(level=3, write_checksum=True)
-        self._quick_packer = zstandard.ZstdCompressor(level=1, write_checksum=True)
+        self._packer = zstandard.ZstdCompressor(level=1, write_checksum=True)  # level 3: a third slower, 1% smaller
         self._unpacker = zstandard.ZstdDecompressor()
 
     def pack_text(self, text: str) -> bytes:
@@ -66,7 +65,7 @@ class Codec:
         return self._unpacker.decompress(packed).decode("utf-8", "surrogatepass")
 
     def pack_links(self, links: Sequence[UrlId]) -> bytes:
-        return self._quick_packer.compress(array("i", links).tobytes())
+        return self._packer.compress(array("i", links).tobytes())
 
     def unpack_links(self, packed: bytes) -> tuple[UrlId, ...]:
         return tuple(UrlId(id) for id in array("i", self._unpacker.decompress(packed)))

@@ -3,7 +3,8 @@ as many rows.
 
 The file holds the ledger as of some visit; whatever came later is read from the rows (see `loading`), so it may be old, or
 missing. It is believed only if it is whole and fits the database: every part bears a checksum, and the last URL and the last
-visit in it must be those of the database. It is written when a crawl is opened or closed and much has come since.
+visit in it must be those of the database. It is written when much has come since: as a crawl is opened or closed, and while
+it runs whenever it has grown by a share.
 """
 
 import sqlite3
@@ -24,9 +25,12 @@ from forager.store.texts import Texts
 FILE = "crawl.columns"
 MUCH = 20_000
 """URLs and visits that are not in the file, from which on it is written anew (ours: a quarter of a second of reading)."""
+SHARE = 0.25
+"""Of the known URLs: so much more has come when the file is written during a crawl (ours)."""
 FORM = 2
 """To be raised whenever the meaning of a column changes."""
 
+_FRESH = f"{FILE}.new"
 _MAGIC = b"Forager columns\n"
 _ARRAYS = tuple(name for name, column in vars(Columns()).items() if isinstance(column, array))
 _HOSTS, _NAMES, _URLS, _VALIDATORS, _HASHES, _NUMBERS = "hosts", "names", "urls", "validators", "hashes", "numbers"
@@ -61,22 +65,23 @@ class Snapshot:
     """Of all hosts."""
     validators: Texts
 
-    def write(self, directory: Path) -> None:
-        """Put it beside crawl.db; without room for it the crawl goes on with the old one, or none."""
-        fresh = directory / f"{FILE}.new"
+    def write(self, directory: Path) -> bool:
+        """Write it beside crawl.db, to be put in place; False if it cannot be: then the old one, or none, must do."""
+        fresh = directory / _FRESH
         try:
             parts = self._packed()
             if parts is None:
-                return
+                return False
             head = Head(FORM, len(self.urls), self.visits, self.last_visit, {n: len(part) for n, part in parts.items()})
             with fresh.open("wb") as file:
                 file.write(_MAGIC + msgspec.json.encode(head) + b"\n")
                 for part in parts.values():
                     file.write(part)
-            fresh.replace(directory / FILE)
         except OSError:
             with suppress(OSError):
                 fresh.unlink(missing_ok=True)
+            return False
+        return True
 
     def _packed(self) -> dict[str, bytes] | None:
         """Every part; None if a text holds what should part it from the next."""
@@ -92,9 +97,15 @@ class Snapshot:
         return parts
 
 
-def taken(ledger: Ledger, connection: sqlite3.Connection) -> Snapshot:
-    """The ledger as it is now, to be written by any thread; everything in it must be committed."""
-    _, last_visit = _last(connection, len(ledger.urls), ledger.visits)
+def put_in_place(directory: Path) -> None:
+    """Let what was written hold from now on; everything in it must be committed."""
+    with suppress(OSError):
+        (directory / _FRESH).replace(directory / FILE)
+
+
+def taken(ledger: Ledger) -> Snapshot:
+    """The ledger as it is now, to be written by any thread."""
+    last_visit = ledger.columns.last_visit[int(np.argmax(ledger.columns.seen))] if ledger.visits else None
     names, hosts = ledger.turns.hosts
     arrays = {name: getattr(ledger.columns, name).tobytes() for name in _ARRAYS} | {_HOSTS: hosts.tobytes()}
     hosts_named = Texts()
@@ -103,11 +114,11 @@ def taken(ledger: Ledger, connection: sqlite3.Connection) -> Snapshot:
     return Snapshot(ledger.visits, last_visit, arrays, urls, ledger.urls.hashes, hosts_named, validators)
 
 
-def is_behind(directory: Path, ledger: Ledger) -> bool:
-    """Whether much is not in the file."""
-    head = _head(directory)
-    known, visits = (0, 0) if head is None else (head.known, head.visits)
-    return abs(len(ledger.urls) - known) + abs(ledger.visits - visits) > MUCH
+def is_behind(directory: Path, ledger: Ledger, share: float = 0.0) -> bool:
+    """Whether much is not in the file, and more than a share of what is known."""
+    head, known = _head(directory), len(ledger.urls)
+    held, visits = (0, 0) if head is None else (head.known, head.visits)
+    return abs(known - held) + abs(ledger.visits - visits) > max(MUCH, share * known)
 
 
 def restored(directory: Path, connection: sqlite3.Connection) -> Ledger:

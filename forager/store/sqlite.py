@@ -5,7 +5,7 @@ are not written: whatever is not acknowledged is pending again when the director
 """
 
 import sqlite3
-from asyncio import Future, get_running_loop
+from asyncio import Future, get_running_loop, shield
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
@@ -22,7 +22,7 @@ from forager.store.protocol import Counts, Found, Known, Lease, Story, Version, 
 from forager.store.rows import Codec, NewVersion, state_row, story_row, url_row, visit_row
 from forager.store.rundir import Lock, connect_writer, prepare
 from forager.store.settings import StoreSettings
-from forager.store.snapshot import is_behind, taken
+from forager.store.snapshot import SHARE, Snapshot, is_behind, put_in_place, taken
 from forager.store.writer import Writer
 from forager.terms import Url, UrlId
 
@@ -49,8 +49,8 @@ class SqliteStore:
         self._recent: OrderedDict[VersionId, tuple[UrlId, float, Version]] = OrderedDict()  # forgets its first at once
         self._codec = Codec()
         self._writer = Writer(self._take_batch, settings, str(directory))
-        self._snapshot: Future[None] = get_running_loop().create_future()
-        self._snapshot.set_result(None)
+        self._snapshot: Future[bool] = get_running_loop().create_future()
+        self._snapshot.set_result(False)
 
     @classmethod
     async def open(cls, directory: Path, settings: StoreSettings | None = None) -> "SqliteStore":
@@ -68,7 +68,8 @@ class SqliteStore:
             lock.release()
             raise
         store = cls(directory, lock, connection, ledger, archive, settings)
-        store._begin_snapshot()
+        if is_behind(directory, ledger):
+            store._snapshot = loop.run_in_executor(None, _write_columns, taken(ledger), directory)
         return store
 
     def __repr__(self) -> str:
@@ -170,6 +171,8 @@ class SqliteStore:
         self._writer.check()
         self._batch.kept[name] = value
         await self._writer.commit(1)
+        if self._snapshot.done() and is_behind(self._directory, self._ledger, SHARE):
+            await self._renew_columns()
 
     async def recall(self, name: str) -> bytes | None:
         await self._catch_up()
@@ -204,19 +207,19 @@ class SqliteStore:
         try:
             await self._snapshot
             await self._writer.finish()
-            await self._begin_snapshot()
+            if is_behind(self._directory, self._ledger):
+                await get_running_loop().run_in_executor(None, _write_columns, taken(self._ledger), self._directory)
         finally:
             self._archive.close()
             self._connection.close()
             self._lock.release()
 
-    def _begin_snapshot(self) -> Future[None]:
-        """Write what is known as columns, beside the loop, if much has come since; all of it must be committed."""
-        loop = get_running_loop()
-        if is_behind(self._directory, self._ledger):
-            snapshot = taken(self._ledger, self._connection)
-            self._snapshot = loop.run_in_executor(None, snapshot.write, self._directory)
-        return self._snapshot
+    async def _renew_columns(self) -> None:
+        """Write what is known as columns, beside the loop; they hold once all that they tell of is committed."""
+        self._snapshot = get_running_loop().run_in_executor(None, taken(self._ledger).write, self._directory)
+        if await shield(self._snapshot):
+            await self._writer.commit(0)
+            put_in_place(self._directory)
 
     async def _catch_up(self) -> None:
         """A reader sees whatever was decided before it asked, even if the caller that decided was cancelled."""
@@ -233,3 +236,11 @@ class SqliteStore:
             batch.tallies.update((f"outcome {name}", count) for name, count in self._ledger.outcomes.items())
             batch.tallies.update((f"trouble {name}", count) for name, count in self._ledger.troubles.items())
         return partial(batch.write, self._connection, self._codec)
+
+
+def _write_columns(snapshot: Snapshot, directory: Path) -> bool:
+    """Write what is known as columns; all of it must be committed."""
+    written = snapshot.write(directory)
+    if written:
+        put_in_place(directory)
+    return written

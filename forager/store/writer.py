@@ -34,7 +34,7 @@ class Writer:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="store-writer")
         self._waiters: list[asyncio.Future[None]] = []
         self._rows = 0
-        self._writing = False
+        self._writing = self._hurries = False
         self._began = self._rested = -1.0
         self._rest = 0.0
         self._start: asyncio.TimerHandle | None = None
@@ -80,18 +80,18 @@ class Writer:
 
     def _arrange(self) -> None:
         """See that a batch begins soon; while one is being written its end takes care of that."""
-        if self._writing:
+        if self._writing or self._hurries:
             return
-        is_full = self._rows >= self._settings.batch_rows
-        if self._start is not None and is_full:
+        self._hurries = self._rows >= self._settings.batch_rows
+        if self._start is not None and self._hurries:
             self._start.cancel()
-        if self._start is None or is_full:
+        if self._start is None or self._hurries:
             loop = asyncio.get_running_loop()
-            wait = 0.0 if is_full else max(self._settings.batch_wait, self._rested - loop.time())
+            wait = 0.0 if self._hurries else max(self._settings.batch_wait, self._rested - loop.time())
             self._start = loop.call_later(wait, self._begin)
 
     def _begin(self) -> None:
-        self._start, self._writing, self._rows = None, True, 0
+        self._start, self._writing, self._hurries, self._rows = None, True, False, 0
         waiters, self._waiters = self._waiters, []
         loop = asyncio.get_running_loop()
         self._began = loop.time()

@@ -1,8 +1,8 @@
 """How fast the store is and what a known URL costs: acknowledged pages, puts, memory, opening; of the whole crawl too.
 
 The peer of the store on disk is the store in memory, in the same run. One core: the process binds itself to the first.
-An acknowledged page is what a crawl writes for one: a put of 79 links of which 2 are new, then a visit with a new
-version of 3 kB of text and those 79 links.
+An acknowledged page is what a crawl asks of the store for one: a lease, the numbers of 79 links of which 2 are new and
+enter, a visit with a new version of 3 kB of text and those links, and the decision on the version, which is waited for.
 
     python tests/bench/store_speed.py                           # a minute
     python tests/bench/store_speed.py --urls 100000 1000000     # memory and opening at several sizes
@@ -20,7 +20,6 @@ import resource
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
@@ -66,17 +65,29 @@ def pages(count: int, rng: np.random.Generator) -> Iterator[tuple[list[Found], s
 async def acks(store: Store, todo: list[tuple[list[Found], str]], callers: int) -> tuple[float, float]:
     """Pages per second of the wall clock, and per second of processor time (what one core to itself would do)."""
     await store.put([found(number) for number in range(1000)])
-    queue = iter(enumerate(todo))
+    queue = iter([(page, links, [link.url for link in links], text) for page, (links, text) in enumerate(todo)])
 
     async def call() -> None:
-        for page, (links, text) in queue:
-            ids = await store.put(links)
+        for page, links, targets, text in queue:
+            (lease,) = await store.lease(1, 1.7e9 + page, only=[UrlId(page % 1000)])
+            before = store.known(lease.id)
+            known = store.find_all(targets)
+            new = store.enter([link for link, id in zip(links, known, strict=True) if id is None])
+            ids = sorted({*new, *(id for id in known if id is not None)})
             version = Version(Kind.ARTICLE, page, page, page, title=text[:60], text=text, lang="en", links=tuple(ids))
-            validators = Validators(f'"{page:016x}"', "Fri, 17 May 2024 09:00:00 GMT")
             visit = Visit(
-                UrlId(page % 1000), 1.7e9 + page, Outcome.FETCHED, 200, validators=validators, version=version
+                before.id,
+                1.7e9 + page,
+                Outcome.FETCHED,
+                200,
+                changed=True,
+                validators=Validators(f'"{page:016x}"', "Fri, 17 May 2024 09:00:00 GMT"),
+                due=1.8e9 + page,
+                version=version,
             )
-            await store.ack(replace(visit, changed=True, due=1.8e9 + page))
+            number = store.record(visit)
+            assert number is not None
+            await store.settle(number, None)
 
     started, worked = time.perf_counter(), time.process_time()
     async with asyncio.TaskGroup() as group:

@@ -83,12 +83,29 @@ async def test_they_are_really_used(tmp_path: Path) -> None:
     await filled(tmp_path, range(6), range(4))
     path = tmp_path / snapshot.FILE
     store = await SqliteStore.open(tmp_path)
-    held = snapshot.taken(store._ledger, store._connection)
+    held = snapshot.taken(store._ledger)
     await store.close()
     held.arrays["depth"] = bytes(len(held.arrays["depth"]))  # the rows say 1
-    held.write(tmp_path)
+    assert held.write(tmp_path)
+    snapshot.put_in_place(tmp_path)
     assert path.exists()
     assert [known.depth for known in (await told(tmp_path))[1]] == [0] * 6
+
+
+async def test_they_are_renewed_while_a_crawl_runs(tmp_path: Path) -> None:
+    await filled(tmp_path, range(6), range(4))
+    before = (tmp_path / snapshot.FILE).read_bytes()
+    store = await SqliteStore.open(tmp_path)
+    await store.put([found(number) for number in range(6, 12)])
+    await store.ack(visit(7, 200.0))
+    await store.keep("fleet", b"what it learned")
+    during = (tmp_path / snapshot.FILE).read_bytes()
+    assert during != before
+    await store.close()
+    assert (tmp_path / snapshot.FILE).read_bytes() == during
+    by_columns, by_rows = await both(tmp_path)
+    assert by_columns == by_rows
+    assert by_rows[0].known == 12
 
 
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {
