@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from forager.cli import hacs_view
 from forager.cli.change_logs import (
     Budget,
     ChangeOf,
@@ -64,12 +65,16 @@ def compare_policies(
     if world.cycles <= warmup or world.pages < folds:
         raise InputError(f"{log}: {world.pages} pages and {world.cycles} cycles are too few to compare on")
     judged = compare(world, chosen, settings, folds=folds, seed=seed, young=young)
+    windows = hacs_view.judge_windows(world) if any(name == "hacs" for name, _ in chosen) else []
     if output is not None:
-        write_report(output, log.name, world, judged, settings.k)
+        write_report(output, log.name, world, judged, settings.k, windows)
     if json:
-        typer.echo(jsonlib.dumps(machine_readable(world, judged)))
-    else:
-        Console().print(as_table(world, judged))
+        foretold = {"hacs": hacs_view.machine_readable(windows)} if windows else {}
+        typer.echo(jsonlib.dumps(machine_readable(world, judged) | foretold))
+        return
+    Console().print(as_table(world, judged))
+    if windows:
+        Console().print(hacs_view.as_table(windows))
 
 
 def maker(name: str, settings: RecrawlSettings) -> MakeScore:

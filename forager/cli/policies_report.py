@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import plotly.graph_objects as go
 
+from forager.cli import hacs_view
 from forager.cli.outputs import write_whole
-from forager.recrawl.archive_judge import THRESHOLDS, Quality, judge_window
+from forager.recrawl.archive_judge import WindowJudged
 from forager.recrawl.comparison import Figure, Judged, victories
 from forager.recrawl.log import ChangeLog
 
@@ -22,16 +23,17 @@ _FIGURES: tuple[tuple[Figure, str], ...] = (
     ("freshness", "Freshness"),
     ("age", "Age in cycles"),
 )
-_WINDOWS = (1, 2, 4, 8, 12)
 _BOUGHT = "In each cycle {:.2%} of them are visited; ± is half the 95% interval over folds of pages."
 
 
-def write_report(path: Path, name: str, log: ChangeLog, judged: Sequence[Judged], k: float) -> None:
-    """Write the report to a file; `k` is the share of the pages visited per cycle."""
-    write_whole(path, report(name, log, judged, k))
+def write_report(
+    path: Path, name: str, log: ChangeLog, judged: Sequence[Judged], k: float, windows: Sequence[WindowJudged]
+) -> None:
+    """Write the report to a file; `k` is the share of the pages visited per cycle, `windows` are those of HACS."""
+    write_whole(path, report(name, log, judged, k, windows))
 
 
-def report(name: str, log: ChangeLog, judged: Sequence[Judged], k: float) -> str:
+def report(name: str, log: ChangeLog, judged: Sequence[Judged], k: float, windows: Sequence[WindowJudged]) -> str:
     """The report as a page."""
     title = f"Recrawl policies on {html.escape(name)}"
     size = f"{log.pages:,} pages, {log.cycles} cycles, {log.changed_share():.1%} of the pages change in a cycle."
@@ -42,7 +44,7 @@ def report(name: str, log: ChangeLog, judged: Sequence[Judged], k: float) -> str
         f"<h2>Cycle by cycle</h2>{''.join(plots)}"
         f"<h2>The top of the schedule</h2>{_top(judged, k)}<h2>Victories / losses by cycle (ChangeRate)</h2>"
         f"<p>Cycles in which the policy of the row beats / loses to that of the column, paired t-test, p &lt; 0.05.</p>"
-        f"{_matrix(judged)}{_hacs(log) if any(one.name == 'hacs' for one in judged) else ''}</html>"
+        f"{_matrix(judged)}{hacs_view.as_html(windows) if windows else ''}</html>"
     )
 
 
@@ -106,25 +108,3 @@ def _matrix(judged: Sequence[Judged]) -> str:
         results = [victories(one, other, "change_rate") for other in judged]
         rows += f"<tr><th>{name}</th>" + "".join(f"<td>{won}/{lost}</td>" for won, lost in results) + "</tr>"
     return f"<table><tr><th></th>{head}</tr>{rows}</table>"
-
-
-def _hacs(log: ChangeLog) -> str:
-    """How well HACS foretells the changes of the next cycle, over windows and thresholds."""
-    head = "".join(f"<th>θ = {threshold}</th>" for threshold in THRESHOLDS)
-    rows = ""
-    for window in (window for window in _WINDOWS if window + 1 < log.cycles):
-        judged = judge_window(log, window)
-        for label, qualities, precision in (
-            (f"{window} micro", judged.micro, judged.weighted_precision),
-            ("macro", judged.macro, judged.weighted_precision_last_seen),
-        ):
-            rows += f"<tr><th>{label}</th>{''.join(map(_quality, qualities))}<td>{precision:.3f}</td></tr>"
-    return (
-        "<h2>HACS: which pages change in the next cycle?</h2><p>Precision / recall / F1 by window (in cycles) and "
-        "threshold; weighted P@K of HACS and, below it, of Last-Obs.</p>"
-        f"<table><tr><th>window</th>{head}<th>weighted P@K</th></tr>{rows}</table>"
-    )
-
-
-def _quality(one: Quality) -> str:
-    return f"<td>{one.precision:.3f} / {one.recall:.3f} / {one.f1:.3f}</td>"

@@ -35,15 +35,19 @@ class WindowJudged:
     micro: tuple[Quality, ...]
     """One per threshold."""
     macro: tuple[Quality, ...]
+    random: tuple[Quality, ...]
+    """As many pages predicted as HACS does, drawn at random: what is to be expected of that, micro, by threshold."""
     brute: Quality
     """Every page predicted, micro."""
     weighted_precision: float
     """Weighted P@K of the ranking by p, mean over times."""
     weighted_precision_last_seen: float
     """The same for Last-Obs: the longest since its last update first."""
+    weighted_precision_random: float
+    """The same for pages in any order."""
 
 
-def quality(predicted: int, right: int, relevant: int) -> Quality:
+def quality(predicted: float, right: float, relevant: float) -> Quality:
     precision = right / predicted if predicted else 0.0
     recall = right / relevant if relevant else 0.0
     return Quality(precision, recall, 2 * precision * recall / (precision + recall) if right else 0.0)
@@ -82,8 +86,12 @@ def judge_window(
     )
     macro = tuple(_macro(column, relevant_counts) for column in table.swapaxes(0, 1))
     brute = quality(log.pages * len(table), relevant, relevant)
-    means = [float(np.mean(values)) if values else 0.0 for values in (precisions, last_seen)]
-    return WindowJudged(window, micro, macro, brute, means[0], means[1])
+    shares = np.array(relevant_counts) / max(1, log.pages)
+    random = tuple(
+        quality(float(made.sum()), float((made * shares).sum()), relevant) for made in table[:, :, 0].swapaxes(0, 1)
+    )
+    means = [float(np.mean(values)) if len(values) else 0.0 for values in (precisions, last_seen, shares)]
+    return WindowJudged(window, micro, macro, random, brute, means[0], means[1], means[2])
 
 
 def _macro(counts: NDArray[np.int64], relevant: Sequence[int]) -> Quality:

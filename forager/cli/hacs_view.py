@@ -1,0 +1,82 @@
+"""How well HACS foretells which pages change in the next cycle: as plain values, for the terminal and for the report."""
+
+from collections.abc import Sequence
+
+from rich.table import Table
+
+from forager.recrawl.archive_judge import THRESHOLDS, Quality, WindowJudged, judge_window
+from forager.recrawl.log import ChangeLog
+
+_WINDOWS = (1, 2, 4, 8, 12)
+
+
+def judge_windows(log: ChangeLog) -> list[WindowJudged]:
+    """HACS by the captures of the last 1, 2, 4 … cycles, as far as the log is long enough."""
+    return [judge_window(log, window) for window in _WINDOWS if window + 1 < log.cycles]
+
+
+def machine_readable(judged: Sequence[WindowJudged]) -> list[dict[str, object]]:
+    """One object for each window."""
+    return [
+        {
+            "window": one.window,
+            **{
+                average: [
+                    _values(quality) | {"threshold": theta} for theta, quality in zip(THRESHOLDS, own, strict=True)
+                ]
+                for average, own in (("micro", one.micro), ("macro", one.macro), ("random_micro", one.random))
+            },
+            "brute_micro": _values(one.brute),
+            "weighted_precision": one.weighted_precision,
+            "weighted_precision_last_obs": one.weighted_precision_last_seen,
+            "weighted_precision_random": one.weighted_precision_random,
+        }
+        for one in judged
+    ]
+
+
+def as_table(judged: Sequence[WindowJudged]) -> Table:
+    """For people: F1 alone; the rest is in the report and in what machines read."""
+    table = Table(
+        title="HACS: which pages change in the next cycle?",
+        caption="F1 (micro) by window in cycles and threshold θ, and of all pages; weighted P@K of HACS, Last-Obs, Random",
+    )
+    figures = ["P@K", "Last-Obs", "Random"]
+    for heading in ["window", *(f"θ {threshold}" for threshold in THRESHOLDS), "all", *figures]:
+        table.add_column(heading, justify="right")
+    for one in judged:
+        values = [*(quality.f1 for quality in one.micro), one.brute.f1, *_precisions(one)]
+        table.add_row(str(one.window), *(f"{value:.3f}" for value in values))
+    return table
+
+
+def as_html(judged: Sequence[WindowJudged]) -> str:
+    """A section of the report: precision, recall and F1 of everything."""
+    head = "".join(f"<th>θ = {threshold}</th>" for threshold in THRESHOLDS)
+    rows = ""
+    for one in judged:
+        precisions = " / ".join(f"{value:.3f}" for value in _precisions(one))
+        for label, qualities, more in (
+            (f"{one.window} micro", one.micro, f"<td>{_shown(one.brute)}</td><td>{precisions}</td>"),
+            ("macro", one.macro, ""),
+            ("random, micro", one.random, ""),
+        ):
+            rows += f"<tr><th>{label}</th>{''.join(f'<td>{_shown(quality)}</td>' for quality in qualities)}{more}</tr>"
+    return (
+        "<h2>HACS: which pages change in the next cycle?</h2><p>Precision / recall / F1 by window (in cycles) and "
+        "threshold; random: as many pages, drawn at random; brute force: all pages. Weighted P@K of HACS, Last-Obs and "
+        f"Random.</p><table><tr><th>window</th>{head}<th>brute force, micro</th><th>weighted P@K</th></tr>{rows}</table>"
+    )
+
+
+def _values(quality: Quality) -> dict[str, float]:
+    return {"precision": quality.precision, "recall": quality.recall, "f1": quality.f1}
+
+
+def _shown(one: Quality) -> str:
+    return f"{one.precision:.3f} / {one.recall:.3f} / {one.f1:.3f}"
+
+
+def _precisions(one: WindowJudged) -> tuple[float, float, float]:
+    """Weighted P@K of HACS, of Last-Obs and of any order."""
+    return one.weighted_precision, one.weighted_precision_last_seen, one.weighted_precision_random
