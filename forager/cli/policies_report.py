@@ -15,7 +15,7 @@ from forager.recrawl.log import ChangeLog
 
 _STYLE = (
     "body{font:15px sans-serif;margin:2em auto;max-width:70em}table{border-collapse:collapse}"
-    "td,th{padding:.2em .7em;text-align:right;border-bottom:1px solid #ddd}"
+    "td,th{padding:.2em .7em;text-align:right;white-space:nowrap;border-bottom:1px solid #ddd}"
 )
 _FIGURES: tuple[tuple[Figure, str], ...] = (
     ("change_rate", "ChangeRate"),
@@ -42,9 +42,10 @@ def report(name: str, log: ChangeLog, judged: Sequence[Judged], k: float, window
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title><style>{_STYLE}</style>'
         f"<h1>{title}</h1><p>{size} {_BOUGHT.format(k)}</p>{_table(judged)}{_found(judged)}"
         f"<h2>Cycle by cycle</h2>{''.join(plots)}"
-        f"<h2>The top of the schedule</h2>{_top(judged, k)}<h2>Victories / losses by cycle (ChangeRate)</h2>"
+        f"<h2>The top of the schedule</h2>{_top(judged, k)}<h2>Victories / losses by cycle</h2>"
         f"<p>Cycles in which the policy of the row beats / loses to that of the column, paired t-test, p &lt; 0.05.</p>"
-        f"{_matrix(judged)}{hacs_view.as_html(windows) if windows else ''}</html>"
+        f"<h3>ChangeRate</h3>{_matrix(judged, 'change_rate')}<h3>Freshness</h3>{_matrix(judged, 'freshness')}"
+        f"{hacs_view.as_html(windows) if windows else ''}</html>"
     )
 
 
@@ -100,11 +101,11 @@ def _top(judged: Sequence[Judged], k: float) -> str:
     return str(plot.to_html(full_html=False, include_plotlyjs=False))
 
 
-def _matrix(judged: Sequence[Judged]) -> str:
+def _matrix(judged: Sequence[Judged], figure: Figure) -> str:
     names = [html.escape(one.name) for one in judged]
     head = "".join(f"<th>{name}</th>" for name in names)
     rows = ""
     for name, one in zip(names, judged, strict=True):
-        results = [victories(one, other, "change_rate") for other in judged]
+        results = [victories(one, other, figure) for other in judged]
         rows += f"<tr><th>{name}</th>" + "".join(f"<td>{won}/{lost}</td>" for won, lost in results) + "</tr>"
     return f"<table><tr><th></th>{head}</tr>{rows}</table>"
