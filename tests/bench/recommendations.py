@@ -1,6 +1,6 @@
 """The recommendations of a study of recorded sites, each taken back alone: does the crawl get worse? All worlds synthetic.
 
-    python tests/bench/recommendations.py [--worlds pages,hubs,articles,newsroom] [--seeds 3] [--first 21]
+    python tests/bench/recommendations.py [--worlds pages,hubs,articles,newsroom] [--seeds 3] [--first 21] [--days 10]
 
 Text pages at 72 downloads an hour, section pages at 12, section pages with articles at 60, the Newsroom at 40 (see
 `recorded_worlds.py`). Coverage, lasting coverage, mean delay in hours (a missed document counts as 24), downloads per document;
@@ -75,12 +75,15 @@ def main() -> None:
     parser.add_argument("--worlds", default=",".join(BUDGETS))
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--first", type=int, default=21, help="seed of the first world of each kind")
+    parser.add_argument(
+        "--days", type=float, default=0.0, help="how long each world lasts; 0: as long as its recording"
+    )
     parser.add_argument("--workers", type=int, default=1)
     asked = parser.parse_args()
     seeds = range(asked.first, asked.first + asked.seeds)
     with TemporaryDirectory() as name:
         for world in asked.worlds.split(","):
-            tapes = taped(world, seeds, Path(name))
+            tapes = taped(world, seeds, Path(name), asked.days)
             print(f"\n{world}, {BUDGETS[world]:g} downloads an hour, {len(seeds)} seeds")
             print(f"{'':36}" + "".join(f"{figure[:9]:>11}" for figure in FIGURES))
             rows: dict[str, Row] = {}

@@ -1,6 +1,6 @@
 """Fleets against the sweep on worlds shaped like recordings of real sites, and on newsrooms; everything is synthetic.
 
-    python tests/bench/recorded_worlds.py [--worlds pages,hubs] [--kinds WL,RL,WLRL,BFS] [--seeds 3] [--first 11]
+    python tests/bench/recorded_worlds.py [--worlds pages,hubs] [--kinds WL,RL,WLRL,BFS] [--seeds 3] [--first 11] [--days 10]
 
 Text pages of one station (`pages`) and of nine (`stations`, and `teletext` with all their pages), section pages (`hubs`, and
 their first eight days: `week`), section pages with their articles (`articles`), five days of three papers of the Newsroom
@@ -49,25 +49,29 @@ STATION_WORLDS = {"pages": PageWorld(), "stations": STATIONS, "teletext": TELETE
 SHOWN = ("coverage", "lasting", "late_hours", "requests_per_story", "sent_efficiency", "freshness", "age_hours")
 
 
-def tape_of(world: str, seed: int, folder: Path) -> Tape:
-    """The tape of a world, by way of its tables if it has any."""
+def tape_of(world: str, seed: int, folder: Path, days: float = 0.0) -> Tape:
+    """The tape of a world, by way of its tables if it has any; `days`: as long, 0: as long as usual."""
     if world in ("newsroom", "rewired"):
         usual = NewsroomSettings()
-        tape = tape_of_newsroom(Newsroom(replace(usual, seed=seed, days=5.0, papers=usual.papers[:3]), WallClock()))
+        tape = tape_of_newsroom(
+            Newsroom(replace(usual, seed=seed, days=days or 5.0, papers=usual.papers[:3]), WallClock())
+        )
         return rewired(tape, stream(seed, "rewired")) if world == "rewired" else tape
     if world in STATION_WORLDS:
-        write_pages(folder, replace(STATION_WORLDS[world], seed=seed))
+        pages = STATION_WORLDS[world]
+        write_pages(folder, replace(pages, seed=seed, steps=round(24 * days / pages.step_hours) or pages.steps))
     else:
-        write_hubs(folder, HubWorld(seed=seed, hours=192 if world == "week" else 800), articles=world == "articles")
+        hours = round(24 * days) or (192 if world == "week" else 800)
+        write_hubs(folder, HubWorld(seed=seed, hours=hours), articles=world == "articles")
     identity = "text" if world in STATION_WORLDS else "url" if world == "articles" else "link"
     return import_tables(folder, origin=f"synthetic {world}", identity=identity).tape
 
 
-def taped(world: str, seeds: Sequence[int], folder: Path) -> list[Path]:
+def taped(world: str, seeds: Sequence[int], folder: Path, days: float = 0.0) -> list[Path]:
     """The tapes of a world, one for each seed."""
     paths = [folder / f"{world} {seed}.tape" for seed in seeds]
     for seed, path in zip(seeds, paths, strict=True):
-        save(tape_of(world, seed, folder / f"{world} {seed}"), path)
+        save(tape_of(world, seed, folder / f"{world} {seed}", days), path)
     return paths
 
 
@@ -94,6 +98,9 @@ def main() -> None:
     parser.add_argument("--kinds", default="WL,RL,WLRL,BFS")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--first", type=int, default=11, help="seed of the first world of each kind")
+    parser.add_argument(
+        "--days", type=float, default=0.0, help="how long each world lasts; 0: as long as its recording"
+    )
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("-s", dest="overrides", action="append", default=[], help="a setting, as for forager")
     asked = parser.parse_args()
@@ -103,7 +110,7 @@ def main() -> None:
     print(f"{'world':10}{'per hour':>9}{'fleet':>7}" + "".join(f"{name[:12]:>17}" for name in SHOWN))
     with TemporaryDirectory() as name:
         for world in asked.worlds.split(","):
-            tapes = taped(world, seeds, Path(name))
+            tapes = taped(world, seeds, Path(name), asked.days)
             for budget in BUDGETS[world]:
                 jobs = [job for kind in kinds for job in jobs_on(world, tapes, seeds, kind, budget, settings)]
                 rows = rows_of(play_all(jobs, workers=asked.workers), len(seeds), lambda one: False)
