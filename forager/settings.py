@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 import yaml
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from forager.dashboard.settings import DashboardSettings
 from forager.engine.settings import CrawlSettings, DemoSettings
@@ -37,6 +37,7 @@ from forager.world.settings import (
 )
 from forager.world.warc.settings import RecordingSettings
 
+_WHEN_USED = ConfigDict(defer_build=True)
 PRESETS: dict[str, dict[str, Any]] = {
     "": {},
     "paper": {
@@ -117,8 +118,8 @@ def load(
 
 @cache
 def leaves() -> Mapping[str, TypeAdapter[Any]]:
-    """Every setting by its dotted name, with the validator of its type."""
-    return {name: TypeAdapter(hint) for name, hint in _walk(Settings, "")}
+    """Every setting by its dotted name, with the validator of its type, which is made when it is used."""
+    return {name: TypeAdapter(hint, config=_WHEN_USED) for name, hint in _walk(Settings, "")}
 
 
 def _walk(section: type, prefix: str) -> Iterator[tuple[str, Any]]:

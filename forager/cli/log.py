@@ -10,12 +10,13 @@ Times are UTC on the crawl's clock. The file `crawl.log` holds at least INFO.
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from enum import IntEnum, StrEnum
+from enum import IntEnum
 from pathlib import Path
 from typing import Any, TextIO
 
 import msgspec
 
+from forager.cli.options import LogFormat
 from forager.clock import Clock
 from forager.events import Born, CycleDone, Deleted, Event, Fetched, Learned, Reinforced, Scheduled, Told
 from forager.exports.fields import moment as iso
@@ -23,11 +24,6 @@ from forager.reports.showing import moment, shown, span, visitor
 from forager.terms import NOBODY, Outcome, Trouble
 
 FILE = "crawl.log"
-
-
-class LogFormat(StrEnum):
-    TEXT = "text"
-    JSON = "json"
 
 
 class Level(IntEnum):

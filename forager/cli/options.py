@@ -1,14 +1,22 @@
 """Options that several commands share."""
 
 import os
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from forager.cli.log import LogFormat
 from forager.settings import Loaded, load
 from forager.units import seconds
+
+
+class LogFormat(StrEnum):
+    """How a crawl tells what happens."""
+
+    TEXT = "text"
+    JSON = "json"
+
 
 Config = Annotated[
     Path | None, typer.Option("--config", help="Settings file; default: config.yaml here, if there is one.")

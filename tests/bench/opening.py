@@ -22,7 +22,6 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from itertools import islice
 from pathlib import Path
 from shutil import rmtree
 from statistics import median
@@ -32,10 +31,10 @@ import numpy as np
 from forager.assembly import make_crawl, open_wire
 from forager.clock import WallClock
 from forager.settings import Settings
-from forager.store.protocol import Found, Visit
 from forager.store.snapshot import FILE
 from forager.store.sqlite import SqliteStore
-from forager.terms import Channel, Outcome, Url, Validators
+from forager.terms import Url
+from tests.bench.filling import enter_many, note_visits
 
 TICK = os.sysconf("SC_CLK_TCK")
 HOSTS = 1000
@@ -126,20 +125,11 @@ async def fill(folder: Path, port: int, count: int) -> None:
     try:
         async with open_wire(settings, clock) as wire:
             crawl = await make_crawl(settings, clock, wire, store, [Url(f"{address(port, 0)}/")], [])
-            numbers, now = iter(range(count - store.counts().known)), clock.now()
-            while block := list(islice(numbers, 10_000)):
-                ids = await store.put(
-                    [
-                        Found(url(port, n), Channel.LINK, now, anchor="A headline of usual length", due=now)
-                        for n in block
-                    ]
-                )
-                for id in ids:
-                    validators = Validators(f'"{id:016x}"', "Fri, 17 May 2024 09:00:00 GMT")
-                    store.record(Visit(id, now, Outcome.FETCHED, 200, validators=validators, due=now + 3600))
-                    crawl.shared.visits.visit(id, now)
-                entered = np.array(ids, dtype=np.int64)
-                crawl.scheduler.watch.enter(entered, np.full(len(ids), now), np.zeros(len(ids), dtype=np.bool_))
+            now = clock.now()
+            new = enter_many(store, lambda number: url(port, number), count, now)
+            note_visits(crawl.shared.visits, new, now)
+            ids = np.arange(new.start, new.stop)
+            crawl.scheduler.watch.enter(ids, np.full(len(ids), now), np.zeros(len(ids), dtype=np.bool_))
             await crawl.save()
     finally:
         await store.close()

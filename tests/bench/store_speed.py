@@ -20,7 +20,6 @@ import resource
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
 from shutil import rmtree
@@ -36,6 +35,7 @@ from forager.store.protocol import Found, Store, Version, Visit
 from forager.store.settings import StoreSettings
 from forager.store.sqlite import SqliteStore
 from forager.terms import Channel, Kind, Outcome, Url, UrlId, Validators
+from tests.bench.filling import enter_many, note_visits
 
 SETTINGS = Settings()
 LINKS, NEW = 79, 2
@@ -115,13 +115,9 @@ async def filled(directory: Path, count: int, *, visited: bool) -> float:
     store = await SqliteStore.open(directory)
     shared = Shared.fresh(SETTINGS.forager)
     shared.visits.reserve(count)
-    numbers = iter(range(count))
-    while block := list(islice(numbers, 10_000)):
-        ids = await store.put([found(number) for number in block])
-        for id in ids if visited else ():
-            validators = Validators(f'"{id:016x}"', "Fri, 17 May 2024 09:00:00 GMT")
-            store.record(Visit(id, 1.7e9, Outcome.FETCHED, 200, validators=validators, due=1.8e9 + id))
-            shared.visits.visit(id, 1.7e9)
+    new = enter_many(store, url, count, 1.7e9, visited=visited)
+    if visited:
+        note_visits(shared.visits, new, 1.7e9)
     await store.keep("shared", shared.save())
     await store.close()
     return (directory / "crawl.db").stat().st_size / 1e6
