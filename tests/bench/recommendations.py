@@ -1,6 +1,6 @@
 """The recommendations of a study of recorded sites, each taken back alone: does the crawl get worse? All worlds synthetic.
 
-    python tests/bench/recommendations.py [--worlds pages,hubs,articles,newsroom] [--seeds 3] [--first 21] [--days 10]
+    python tests/bench/recommendations.py [--worlds pages,hubs,articles] [--ways 4,5] [--seeds 3] [--first 21] [--days 10]
 
 Text pages at 72 downloads an hour, section pages at 12, section pages with articles at 60, the Newsroom at 40 (see
 `recorded_worlds.py`). Coverage, lasting coverage, mean delay in hours (a missed document counts as 24), downloads per document;
@@ -73,6 +73,7 @@ def verdict(row: Row, usual: Row) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--worlds", default=",".join(BUDGETS))
+    parser.add_argument("--ways", default="", help="only these, by how their names begin, beside the usual ones")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--first", type=int, default=21, help="seed of the first world of each kind")
     parser.add_argument(
@@ -81,13 +82,15 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=1)
     asked = parser.parse_args()
     seeds = range(asked.first, asked.first + asked.seeds)
+    wanted = (DEFAULT, FLEET, *asked.ways.split(","))
+    chosen = {way: how for way, how in WAYS.items() if way.startswith(wanted)}
     with TemporaryDirectory() as name:
         for world in asked.worlds.split(","):
             tapes = taped(world, seeds, Path(name), asked.days)
             print(f"\n{world}, {BUDGETS[world]:g} downloads an hour, {len(seeds)} seeds")
             print(f"{'':36}" + "".join(f"{figure[:9]:>11}" for figure in FIGURES))
             rows: dict[str, Row] = {}
-            for way, (kind, overrides) in WAYS.items():
+            for way, (kind, overrides) in chosen.items():
                 settings = load(Path("/dev/null"), overrides).settings
                 jobs: list[Job] = jobs_on(world, tapes, seeds, kind, BUDGETS[world], settings)
                 (rows[way],) = rows_of(play_all(jobs, workers=asked.workers), len(seeds), lambda one: False)
