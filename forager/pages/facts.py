@@ -7,7 +7,7 @@ left that link out then and want it now, it goes without its text, unless the bo
 
 from collections.abc import Collection
 from dataclasses import replace
-from functools import cached_property
+from typing import cast
 
 import msgspec
 
@@ -49,26 +49,23 @@ class ToldLinks:
 
     def __init__(self, facts: Facts, unread: Page | None) -> None:
         """`unread` is asked for a link that was told with another page, if the body is here; that is seldom wanted."""
-        self._links, self._unread = facts.links, unread
-        self.urls = tuple(map(Url, facts.targets.split("\n"))) if facts.targets else ()
+        self.urls = cast("tuple[Url, ...]", tuple(facts.targets.split("\n"))) if facts.targets else ()
         self.canonical = facts.canonical
+        self._told = {self.urls[place]: link for place, link in facts.links.items()}
+        self._unread = unread
+
+    @property
+    def related(self) -> set[Url]:
+        return {url for url, link in self._told.items() if not says_only_a_text(link)}
 
     def all(self) -> tuple[Link, ...]:
         return tuple(map(self.to, self.urls))
 
     def to(self, url: Url) -> Link:
-        link = self._links.get(self._places[url])
+        link = self._told.get(url)
         if link is not None:
             return link
         return Link(url) if self._unread is None else self._unread.link(url)
-
-    def is_plain(self, url: Url) -> bool:
-        link = self._links.get(self._places[url])
-        return link is None or says_only_a_text(link)
-
-    @cached_property
-    def _places(self) -> dict[Url, int]:
-        return {url: place for place, url in enumerate(self.urls)}
 
 
 def facts_of(page: Page, told: set[Url] | None = None, ignored: Collection[DateSource] = ()) -> Facts:
@@ -80,7 +77,8 @@ def facts_of(page: Page, told: set[Url] | None = None, ignored: Collection[DateS
     if len(told) > MOST_TOLD:
         told.clear()
     targets, is_text = page.targets, page.kind is Kind.ARTICLE
-    chosen = [place for place, url in enumerate(targets) if url not in told or not page.is_plain(url)]
+    related = page.related
+    chosen = [place for place, url in enumerate(targets) if url not in told or url in related]
     told.update(targets)
     facts = Facts(
         kind=page.kind,
@@ -107,11 +105,24 @@ def page_with(response: Response, facts: Facts, settings: PagesSettings) -> Page
     page = Page(response, None, settings)
     links = ToldLinks(facts, unread=Page(response, None, settings) if response.body else None)
     page.trouble = facts.trouble
-    page.give({"_links": links, "_feed": None, "_sitemap": None, "targets": links.urls})
-    names = ["kind", "title", "canonical", "lang", "text", "byte_print", "text_print", "robots"]
+    page.give(
+        {
+            "_links": links,
+            "_feed": None,
+            "_sitemap": None,
+            "targets": links.urls,
+            "kind": facts.kind,
+            "title": facts.title,
+            "canonical": facts.canonical,
+            "lang": facts.lang,
+            "text": facts.text,
+            "byte_print": facts.byte_print,
+            "text_print": facts.text_print,
+            "robots": facts.robots,
+        }
+    )
     if facts.kind is Kind.ARTICLE:
-        names += ["published", "modified"]
-    page.give({name: getattr(facts, name) for name in names})
+        page.give({"published": facts.published, "modified": facts.modified})
     if not response.body:
         page.give({"published_but": lambda ignored: _believed(facts, ignored)})
     return page

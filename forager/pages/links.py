@@ -7,7 +7,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from forager.pages.head import Head
 from forager.pages.settings import PagesSettings
-from forager.pages.urls import UNKNOWN, Joiner, UrlMemo
+from forager.pages.urls import Joiner, UrlMemo
 from forager.terms import Channel, Link, Region, Url
 
 _FEED_TYPES = frozenset(
@@ -74,10 +74,12 @@ class Links:
         for link in self._stated:
             if link.url != url:
                 self._in_head.setdefault(link.url, link)
-        self._anchors: dict[Url, list[LexborNode]] = {target: [] for target in self._in_head}
-        """For each URL the anchors that lead there."""
-        self._related: set[Url] = set(self._in_head)
-        """Those of which more is said than a text."""
+        self._anchors: dict[Url, LexborNode | None] = dict.fromkeys(self._in_head)
+        """For each URL the first anchor that leads there."""
+        self._later: dict[Url, list[LexborNode]] = {}
+        """The others of those to which several lead."""
+        self.related: set[Url] = set(self._in_head)
+        """URLs of which more is said than a text."""
         self._add_anchors(head.tree, joiner, url)
         self._regions = _Regions()
         self._spent = 0
@@ -104,7 +106,7 @@ class Links:
         channel = stated.channel if stated is not None else Channel.LINK
         longest = self._settings.max_anchor
         found = stated
-        for node in self._anchors[url]:
+        for node in self._leading_to(url):
             text = self._text(node)
             if not text and found is not None:
                 continue
@@ -116,31 +118,29 @@ class Links:
         assert found is not None, "every URL has an element that leads there"
         return found
 
-    def is_plain(self, url: Url) -> bool:
-        """Whether nothing but a text is said of the link to one of the `urls`; cheaper than the link itself."""
-        return url not in self._related
+    def _leading_to(self, url: Url) -> list[LexborNode]:
+        """The anchors that lead to one of the `urls`, in document order."""
+        first = self._anchors[url]
+        return [*([] if first is None else [first]), *self._later.get(url, ())]
 
     def _add_anchors(self, tree: LexborHTMLParser, joiner: Joiner, own: Url) -> None:
         anchors, recall, most = self._anchors, joiner.recall, self._settings.max_links
         for node in tree.tags("a"):
             attributes = node.attributes
-            href = attributes.get("href")
-            if not href or href[0] == "#":
-                continue
-            url = recall(href, UNKNOWN)  # nearly always known: calls of our own would double the time
-            if url is UNKNOWN:
+            href = attributes.get("href") or ""
+            url = recall(href)  # nearly always known: calls of our own would double the time
+            if url is None and href and href[0] != "#":
                 url = joiner.join(href)
             if url is None or url == own:
                 continue
-            if "rel" in attributes:
-                self._related.add(url)
-            known = anchors.get(url)
-            if known is not None:
-                known.append(node)
+            if url in anchors:
+                self._later.setdefault(url, []).append(node)
             elif len(anchors) >= most:
                 return
             else:
-                anchors[url] = [node]
+                anchors[url] = node
+            if "rel" in attributes:
+                self.related.add(url)
 
     def _text(self, node: LexborNode) -> str:
         text = node.text(separator=" ") if self._spent < _ANCHOR_TEXT_LIMIT else ""

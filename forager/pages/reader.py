@@ -64,9 +64,9 @@ class Page:
 
     @lazily
     def targets(self) -> tuple[Url, ...]:
-        """The URLs of the `links` in their order; of an HTML page much cheaper than the links themselves."""
+        """The URLs of the `links` in their order, each once; of an HTML page much cheaper than the links themselves."""
         read = self._links
-        return tuple(link.url for link in self.links) if read is None else read.urls
+        return tuple(dict.fromkeys(link.url for link in self.links)) if read is None else read.urls
 
     def link(self, target: Url) -> Link:
         """The link to one of the `targets`."""
@@ -75,12 +75,13 @@ class Page:
             return self._by_target[target]
         return self._attempt("link", lambda: read.to(target), Link(target))
 
-    def is_plain(self, target: Url) -> bool:
-        """Whether the link to one of the `targets` says nothing but a text; cheaper than the link itself."""
+    @lazily
+    def related(self) -> set[Url]:
+        """Those of the `targets` of which more is said than a text, as a relation; cheaper than the links themselves."""
         read = None if "links" in self.__dict__ else self._links
         if read is None:
-            return says_only_a_text(self._by_target[target])
-        return read.is_plain(target)
+            return {link.url for link in self.links if not says_only_a_text(link)}
+        return read.related
 
     @lazily
     def title(self) -> str:

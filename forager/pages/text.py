@@ -5,7 +5,7 @@ widened while that adds much text, is written out line by line; elements that ar
 consist of links, are left out. The tree is only read, and what stands in furniture or in a link not even that.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -40,9 +40,11 @@ def main_text(tree: LexborHTMLParser) -> str:
         return ""
     text = ""
     for units, by_name in ((_UNITS, True), (_ALL_UNITS, True), (_ALL_UNITS, False)):
-        winner = _elect(body, units, by_name)
+        places = _Places(units, by_name)
+        places.search(body, None, 0)
+        winner = _elect(places.found)
         if winner is not None:
-            text = max(text, written(winner, by_name), key=len)
+            text = max(text, written(winner, by_name, places.plain), key=len)
         if len(text) >= ENOUGH:
             break
     return text
@@ -76,14 +78,12 @@ class _Place:
         return pauses + sum([1.0 + min(len(paragraph) / 100, 3.0) for paragraph in self.paragraphs])
 
 
-def _elect(body: LexborNode, units: Collection[str], by_name: bool) -> LexborNode | None:
+def _elect(places: Sequence[_Place]) -> LexborNode | None:
     """The element that most likely holds the story; `None` if there is no paragraph."""
-    places = _Places(units, by_name)
-    places.search(body, None, 0)
-    if len(places.found) == 1:  # nothing to vote on
-        return places.found[0].node
+    if len(places) == 1:  # nothing to vote on
+        return places[0].node
     candidates: dict[int, _Candidate] = {}
-    for place in places.found:
+    for place in places:
         votes, characters = place.votes, sum(map(len, place.paragraphs))
         above: LexborNode | None = place.node
         for level in range(REACH):
@@ -109,6 +109,8 @@ class _Places:
         self.units, self.by_name = units, by_name
         self.found: list[_Place] = []
         """In document order."""
+        self.plain: dict[int, str] = {}
+        """The text of each paragraph in which there is no element, by its `mem_id`."""
         self._left = ELEMENT_CAP
 
     def search(self, element: LexborNode, own: _Place | None, depth: int) -> None:
@@ -127,6 +129,8 @@ class _Places:
                     own.paragraphs.append(text)
                 if inside:
                     self.search(node, None, depth + 1)
+                else:
+                    self.plain[node.mem_id] = text
             elif tag != "a" and not is_furniture(node, tag, self.by_name):
                 unit = None
                 if tag in self.units:
@@ -148,7 +152,8 @@ def _linked(nodes: list[LexborNode]) -> int:
         node = waiting.pop()
         if node.tag == "a":
             characters += len(node.text())
-        waiting.extend(node.iter())
+        else:
+            waiting.extend(node.iter())
     return characters
 
 

@@ -44,8 +44,7 @@ _NOISE_NAMES = """
 """
 _NOISE = frozenset(_NOISE_NAMES.split())
 _NOISE_PREFIXES = ("utm_", "pk_", "mtm_", "matomo_", "piwik_", "hsa_")
-UNKNOWN = Url("")
-"""What a memo gives for an href that it does not know."""
+_UNKNOWN = Url("")  # what a memo gives for an href that it does not know
 _NAME = re.compile(r"[A-Za-z0-9][^:]*\Z|\.")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _EXTENSION = re.compile(r"\.[a-z]{2,5}$", re.IGNORECASE)
@@ -129,14 +128,14 @@ class Joiner:
 
     def join(self, href: str) -> Url | None:
         """The canonical URL the href points to; None if it is no usable http(s) URL."""
-        known = self._known.get(href, UNKNOWN)
-        if known is not UNKNOWN:
+        known = self._known.get(href, _UNKNOWN)
+        if known is not _UNKNOWN:
             return known
         shared = self._shared_by(href)
         if shared is None:
             return _resolve(href, self._base)
-        known = shared.get(href, UNKNOWN)
-        if known is UNKNOWN:
+        known = shared.get(href, _UNKNOWN)
+        if known is _UNKNOWN:
             self._memo.make_room()
             known = shared[href] = _resolve(href, self._base)
         return known

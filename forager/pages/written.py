@@ -1,6 +1,7 @@
 """The text of an element, written out line by line, without furniture and lines of links."""
 
 import re
+from collections.abc import Mapping
 
 from selectolax.lexbor import LexborNode
 
@@ -22,10 +23,13 @@ _OTHER_BLANKS = "\n\t\r\v\f\x1c\x1d\x1e\x1f"  # all white space of ASCII but the
 _SENTENCE = re.compile(r"""[.!?…:।။。！？؟]["'”’»“」』)\]]*\s*$|.{60}|[\u0e00-\u0eff\u3040-\u9fff\uac00-\ud7af].{20}""")
 
 
-def written(node: LexborNode, by_name: bool) -> str:
-    """The lines from the first to the last that reads like a sentence: before and after stand headline and labels."""
+def written(node: LexborNode, by_name: bool, plain: Mapping[int, str]) -> str:
+    """The lines from the first to the last that reads like a sentence: before and after stand headline and labels.
+
+    `plain` holds the texts of paragraphs, by `mem_id`, that are known to hold no element, and to stand in no link.
+    """
     lines = _Lines()
-    _write(node, lines, by_name, False, 0)
+    _write(node, lines, by_name, plain, False, 0)
     kept = lines.kept()
     first = next((place for place, line in enumerate(kept) if _SENTENCE.search(line)), len(kept))
     last = next((place for place in range(len(kept), first, -1) if _SENTENCE.search(kept[place - 1])), first)
@@ -47,6 +51,11 @@ class _Lines:
         if self.parts and self.parts[-1] is not _END:
             self.parts.append(_END)
             self.ends += 1
+
+    def add_line(self, text: str) -> None:
+        self.end()
+        self.parts += text, _END
+        self.ends += 1
 
     def add_linked(self, text: str) -> None:
         self.parts.append(text)
@@ -71,7 +80,7 @@ def _tidy(text: str) -> str:
     return " ".join(text.split())
 
 
-def _write(node: LexborNode, lines: _Lines, by_name: bool, linked: bool, depth: int) -> None:
+def _write(node: LexborNode, lines: _Lines, by_name: bool, plain: Mapping[int, str], linked: bool, depth: int) -> None:
     for child in node.iter(include_text=True):
         tag = child.tag
         if tag == "-text":
@@ -82,11 +91,15 @@ def _write(node: LexborNode, lines: _Lines, by_name: bool, linked: bool, depth: 
                 lines.parts.append(text)
         elif tag == "br":
             lines.end()
-        elif depth >= DEPTH or is_furniture(child, tag, by_name):
+        elif depth >= DEPTH:
+            continue
+        elif tag == "p" and (whole := plain.get(child.mem_id)) is not None:
+            lines.add_line(whole)
+        elif is_furniture(child, tag, by_name):
             continue
         elif tag in _INLINE_TAGS:
-            _write(child, lines, by_name, linked or tag == "a", depth + 1)
+            _write(child, lines, by_name, plain, linked or tag == "a", depth + 1)
         else:
             lines.end()
-            _write(child, lines, by_name, linked, depth + 1)
+            _write(child, lines, by_name, plain, linked, depth + 1)
             lines.end()

@@ -32,7 +32,7 @@ from forager.clock import Clock
 from forager.pages.settings import PagesSettings
 from forager.pages.urls import host
 from forager.terms import DateSource, Request, Response, Trouble, Url
-from forager.world.fetching_jobs import NUMBER, Arrangement, Frames, Job, Told, framed
+from forager.world.fetching_jobs import NUMBER, Arrangement, Frames, Job, Outbox, Told
 from forager.world.http import failed
 from forager.world.live import Live
 from forager.world.settings import LiveSettings
@@ -73,14 +73,16 @@ class _Fetcher(asyncio.Protocol):
     is_ready: bool = False
     transport: asyncio.Transport | None = None
     _frames: Frames = field(default_factory=Frames)
+    _outbox: Outbox | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.Transport, transport)
+        self._outbox = Outbox(self.transport)
 
     def ask(self, number: int, job: bytes, asked: _Asked) -> None:
-        assert self.transport is not None
+        assert self._outbox is not None
         self.asked[number] = asked
-        self.transport.write(framed(job))
+        self._outbox.put(job)
 
     def data_received(self, data: bytes) -> None:
         for record in self._frames.fed(data):

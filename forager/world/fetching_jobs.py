@@ -1,5 +1,6 @@
 """What goes back and forth between a crawl and the processes that fetch for it: frames of a length and a packed record."""
 
+import asyncio
 import struct
 from collections.abc import Iterator
 
@@ -80,5 +81,23 @@ class Frames:
         del received[:at]
 
 
-def framed(record: bytes) -> bytes:
-    return LENGTH.pack(len(record)) + record
+class Outbox:
+    """Sends records, all of one round of the event loop together.
+
+    Each sending wakes the process at the other end, and on a busy machine it then takes the place of this one.
+    """
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+        self._waiting: list[bytes] = []
+
+    def put(self, record: bytes) -> None:
+        """Send a record soon; nothing is sent if the connection ends before."""
+        if not self._waiting:
+            asyncio.get_running_loop().call_soon(self._send)
+        self._waiting += LENGTH.pack(len(record)), record
+
+    def _send(self) -> None:
+        records, self._waiting = self._waiting, []
+        if not self._transport.is_closing():
+            self._transport.write(b"".join(records))

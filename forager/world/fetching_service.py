@@ -20,7 +20,7 @@ from forager.pages.facts import facts_of, unreadable
 from forager.pages.reader import read
 from forager.pages.urls import UrlMemo
 from forager.terms import Outcome, Request, Response, Url, Validators
-from forager.world.fetching_jobs import LENGTH, NUMBER, Arrangement, Frames, Job, Told, framed
+from forager.world.fetching_jobs import NUMBER, Arrangement, Frames, Job, Outbox, Told
 from forager.world.live import Live
 
 NOBODY_READS = "markup: reading it takes too long or crashes"
@@ -56,7 +56,7 @@ class FetchingService(asyncio.Protocol):
         self.ended = asyncio.Event()
         self._frames, self._jobs = Frames(), msgspec.msgpack.Decoder(Job)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._transport: asyncio.Transport | None = None
+        self._outbox: Outbox | None = None
         self._memo = UrlMemo()
         self._told: set[Url] = set()
 
@@ -64,8 +64,8 @@ class FetchingService(asyncio.Protocol):
         return f"<FetchingService {len(self._tasks)} under way>"
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)
-        self._transport.write(LENGTH.pack(0))
+        self._outbox = Outbox(cast(asyncio.Transport, transport))
+        self._outbox.put(b"")
 
     def data_received(self, data: bytes) -> None:
         for record in self._frames.fed(data):
@@ -74,7 +74,7 @@ class FetchingService(asyncio.Protocol):
             task.add_done_callback(self._tasks.discard)
 
     def connection_lost(self, error: Exception | None) -> None:
-        self._transport = None
+        self._outbox = None
         self.ended.set()
 
     def stop(self) -> None:
@@ -84,8 +84,8 @@ class FetchingService(asyncio.Protocol):
     async def _do(self, job: Job) -> None:
         request = Request(job.url, Validators(job.etag, job.last_modified), job.body_limit)
         response = replace(await self.live.fetch(request), asked=job.asked)
-        if self._transport is not None:
-            self._transport.write(framed(msgspec.msgpack.encode(self._answer(job, response))))
+        if self._outbox is not None:
+            self._outbox.put(msgspec.msgpack.encode(self._answer(job, response)))
 
     def _answer(self, job: Job, response: Response) -> Told:
         facts = b""

@@ -6,7 +6,7 @@ links belong to the crawl.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -154,15 +154,17 @@ class Keeper:
             return NO_LINKS, 0
         targets = page.targets
         found = self.store.find_all(targets)
-        known = [id for id in found if id is not None]
         if page.kind in (Kind.FEED, Kind.SITEMAP):
             self._announce(page, found)
+        if None not in found:
+            return _rising(cast("list[UrlId]", found)), 0
+        known = [id for id in found if id is not None]
         unknown = [target for target, id in zip(targets, found, strict=True) if id is None]
         entering = self._entering(page, unknown, source, now)
         new = self.store.enter(entering)
         if self.states is not None and new:
             self.states.found(source.id, new, entering)
-        return np.array(sorted({*known, *new}), dtype=np.int64), len(new)
+        return _rising(known + new), len(new)
 
     def _announce(self, page: Page, found: Sequence[UrlId | None]) -> None:
         """Note the dates that a feed or sitemap gives for pages known before."""
@@ -189,7 +191,7 @@ class Keeper:
 
     def _objection(self, page: Page, target: Url, depth: int) -> str:
         """Why a link stays out, or nothing; what an ordinary one says is not read for that."""
-        if page.is_plain(target):
+        if target not in page.related:
             return self.scope.objection(target, depth)
         link = page.link(target)
         if "nofollow" in link.rel:
@@ -255,6 +257,13 @@ class Keeper:
                 new_links=new,
             )
         )
+
+
+def _rising(ids: list[UrlId]) -> NDArray[np.int64]:
+    """Numbers that differ, the lowest first."""
+    numbers = np.array(ids, dtype=np.int64)
+    numbers.sort()
+    return numbers
 
 
 def _validators(before: Known, response: Response) -> Validators:

@@ -67,14 +67,19 @@ def test_what_a_link_says_is_told_once_unless_it_says_more_than_a_text() -> None
 
 def test_a_link_told_with_another_page_is_read_here_when_somebody_asks() -> None:
     page, there = both(HTML, told={Url("https://a.example/a")})
-    assert there.is_plain(Url("https://a.example/a"))
-    assert not there.is_plain(Url("https://a.example/b"))
+    assert Url("https://a.example/a") not in there.related
+    assert Url("https://a.example/b") in there.related
     assert there.link(Url("https://a.example/a")) == page.link(Url("https://a.example/a"))
     assert there.links == page.links
 
 
 def test_a_link_is_plain_unless_an_anchor_or_the_head_says_more_of_it() -> None:
     page, there = both(HTML)
-    plain = [target.removeprefix("https://a.example") for target in page.targets if page.is_plain(target)]
+    plain = [target.removeprefix("https://a.example") for target in page.targets if target not in page.related]
     assert plain == ["/", "/a", "/c", "/imprint"]
-    assert [there.is_plain(target) for target in page.targets] == [page.is_plain(target) for target in page.targets]
+    assert there.related == page.related
+
+
+def test_a_feed_that_names_a_page_twice_leads_there_once() -> None:
+    page, there = both(FEED, "application/rss+xml")
+    assert page.targets == there.targets == ("https://a.example/1", "https://a.example/2")
