@@ -3,6 +3,8 @@
 Elements are asked for by their tag: the first question in CSS alone costs as much as all of these together.
 """
 
+from collections.abc import Mapping
+
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from forager.pages.lazily import lazily
@@ -16,8 +18,8 @@ class Head:
 
     def __init__(self, tree: LexborHTMLParser) -> None:
         self.tree = tree
-        self.decoded: dict[str, object] = {}
-        """JSON-LD that was decoded already, by its text."""
+        self.nodes: dict[str, list[Mapping[str, object]] | None] = {}
+        """The nodes of JSON-LD that was decoded already, by its text; None if it could not be."""
 
     @lazily
     def metas(self) -> list[Attributes]:

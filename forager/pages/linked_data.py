@@ -33,12 +33,13 @@ def stated_dates(head: Head, name: str, path: str = "") -> list[str]:
     for text in head.linked_data:
         if name not in text:
             continue
-        if text not in head.decoded:
-            head.decoded[text] = _decoded(text)
-        content = head.decoded[text]
-        if content is None:
+        if text not in head.nodes:
+            content = _decoded(text)
+            head.nodes[text] = None if content is None else list(_nodes(content))
+        nodes = head.nodes[text]
+        if nodes is None:
             found += [(2, value) for value in re.findall(rf'"{name}"\s*:\s*"([^"]{{4,60}})"', text)]
-        for node in _nodes(content):
+        for node in nodes or ():
             value = node.get(name)
             if isinstance(value, list) and value:
                 value = value[0]

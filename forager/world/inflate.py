@@ -6,6 +6,7 @@ gzip goes through ISA-L, which is about twice as fast as zlib on pages.
 
 import zlib
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Protocol
 
 import brotli
@@ -189,12 +190,13 @@ class Inflater:
         return body if len(body) <= self.limit else body[: self.limit]
 
 
-def codings(content_encoding: str) -> list[type[Gzip] | type[Deflate] | type[Brotli] | type[Zstd]]:
+@lru_cache(maxsize=100)
+def codings(content_encoding: str) -> tuple[type[Gzip] | type[Deflate] | type[Brotli] | type[Zstd], ...]:
     """The codings in the order they were applied; names that are none (`utf-8`, `none`) mean nothing was applied."""
     names = [name.strip().lower() for name in content_encoding.split(",")]
     if unsupported := _UNSUPPORTED.intersection(names):
         raise InflateError(f"cannot undo content encoding {min(unsupported)}")
-    known = [_CODINGS[name] for name in names if name in _CODINGS]
+    known = tuple(_CODINGS[name] for name in names if name in _CODINGS)
     if len(known) > MOST_CODINGS:
         raise InflateError(f"{len(known)} content encodings on top of each other")
     return known

@@ -11,7 +11,8 @@ of those within a round, with the least and the greatest.
     pip install 'forager[bench,fast]'                    # for Scrapy and uvloop
 
 The peers store title and links only. Forager's "links only" reads links and stores nothing; "+ text, dates, judging" reads
-all that is read of a page, with its store in memory; "+ store" writes crawl.db, "+ recording" WARC files too.
+all that is read of a page, with its store in memory; "+ store" writes crawl.db, "+ recording" WARC files too. "links only, 2
+processes" are two crawls of one host each: what two cores do with as little work as the peers have.
 `pages/cpu s` counts the processor time of all processes of a contender, which is what to compare on a machine with other
 work; `pages/s` is by the clock.
 """
@@ -35,7 +36,7 @@ from pathlib import Path
 from typing import Any
 
 import throughput_peers as peers
-from throughput_rounds import Measured, in_turns, table
+from throughput_rounds import Measured, in_turns, table, together
 
 from forager.allocation import tune_allocation
 from forager.assembly import make_crawl, open_wire
@@ -151,6 +152,8 @@ CONTENDERS: dict[str, Callable[[str, int], int]] = {
     "store, processes: 2": lambda start, pages: fast(crawl(start, pages, disk=True, processes=2)),
     "store, processes: 3": lambda start, pages: fast(crawl(start, pages, disk=True, processes=3)),
 }
+SHARDS = {"links only, 2 processes, a host each": "Forager, links only"}
+"""Contenders that are two crawls at once: the same site under two names, which is how several machines would share hosts."""
 CEILING, BASE = "aiohttp + lexbor by hand", "Scrapy, tuned"
 
 
@@ -197,22 +200,35 @@ def serving(pages: int, core: int) -> Iterator[str]:
             server.stdin.close()
 
 
+def begun(name: str, start: str, pages: int, profile: bool, cores: set[int]) -> "subprocess.Popen[str]":
+    """A contender at work in a process of its own."""
+    command = [sys.executable, __file__, "--contender", name, "--start", start, "--pages", str(pages)]
+    return subprocess.Popen(
+        [*command, *(["--profile"] if profile else [])],
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: os.sched_setaffinity(0, cores),
+    )
+
+
+def ended(contender: "subprocess.Popen[str]") -> Measured:
+    """What a contender tells at its end."""
+    told, _ = contender.communicate()
+    if contender.returncode:
+        raise SystemExit(f"a contender has failed with exit code {contender.returncode}")
+    return Measured(**json.loads(told.splitlines()[-1]))
+
+
 def compare(names: list[str], pages: int, rounds: int, profile: bool) -> None:
     cores = sorted(os.sched_getaffinity(0))
     print(f"{pages:,} pages of 41 KB with 79 links, {rounds} rounds; one core each, with processes two", flush=True)
     with serving(pages, cores[-1]) as start:
 
         def measured(name: str) -> Measured:
-            command = [sys.executable, __file__, "--contender", name, "--start", start, "--pages", str(pages)]
-            mine = cores[: 2 if "processes" in name else 1]
-            ran = subprocess.run(
-                [*command, *(["--profile"] if profile else [])],
-                stdout=subprocess.PIPE,
-                text=True,
-                check=True,
-                preexec_fn=lambda: os.sched_setaffinity(0, set(mine)),
-            )
-            return Measured(**json.loads(ran.stdout.splitlines()[-1]))
+            mine = set(cores[: 2 if "processes" in name else 1])
+            starts = [start, start.replace("127.0.0.1", "localhost")] if name in SHARDS else [start]
+            running = [begun(SHARDS.get(name, name), one, pages, profile, mine) for one in starts]
+            return together([ended(one) for one in running])
 
         found = in_turns(names, rounds, measured)
     print("\n".join(table(found, names, pages, {"× Scrapy": BASE, "of ceiling": CEILING})))
@@ -233,7 +249,9 @@ def main() -> None:
         measure(options.contender, options.start, options.pages, options.profile)
         return
     only = options.only or ("+ store" if options.profile else "")
-    names = [name for name in CONTENDERS if any(part.strip().lower() in name.lower() for part in only.split(","))]
+    names = [
+        name for name in (*CONTENDERS, *SHARDS) if any(part.strip().lower() in name.lower() for part in only.split(","))
+    ]
     if importlib.util.find_spec("scrapy") is None:
         print("Scrapy is not installed; pip install 'forager[bench]' brings it")
         names = [name for name in names if "Scrapy" not in name]

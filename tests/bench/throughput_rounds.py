@@ -27,6 +27,12 @@ class Measured:
         return self.pages / self.cpu
 
 
+def together(ran: Sequence[Measured]) -> Measured:
+    """Several that ran at the same time, as one."""
+    slowest = max(one.seconds for one in ran)
+    return Measured(sum(one.pages for one in ran), slowest, sum(one.cpu for one in ran), sum(one.peak for one in ran))
+
+
 Round = dict[str, Measured]
 
 
@@ -39,7 +45,7 @@ def in_turns(names: Sequence[str], rounds: int, measure: Callable[[str], Measure
 def table(rounds: Sequence[Round], names: Sequence[str], pages: int, peers: dict[str, str]) -> list[str]:
     """A line for each contender; `peers` are those to compare with, by the heading of their column."""
     columns = ("pages/s", "pages/cpu s", "ms cpu/page", "peak MB")
-    head = f"{'':26}" + "".join(f"{column:>13}" for column in columns) + "".join(f"{column:>22}" for column in peers)
+    head = f"{'':38}" + "".join(f"{column:>13}" for column in columns) + "".join(f"{column:>22}" for column in peers)
     return [head, *(_line(rounds, name, pages, list(peers.values())) for name in names)]
 
 
@@ -52,7 +58,7 @@ def _line(rounds: Sequence[Round], name: str, pages: int, peers: Sequence[str]) 
     )
     fewest = min(one.pages for one in own)
     note = "" if fewest >= pages else f"  only {fewest} pages"
-    return f"{name:26}{figures}" + "".join(f"{_paired(rounds, name, peer):>22}" for peer in peers) + note
+    return f"{name:38}{figures}" + "".join(f"{_paired(rounds, name, peer):>22}" for peer in peers) + note
 
 
 def _paired(rounds: Sequence[Round], name: str, peer: str) -> str:
