@@ -160,11 +160,11 @@ class LiveBeside:
         await self._stack.__aexit__(kind, error, trace)
 
     async def fetch(self, request: Request) -> Response:
-        name = host(request.url)
-        fetcher, job = self._fetcher_for(name), self._job(request)
+        name, now = host(request.url), self.clock.now()
+        fetcher, job = self._fetcher_for(name), self._job(request, now)
         if fetcher is None or job is None:
             return await self._here.fetch(request)
-        now, loop = self.clock.now(), asyncio.get_running_loop()
+        loop = asyncio.get_running_loop()
         asked = _Asked(request.url, loop.time(), loop.create_future())
         self._under_way[name] += 1
         try:
@@ -188,13 +188,13 @@ class LiveBeside:
             home = self._homes[name] = len(self._homes)
         return ready[home % len(ready)]
 
-    def _job(self, request: Request) -> bytes | None:
+    def _job(self, request: Request, now: float) -> bytes | None:
         """What to ask of a process beside us, packed; None if it cannot be: half a surrogate pair is no URL."""
         self._numbers += 1
         job = Job(
             number=self._numbers,
             url=request.url,
-            asked=self.clock.now(),
+            asked=now,
             etag=request.validators.etag,
             last_modified=request.validators.last_modified,
             body_limit=request.body_limit,

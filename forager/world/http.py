@@ -62,8 +62,9 @@ def request_headers(request: Request, user_agent: str) -> dict[str, str]:
 
 def judged(request: Request, answer: Answer, *, asked: float, seconds: float) -> Response:
     """The response that an answer amounts to, by the table above."""
-    moved = any(name == "location" for name, _ in answer.headers)
-    outcome, trouble = meaning(answer.status, moved=moved, conditional=request.validators != Validators())
+    moved = answer.status in REDIRECTS and any(name == "location" for name, _ in answer.headers)
+    conditional = bool(request.validators.etag or request.validators.last_modified)
+    outcome, trouble = meaning(answer.status, moved=moved, conditional=conditional)
     return Response(
         url=request.url,
         outcome=outcome,
