@@ -101,7 +101,7 @@ class Learned:
     at: float
     formula: str
     fitness: str
-    """What was measured: ndcg, changerate or freshness."""
+    """What was measured: discovery, ndcg, changerate or freshness."""
     new: float
     """Of the function just learned, on held-out pages, …"""
     old: float

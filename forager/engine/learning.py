@@ -9,11 +9,13 @@ import sys
 import msgspec
 import numpy as np
 
-from forager.foragers.saving import array_text, pack, text_array, unpack
+from forager.foragers.saving import pack, unpack
 from forager.recrawl.contest import Lesson, Verdict, contest
-from forager.recrawl.settings import RetrainSettings
+from forager.recrawl.expected import Foretelling
+from forager.recrawl.settings import RecrawlSettings
+from forager.recrawl.visit_log import Visits
 
-KIND, FORM = "lesson", 1
+KIND, FORM = "lesson", 2
 POLITENESS = 19
 """How much this process stands back behind all others (`nice`)."""
 
@@ -23,32 +25,35 @@ class _Terms(msgspec.Struct):
 
     cycle: float
     current: str
-    settings: RetrainSettings
-    k: float
-    warmup: int
+    settings: RecrawlSettings
     seed: int
+    by: Foretelling
 
 
 def to_bytes(lesson: Lesson) -> bytes:
-    terms = _Terms(lesson.cycle, lesson.current, lesson.settings, lesson.k, lesson.warmup, lesson.seed)
-    columns = {"page": lesson.page, "when": lesson.when, "changed": lesson.changed}
-    return pack(KIND, FORM, {**columns, "terms": text_array(msgspec.json.encode(terms).decode())})
+    terms = _Terms(lesson.cycle, lesson.current, lesson.settings, lesson.seed, lesson.by)
+    visits = lesson.visits
+    columns = {
+        "page": visits.page,
+        "when": visits.when,
+        "changed": visits.changed,
+        "brought": visits.brought,
+        "lists": lesson.lists,
+    }
+    return pack(KIND, FORM, {**columns, "terms": np.frombuffer(msgspec.msgpack.encode(terms), np.uint8)})
 
 
 def from_bytes(saved: bytes) -> Lesson:
     held = unpack(KIND, FORM, saved)
-    terms = msgspec.json.decode(array_text(held["terms"]), type=_Terms)
-    return Lesson(
+    terms = msgspec.msgpack.decode(np.asarray(held["terms"], np.uint8).tobytes(), type=_Terms)
+    visits = Visits(
         np.asarray(held["page"], np.int64),
         np.asarray(held["when"], np.float64),
         np.asarray(held["changed"], np.bool_),
-        terms.cycle,
-        terms.current,
-        terms.settings,
-        terms.k,
-        terms.warmup,
-        terms.seed,
+        np.asarray(held["brought"], np.int32),
     )
+    lists = np.asarray(held["lists"], np.int64)
+    return Lesson(visits, lists, terms.cycle, terms.current, terms.settings, terms.seed, terms.by)
 
 
 def verdict_of(answer: bytes) -> Verdict | None:

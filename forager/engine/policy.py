@@ -22,8 +22,6 @@ def read_policy(
     `cycle` is the length of a cycle in seconds; `called` the name it goes by, if another one.
     """
     if name == WORTH:
-        if settings.retrain.enabled:
-            raise SettingsError("recrawl.retrain improves a policy; set one to begin with, such as -s crawl.policy=t2")
         return Policy()
     try:
         if not name.endswith(".json"):

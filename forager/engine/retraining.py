@@ -1,7 +1,8 @@
 """Retraining: when enough new visits were made, a score function is learned from them beside the crawl.
 
-It takes over only if it is better than the one in use on pages that it did not learn from. Live it is learned in a
-process of low priority, which ends with the crawl; in simulated time at once, so that the same seed gives the same crawl.
+It takes over only if it is better than the rule in use, beyond chance, on pages that it did not learn from. Live it is
+learned in a process of low priority, which ends with the crawl; in simulated time at once, so that the same seed gives
+the same crawl.
 """
 
 import asyncio
@@ -9,11 +10,15 @@ import logging
 import sys
 from collections.abc import Awaitable, Callable
 
+import numpy as np
+
 from forager.clock import Clock
 from forager.engine.learning import to_bytes, verdict_of
 from forager.engine.resting import rest
 from forager.events import Event, Learned
-from forager.recrawl.contest import Lesson, Verdict, contest, formula_of
+from forager.foragers.settings import ForagerSettings
+from forager.recrawl.contest import Lesson, Verdict, contest, spelled
+from forager.recrawl.expected import FORETELLING, Foretelling
 from forager.recrawl.formula import parse
 from forager.recrawl.policies import Formula
 from forager.recrawl.scheduler import Policy, Scheduler
@@ -21,6 +26,21 @@ from forager.recrawl.settings import RecrawlSettings
 
 LOOK_EVERY = 30.0
 """Seconds between two looks whether there are visits enough."""
+
+
+def foretelling(settings: ForagerSettings) -> Foretelling:
+    """What foragers with these settings foretell documents by."""
+    by = settings.expectation
+    return Foretelling(
+        hub_rate=by.hub_rate,
+        text_rate=by.text_rate,
+        prior_hours=by.prior_hours,
+        prior_weight=by.prior_weight,
+        breadth=by.breadth,
+        text_breadth=by.text_breadth,
+        max_age_hours=settings.max_age / 3600.0,
+    )
+
 
 Teach = Callable[[Lesson], Awaitable[Verdict | None]]
 
@@ -58,12 +78,19 @@ class Retraining:
     """Improves the policy of a scheduler. `lessons` are all that were held, the latest last."""
 
     def __init__(
-        self, scheduler: Scheduler, settings: RecrawlSettings, seed: int, lessons: list[Learned], teach: Teach = apart
+        self,
+        scheduler: Scheduler,
+        settings: RecrawlSettings,
+        seed: int,
+        lessons: list[Learned],
+        teach: Teach = apart,
+        *,
+        by: Foretelling = FORETELLING,
     ) -> None:
+        """`by` is what the crawl foretells documents by."""
         assert scheduler.watch.log is not None, "retraining needs a log of the visits"
-        formula_of(scheduler.policy)
         self.scheduler, self.log, self.settings, self.seed = scheduler, scheduler.watch.log, settings, seed
-        self.lessons, self.teach = lessons, teach
+        self.lessons, self.teach, self.by = lessons, teach, by
         self._held = self.log.added if lessons else 0
 
     def __repr__(self) -> str:
@@ -76,29 +103,24 @@ class Retraining:
     def lesson(self) -> Lesson:
         """What can be learned from now; the next one is due after as many visits again."""
         self._held = self.log.added
-        page, when, changed = self.log.visits
-        settings, seed = self.settings, self.seed + len(self.lessons)
-        current = formula_of(self.scheduler.policy)
+        lists = np.flatnonzero(self.scheduler.watch.history.states(0.0).hub)
         return Lesson(
-            page.copy(),
-            when.copy(),
-            changed.copy(),
+            self.log.visits,
+            lists,
             self.scheduler.cycle,
-            current,
-            settings.retrain,
-            settings.k,
-            settings.warmup,
-            seed,
+            spelled(self.scheduler.policy),
+            self.settings,
+            self.seed + len(self.lessons),
+            self.by,
         )
 
     def take(self, verdict: Verdict, now: float) -> Learned:
         """Use the function that was learned if it is better."""
-        replaced = verdict.new > verdict.old
+        replaced = verdict.won
         if replaced:
             tree = parse(verdict.formula)
             self.scheduler.use(Policy(self.scheduler.policy.name, Formula.of(tree), verdict.formula))
-        fitness = self.settings.retrain.fitness
-        learned = Learned(now, verdict.formula, fitness, verdict.new, verdict.old, replaced, verdict.visits)
+        learned = Learned(now, verdict.formula, verdict.fitness, verdict.new, verdict.old, replaced, verdict.visits)
         self.lessons.append(learned)
         return learned
 

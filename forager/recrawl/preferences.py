@@ -101,6 +101,41 @@ class ByWorth:
 
 
 @dataclass(frozen=True, slots=True)
+class Reordered:
+    """By worth, but of the pages seen before that are worth a request the one that a score function puts first.
+
+    What was learned beside a crawl can change the order in which it looks at pages, not how much it asks for.
+    """
+
+    score: ScoreFunction
+    history: History
+    worthy: ByWorth
+    steady: bool = True
+
+    def best(self, known: IntArray, groups: IntArray | None, now: float, size: int) -> IntArray:
+        return self.worthy.best(known, groups, now, size)
+
+    def pick(self, pages: IntArray, now: float, luck: float) -> tuple[int, float]:
+        index, worth = self.worthy.pick(pages, now, luck)
+        seen = self.history.visited(pages)
+        if not seen[index] or worth < self.worthy.thrift.least_worth:
+            return index, worth
+        places = np.flatnonzero(seen)
+        worths, _ = self.worthy.expecting.worth(pages[places], now)
+        worthwhile = worths >= self.worthy.thrift.least_worth
+        places, worths = places[worthwhile], worths[worthwhile]
+        states = self.history.states(now, pages[places])
+        scores = np.where(states.t < 1.0, -np.inf, self.score.scores(states))
+        if not len(scores) or scores.max() == -np.inf:
+            return index, worth
+        first = first_of(scores, states.last, pages[places])
+        return int(places[first]), float(worths[first])
+
+    def wanted(self, pages: IntArray, now: float) -> int:
+        return self.worthy.wanted(pages, now)
+
+
+@dataclass(frozen=True, slots=True)
 class ByPolicy:
     """Pages with a history as the score function says; one without, if it promises more documents than the page chosen so.
 

@@ -15,7 +15,7 @@ from forager.measures.ranking import change_rate, ndcg
 from forager.recrawl.choosing import Choice, Choosing, Surroundings
 from forager.recrawl.cycle import Explanation, explain
 from forager.recrawl.policies import ScoreFunction
-from forager.recrawl.preferences import ByPolicy, ByWorth, Preference
+from forager.recrawl.preferences import ByPolicy, ByWorth, Preference, Reordered
 from forager.recrawl.settings import WORTH
 from forager.recrawl.watching import Watch
 
@@ -33,12 +33,12 @@ class Policy:
     name: str = WORTH
     """As in the settings: a name, a formula, or a file."""
     score: ScoreFunction | None = None
-    """None: the new documents expected."""
+    """None: the new documents expected. With the name `worth`, it orders what is worth a request; else it decides alone."""
     formula: str = ""
     """What a file or a learned function computes."""
 
     def __str__(self) -> str:
-        return EXPECTED if self.name == WORTH else self.formula or self.name
+        return self.formula or (EXPECTED if self.name == WORTH else self.name)
 
 
 class Scheduler:
@@ -98,9 +98,9 @@ class Scheduler:
         """Somebody visited many pages."""
         self.watch.saw_all(pages, when, version)
 
-    def credit(self, page: int) -> None:
-        """A page revealed a new document."""
-        self.watch.history.credit(page)
+    def credit(self, page: int, *, paid: bool) -> None:
+        """A page revealed a new document; it is `paid` unless it stood there before the first visit."""
+        self.watch.credit(page, paid=paid)
 
     def looked(self, page: int) -> None:
         """The recrawl side itself visited a page, which `saw` was told of; its first visit can show no change."""
@@ -132,11 +132,15 @@ class Scheduler:
         if now < self.ends:
             return False
         if self.ends > -np.inf:
-            self._past = now, self.found
-        self.ends, self.found = now + self.cycle, []
+            self.pass_cycle(now, self.found)
+        self.ends = now + self.cycle
         if self.choosing.ranked == -np.inf:
             self.choosing.rank(now)
         return True
+
+    def pass_cycle(self, at: float, found: list[bool]) -> None:
+        """A cycle ended, in which downloads saw a change or not, and the next one begins."""
+        self._past, self.ends, self.found = (at, found), at + self.cycle, []
 
     def explain(self, page: int, now: float) -> Explanation | None:
         """Why a page is looked at soon or late; None if it has no history or is ranked by expected documents."""
@@ -145,5 +149,9 @@ class Scheduler:
         return explain(self.watch.history, self.policy.score, now, page)
 
     def _preference(self) -> Preference:
-        score = self.policy.score
-        return self._worth if score is None else ByPolicy(score, self.watch.history, self._worth)
+        score, history = self.policy.score, self.watch.history
+        if score is None:
+            return self._worth
+        if self.policy.name == WORTH:
+            return Reordered(score, history, self._worth)
+        return ByPolicy(score, history, self._worth)

@@ -57,16 +57,21 @@ HACS = HacsSettings()
 
 @dataclass(frozen=True, slots=True)
 class RetrainSettings:
-    """Learning a better score function (GP4C) while the crawl runs, in a process of its own; needs `crawl.policy`."""
+    """Learning a better score function (GP4C) while the crawl runs, in a process of its own.
+
+    With `crawl.policy: worth` it changes the order of what is worth a request; with a formula it replaces that.
+    """
 
     enabled: bool = False
-    """Learn from time to time; a new function is used only if it is better than the present one on held-out pages."""
+    """Learn from time to time; a new function is used only if it is better than the present rule, page by page and beyond
+    chance, on pages that it did not learn from."""
     after: Count = 1000
     """New visits after which it is tried again; a lesson takes seconds, and a small crawl shall have one; ours."""
-    terminals: Terminals = "all"
+    terminals: Terminals = "extended"
     """What functions may read: basic n X t; all adds the estimators (stated); extended more of a page's history (ours)."""
-    fitness: Literal["ndcg", "changerate", "freshness"] = "ndcg"
-    """What is maximised; the papers use ndcg and changerate."""
+    fitness: Literal["auto", "discovery", "ndcg", "changerate", "freshness"] = "auto"
+    """What is maximised: the new documents that lists revealed, the sooner the better (auto, if there were any), or the
+    papers' ndcg (else) and changerate, or freshness."""
     population: Annotated[int, Field(ge=2)] = 60
     """Functions in a generation; a fifth of the paper's, so that one core is busy for about half a minute."""
     generations: Count = 15

@@ -1,31 +1,58 @@
 """The latest visits, as many as memory is given: what a score function is learned from while the crawl runs."""
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.recrawl.log import ChangeLog
+from forager.recrawl.log import ChangeLog, Documents
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 
 MOST = 500_000
-"""Visits remembered; 17 bytes each. Ours."""
+"""Visits remembered; 21 bytes each. Ours."""
 CYCLES = 500
 """Cycles learned from, the latest: five days of quarter hours. Ours."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Visits:
+    """Columns of visits in the order in which they were made."""
+
+    page: IntArray
+    when: FloatArray
+    changed: BoolArray
+    brought: NDArray[np.int32]
+    """New documents that each visit revealed; none for the first of a page, which finds a backlog."""
+
+    def __len__(self) -> int:
+        return len(self.page)
+
+    def at(self, rows: slice | BoolArray | IntArray) -> "Visits":
+        """A copy of some of them."""
+        return Visits(
+            np.array(self.page[rows]),
+            np.array(self.when[rows]),
+            np.array(self.changed[rows]),
+            np.array(self.brought[rows]),
+        )
+
+
 class VisitLog:
-    """Columns of visits in the order in which they were made; the oldest half is forgotten when they are too many."""
+    """Remembers visits; the oldest half is forgotten when they are too many."""
 
     def __init__(self, most: int = MOST) -> None:
         self.most = most
         self.added = 0
         """Visits ever added."""
         self._size = 0
-        self._page = np.empty(1024, dtype=np.int64)
-        self._when = np.empty(1024)
-        self._changed = np.empty(1024, dtype=np.bool_)
+        self._room = Visits(
+            np.empty(1024, dtype=np.int64), np.empty(1024), np.empty(1024, dtype=np.bool_), np.empty(1024, np.int32)
+        )
+        self._latest = np.full(1024, -1, dtype=np.int64)
+        """Of every page the number of its last visit, counted over all that were ever added; -1: none."""
 
     def __len__(self) -> int:
         return self._size
@@ -34,39 +61,75 @@ class VisitLog:
         return f"<VisitLog {self._size} visits>"
 
     @property
-    def visits(self) -> tuple[IntArray, FloatArray, BoolArray]:
-        """Page, time and whether it had changed, of every visit remembered."""
-        return self._page[: self._size], self._when[: self._size], self._changed[: self._size]
+    def visits(self) -> Visits:
+        """A copy of all visits remembered."""
+        return self._room.at(slice(self._size))
 
     def add(self, pages: IntArray, when: FloatArray, changed: BoolArray) -> None:
         if self._size + len(pages) > self.most:
-            kept = tuple(column[self._size // 2 :].copy() for column in self.visits)
-            self._size = len(kept[0])
-            self._page[: self._size], self._when[: self._size], self._changed[: self._size] = kept
-        used = self._size + len(pages)
-        if used > len(self._page):
-            room = max(used, 2 * len(self._page))
-            self._page, self._when = np.resize(self._page, room), np.resize(self._when, room)
-            self._changed = np.resize(self._changed, room)
-        at = slice(self._size, used)
-        self._page[at], self._when[at], self._changed[at] = pages, when, changed
-        self._size = used
+            kept = self._room.at(slice(self._size // 2, self._size))
+            self._size = 0
+            self._write(kept)
+        self._write(Visits(pages, when, changed, np.zeros(len(pages), dtype=np.int32)))
+        highest = int(pages.max(initial=-1))
+        if highest >= len(self._latest):
+            more = max(highest + 1, 2 * len(self._latest)) - len(self._latest)
+            self._latest = np.concatenate([self._latest, np.full(more, -1, dtype=np.int64)])
+        self._latest[pages] = self.added + np.arange(len(pages))
         self.added += len(pages)
 
+    def credit(self, page: int) -> None:
+        """The last visit of a page turned out to have revealed a new document."""
+        at = self._size - self.added + int(self._latest[page]) if page < len(self._latest) else -1
+        if at >= 0:
+            self._room.brought[at] += 1
 
-def change_log(page: IntArray, when: FloatArray, changed: BoolArray, cycle: float) -> tuple[ChangeLog, float]:
-    """The change log of the latest cycles and the mean share of its pages visited in a cycle.
+    def _write(self, visits: Visits) -> None:
+        used = self._size + len(visits)
+        if used > len(self._room):
+            self._room = self._room.at(np.arange(max(used, 2 * len(self._room))) % len(self._room))
+        at, room = slice(self._size, used), self._room
+        room.page[at], room.when[at] = visits.page, visits.when
+        room.changed[at], room.brought[at] = visits.changed, visits.brought
+        self._size = used
 
-    Only pages seen at least twice are in it: one visit tells nothing of changes.
+
+def change_log(visits: Visits, lists: IntArray, cycle: float, rng: np.random.Generator) -> tuple[ChangeLog, float]:
+    """The change log of the latest cycles, and the mean share of its pages visited in a cycle; `lists` are pages.
+
+    What a visit found happened at some time since the visit before, nobody knows when: somewhere between, by chance. To
+    place it at the visit would favour whoever visits at the very same times. Documents are told of only if most were on
+    lists, which go on showing them: of single texts, nobody knows how many came and went between two visits. Only pages
+    seen at least twice are in it: one visit tells nothing of changes.
     """
-    first = max(float(when.min(initial=np.inf)), float(when.max(initial=-np.inf)) - CYCLES * cycle)
-    late = when >= first
-    page, when, changed = page[late], when[late], changed[late]
-    _, number, counts = np.unique(page, return_inverse=True, return_counts=True)
+    first = max(float(visits.when.min(initial=np.inf)), float(visits.when.max(initial=-np.inf)) - CYCLES * cycle)
+    late = visits.at(visits.when >= first)
+    _, number, counts = np.unique(late.page, return_inverse=True, return_counts=True)
     again = counts[number] > 1
     if not again.any():
         return ChangeLog(np.zeros((0, 0), dtype=np.bool_), cycle=cycle), 0.0
-    _, number = np.unique(page[again], return_inverse=True)
-    cycles = np.floor((when[again] - first) / cycle).astype(np.int64)
-    log = ChangeLog.of_visits(number.astype(np.int64), cycles, changed[again])
-    return log, float(again.sum()) / (log.pages * log.cycles)
+    late = late.at(again)
+    late = late.at(np.lexsort((late.when, late.page)))
+    pages, number = np.unique(late.page, return_inverse=True)
+    cycles = np.floor((late.when - first) / cycle).astype(np.int64)
+    repeated = np.flatnonzero(number[1:] == number[:-1]) + 1
+    since = np.zeros_like(cycles)
+    since[repeated] = cycles[repeated - 1]
+
+    def some_time(rows: IntArray) -> IntArray:
+        """A cycle after the visit before each of these, up to the visit itself."""
+        gap = cycles[rows] - since[rows]
+        return np.asarray(cycles[rows] - np.floor(rng.random(len(rows)) * gap).astype(np.int64))
+
+    seen = repeated[late.changed[repeated]]
+    matrix = np.zeros((len(pages), int(cycles.max()) + 1), dtype=np.bool_)
+    matrix[number[seen], some_time(seen)] = True
+    matrix[:, 0] = False
+    log = ChangeLog(matrix, start=first, cycle=cycle, hub=np.isin(pages, lists))
+    brought = np.repeat(repeated, late.brought[repeated])
+    shown = brought[np.isin(late.page[brought], lists)]
+    if 2 * len(shown) > len(brought):
+        last = np.full(len(shown), log.cycles)
+        documents = Documents(np.arange(len(shown)), number[shown], some_time(shown), last)
+        log = replace(log, documents=documents)
+    return log, float(len(late)) / (log.pages * log.cycles)

@@ -25,13 +25,14 @@ from forager.engine.retraining import Retraining, apart, at_once
 from forager.errors import SettingsError
 from forager.events import Learned
 from forager.recrawl.captured import Captured
-from forager.recrawl.contest import Lesson, Verdict, contest, formula_of
+from forager.recrawl.contest import Lesson, Verdict, contest, spelled
 from forager.recrawl.formula import parse
 from forager.recrawl.history import History
 from forager.recrawl.learned import Learned as Function
 from forager.recrawl.learned import to_text
 from forager.recrawl.scheduler import Policy
 from forager.recrawl.settings import RecrawlSettings, RetrainSettings
+from forager.recrawl.visit_log import Visits
 from forager.recrawl.watching import Watch
 from forager.settings import load
 from forager.terms import Channel, Url, UrlId
@@ -150,35 +151,50 @@ def test_a_learned_function_is_read_from_its_file(tmp_path: Path) -> None:
     assert str(read_policy(str(path), rng, RecrawlSettings(), 900.0)) == "t * X"
 
 
-def test_retraining_needs_a_formula_to_improve() -> None:
+def test_every_policy_can_be_improved() -> None:
     rng = stream(1, "test")
-    with pytest.raises(SettingsError, match="set one to begin with"):
-        read_policy("worth", rng, RecrawlSettings(retrain=SMALL), 900.0)
-    assert formula_of(read_policy("t2", rng, RecrawlSettings(), 900.0)) == "t ^ 2 * lam"
-    with pytest.raises(SettingsError, match="the policy adaptive is none"):
-        formula_of(read_policy("adaptive", rng, RecrawlSettings(), 900.0))
+    for name in ("worth", "t2", "adaptive", "t * X"):
+        assert spelled(read_policy(name, rng, RecrawlSettings(retrain=SMALL), 900.0)) == name
 
 
-def lesson(current: str = "0 - t * X") -> Lesson:
-    """40 pages, visited every cycle for 30 cycles; page p changes every p + 1 cycles. The function in use is the worst."""
-    page, cycle = np.tile(np.arange(40), 30), np.repeat(np.arange(30), 40)
-    return Lesson(
-        page, (cycle * 900.0).astype(np.float64), cycle % (page + 1) == 0, 900.0, current, SMALL, 0.1, 2, seed=3
-    )
+def lesson(current: str = "0 - t * X", brought: bool = False) -> Lesson:
+    """90 pages, visited every cycle for 30 cycles; each changes every 2 to 10 cycles. The function in use is the worst.
+
+    If they brought anything, every change is a document on a list.
+    """
+    page, cycle = np.tile(np.arange(90), 30), np.repeat(np.arange(30), 90)
+    changed = (cycle + page) % (page % 9 + 2) == 0
+    documents = (changed * brought).astype(np.int32)
+    visits = Visits(page, (cycle * 900.0).astype(np.float64), changed, documents)
+    settings = RecrawlSettings(k=0.1, retrain=SMALL)
+    return Lesson(visits, np.arange(90 * brought), 900.0, current, settings, seed=3)
 
 
-def test_what_is_learned_is_better_on_held_out_pages_than_a_bad_function() -> None:
-    verdict = contest(lesson())
+@pytest.mark.parametrize(("brought", "fitness"), [(False, "ndcg"), (True, "discovery")])
+def test_what_is_learned_is_better_on_held_out_pages_than_a_bad_function(brought: bool, fitness: str) -> None:
+    verdict = contest(lesson(brought=brought))
     assert verdict is not None
+    assert verdict.fitness == fitness
+    assert verdict.won
     assert verdict.new > verdict.old
-    assert verdict.visits == 1200
+    assert verdict.visits == 2700
+
+
+def test_the_default_rule_is_not_given_up_for_what_is_as_good() -> None:
+    verdict = contest(lesson("worth", brought=True))
+    assert verdict is not None
+    assert not verdict.won
+    assert abs(verdict.new - verdict.old) < 0.05
 
 
 def test_too_little_is_no_lesson() -> None:
     few = lesson()
-    kept = few.page < 20
-    assert contest(replace(few, page=few.page[kept], when=few.when[kept], changed=few.changed[kept])) is None
-    assert contest(replace(few, changed=np.zeros_like(few.changed))) is None
+    assert contest(replace(few, visits=few.visits.at(few.visits.page < 20))) is None
+    unchanged = replace(few.visits, changed=np.zeros_like(few.visits.changed))
+    assert contest(replace(few, visits=unchanged)) is None
+    asked = replace(few.settings, retrain=replace(SMALL, fitness="discovery"))
+    assert contest(replace(few, settings=asked)) is None  # nothing was brought
+    assert contest(lesson("worth")) is None  # the default rule is not judged by changes
 
 
 def test_a_process_of_its_own_learns_the_same() -> None:
@@ -188,8 +204,10 @@ def test_a_process_of_its_own_learns_the_same() -> None:
 def test_a_lesson_travels_unchanged() -> None:
     one = lesson()
     other = learning.from_bytes(learning.to_bytes(one))
-    assert other.page.tolist() == one.page.tolist()
-    assert (other.current, other.settings, other.seed) == (one.current, one.settings, one.seed)
+    for column in ("page", "when", "changed", "brought"):
+        assert getattr(other.visits, column).tolist() == getattr(one.visits, column).tolist()
+    assert other.lists.tolist() == one.lists.tolist()
+    assert (other.current, other.settings, other.seed, other.by) == (one.current, one.settings, one.seed, one.by)
 
 
 def test_a_crawl_holds_lessons_and_tells_what_came_of_them() -> None:
@@ -204,14 +222,15 @@ def test_a_crawl_holds_lessons_and_tells_what_came_of_them() -> None:
     )
     learned = events(crawled, "Learned")
     assert learned
-    assert all(one["replaced"] == (float(str(one["new"])) > float(str(one["old"]))) for one in learned)
+    assert all(float(str(one["new"])) > float(str(one["old"])) for one in learned if one["replaced"])
+    assert {one["fitness"] for one in learned} == {"discovery"}  # its lists showed documents
 
 
 def test_a_better_function_takes_over_and_a_crawl_that_goes_on_uses_it() -> None:
     crawled = crawl_newsroom(0.5, "crawl.policy=t2", "recrawl.retrain.enabled=true")
     retraining = crawled.crawl.retraining
     assert retraining is not None
-    told = retraining.take(Verdict("t * X", 0.6, 0.5, 10), now=7.0)
+    told = retraining.take(Verdict("t * X", "ndcg", 0.6, 0.5, True, 10), now=7.0)
     assert told.replaced
     assert str(crawled.crawl.scheduler.policy) == "t * X"
     asyncio.run(crawled.crawl.save())
@@ -226,10 +245,33 @@ def test_a_function_that_is_not_better_is_not_used() -> None:
     crawled = crawl_newsroom(0.5, "crawl.policy=t2", "recrawl.retrain.enabled=true")
     scheduler = crawled.crawl.scheduler
     retraining = Retraining(scheduler, RecrawlSettings(retrain=SMALL), 1, [], at_once)
-    told = retraining.take(Verdict("t * X", 0.5, 0.5, 10), now=7.0)
-    assert told == Learned(7.0, "t * X", "ndcg", 0.5, 0.5, replaced=False, visits=10)
+    told = retraining.take(Verdict("t * X", "ndcg", 0.6, 0.5, False, 10), now=7.0)  # better, but perhaps by chance
+    assert told == Learned(7.0, "t * X", "ndcg", 0.6, 0.5, replaced=False, visits=10)
     assert scheduler.policy.name == "t2"
     assert scheduler.policy.formula == ""
+
+
+def test_a_function_learned_from_the_default_orders_only_what_is_worth_a_request() -> None:
+    crawled = crawl_newsroom(0.5, "recrawl.retrain.enabled=true")
+    scheduler, retraining = crawled.crawl.scheduler, crawled.crawl.retraining
+    assert retraining is not None
+    now = crawled.settings.newsroom.start + 1.5 * 3600.0
+    usual = scheduler.choosing.prefer
+    pages = np.arange(crawled.store.counts().known)
+    pages = pages[scheduler.watch.history.visited(pages)]
+    retraining.take(Verdict("0 - n", "discovery", 0.6, 0.5, True, 10), now)
+    assert str(scheduler.policy) == "0 - n"
+    prefer, around = scheduler.choosing.prefer, scheduler.choosing.around
+    assert prefer.wanted(pages, now) == usual.wanted(pages, now) > 1
+    index, worth = prefer.pick(pages, now, 0.0)
+    worths = around.expecting.worth(pages, now)[0]
+    visits = scheduler.watch.history.states(now, pages).n
+    assert worth == pytest.approx(worths[index])
+    assert worth >= around.thrift.least_worth
+    assert visits[index] == visits[worths >= around.thrift.least_worth].min()  # the function's choice among them
+    asyncio.run(crawled.crawl.save())
+    crawled.run(0.1, store=crawled.store, start=0.5)
+    assert str(crawled.crawl.scheduler.policy) == "0 - n"
 
 
 def test_another_setting_wins_over_what_was_learned_before() -> None:

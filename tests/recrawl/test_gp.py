@@ -20,6 +20,7 @@ from forager.recrawl.gp.simplify import canonical
 from forager.recrawl.gp.tree import Tree, children, depth, end_of, graft, terminals_of
 from forager.recrawl.learned import Learned, from_text, to_text
 from forager.recrawl.log import ChangeLog, Documents
+from forager.recrawl.policies import Formula
 from forager.recrawl.states import BASIC
 
 SMALL = GPSettings(population=24, generations=4, seeds=2, kept=6)
@@ -173,9 +174,9 @@ def test_every_fitness_can_be_learned() -> None:
 
 def test_a_new_function_takes_over_only_if_it_is_better_on_held_out_pages() -> None:
     settings = GPSettings(population=40, generations=4, seeds=1)
-    contest = retrain(log_of(6, 900), parse("0 - X"), settings, seed=1)
+    contest = retrain(log_of(6, 900), Formula.of(parse("0 - X")), settings, seed=1)
     assert contest.won  # visiting the pages that never changed is easily beaten
-    again = retrain(log_of(6, 900), contest.learned.tree, settings, seed=1)
+    again = retrain(log_of(6, 900), Formula.of(contest.learned.tree), settings, seed=1)
     assert not again.won  # as good as itself is not better
 
 

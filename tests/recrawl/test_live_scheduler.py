@@ -14,7 +14,7 @@ from forager.recrawl.policies import Formula
 from forager.recrawl.pool import Pool
 from forager.recrawl.scheduler import Policy, Scheduler
 from forager.recrawl.trail import Trail
-from forager.recrawl.visit_log import VisitLog, change_log
+from forager.recrawl.visit_log import VisitLog
 from forager.recrawl.watching import Watch
 
 NO_LINKS = np.empty(0, dtype=np.int64)
@@ -273,18 +273,3 @@ def test_a_pool_never_holds_a_page_twice_and_wakes_those_that_rested() -> None:
     assert 3 not in pool.pages
     pool.wake(10.0)
     assert sorted(pool.pages.tolist()) == [3, 5, 7]
-
-
-def test_a_log_of_visits_forgets_the_oldest_half_when_it_is_full() -> None:
-    log = VisitLog(most=4)
-    for when in range(5):
-        log.add(np.array([when]), np.array([float(when)]), np.array([False]))
-    assert log.visits[0].tolist() == [2, 3, 4]
-    assert log.added == 5
-
-
-def test_visits_become_a_change_log_of_the_pages_seen_more_than_once() -> None:
-    page, when = np.array([4, 9, 4, 4, 2]), np.array([0.0, 1.0, 12.0, 25.0, 26.0])
-    log, share = change_log(page, when, np.array([False, False, True, False, False]), cycle=10.0)
-    assert log.changed.tolist() == [[False, True, False]]  # page 4, cycles 0, 1 and 2
-    assert share == 1.0  # it was visited in every cycle

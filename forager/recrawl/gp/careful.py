@@ -48,8 +48,9 @@ def difference(one: NDArray[np.float64], other: NDArray[np.float64]) -> tuple[fl
     return float(gains.mean()) if len(gains) else 0.0, float(error)
 
 
-def is_beyond_chance(gain: float, error: float) -> bool:
-    return gain > 0.0 and gain > BEYOND_CHANCE * error
+def is_beyond_chance(gain: float, error: float, errors: float = BEYOND_CHANCE) -> bool:
+    """Whether a gain is more than so many times its standard error."""
+    return gain > 0.0 and gain > errors * error
 
 
 def choose_carefully(

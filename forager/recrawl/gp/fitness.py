@@ -8,7 +8,7 @@ from forager.recrawl.gp.pagewise import PagewiseSimulation
 from forager.recrawl.gp.settings import GPSettings, Measure
 from forager.recrawl.gp.tree import Tree, terminals_of
 from forager.recrawl.log import ChangeLog
-from forager.recrawl.policies import Formula
+from forager.recrawl.policies import Formula, ScoreFunction
 from forager.recrawl.rhythm import Rhythm
 from forager.recrawl.settings import RecrawlSettings
 from forager.recrawl.simulate import simulate
@@ -27,10 +27,11 @@ class Judge:
         self._grouped: GroupedSimulation | None = None
         self._pagewise: PagewiseSimulation | None = None
 
-    def by_page(self, tree: Tree) -> NDArray[np.float64]:
-        """What each page contributes to the fitness of a tree; their mean is the fitness."""
+    def by_page(self, score: Tree | ScoreFunction) -> NDArray[np.float64]:
+        """What each page contributes to the fitness of a tree, or of any rule; their mean is the fitness."""
         wanted, young = RecrawlSettings(k=self.settings.k, warmup=self.settings.warmup), self.settings.young
-        curves = simulate(self.log, Formula.of(tree, self.rhythm), wanted, young=young)
+        rule = Formula.of(score, self.rhythm) if isinstance(score, tuple) else score
+        curves = simulate(self.log, rule, wanted, young=young)
         if self.settings.fitness != "discovery":
             return np.asarray(curves.by_page[_ROW[self.settings.fitness]])
         return np.zeros(self.log.pages) if curves.discovery is None else curves.discovery.by_page

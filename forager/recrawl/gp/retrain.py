@@ -5,14 +5,17 @@ from dataclasses import dataclass
 from forager.chance import stream
 from forager.recrawl.gp import learning
 from forager.recrawl.gp.breed import known_rules
-from forager.recrawl.gp.careful import choose_carefully
+from forager.recrawl.gp.careful import choose_carefully, difference, is_beyond_chance
 from forager.recrawl.gp.choose import Candidate, choose
 from forager.recrawl.gp.fitness import Judge, terminal_set
 from forager.recrawl.gp.parallel import measurers
 from forager.recrawl.gp.settings import GPSettings
-from forager.recrawl.gp.tree import Tree
 from forager.recrawl.log import ChangeLog
+from forager.recrawl.policies import ScoreFunction
 from forager.recrawl.rhythm import Rhythm
+
+SURE = 2.576
+"""Standard errors by which a function must be ahead: one in 200 is so by chance, as a crawl holds lesson after lesson."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +27,12 @@ class Contest:
     """Fitness of the new function on the held-out pages …"""
     current: float
     """… and of the one in use."""
+    error: float
+    """The standard error of the difference, from page to page."""
 
     @property
     def won(self) -> bool:
-        return self.new > self.current
+        return is_beyond_chance(self.new - self.current, self.error, SURE)
 
 
 def learn(
@@ -49,9 +54,11 @@ def learn(
         return choose_carefully(best, rules, measure["train"], measure["validation"], by_page).chosen
 
 
-def retrain(log: ChangeLog, current: Tree, settings: GPSettings, seed: int, processes: int = 1) -> Contest:
+def retrain(log: ChangeLog, current: ScoreFunction, settings: GPSettings, seed: int, processes: int = 1) -> Contest:
     """Learn from two thirds of the pages and let the result compete with `current` on the last third."""
     train, validation, held_out = log.shuffled(stream(seed, "retrain: order of pages")).folds(3)
     learned = learn(train, validation, settings, seed, processes)
     judge = Judge(held_out, settings)
-    return Contest(learned, judge(learned.tree), judge(current))
+    new, old = judge.by_page(learned.tree), judge.by_page(current)
+    _, error = difference(new, old)
+    return Contest(learned, float(new.mean()), float(old.mean()), error)
