@@ -6,7 +6,7 @@ enter, a visit with a new version of 3 kB of text and those links, and the decis
 
     python tests/bench/store_speed.py                           # a minute
     python tests/bench/store_speed.py --urls 100000 1000000     # memory and opening at several sizes
-    python tests/bench/store_speed.py --urls 10000000 --pages 0 --never   # ten million, never visited; some minutes
+    python tests/bench/store_speed.py --urls 10000000 --pages 0         # ten million; many minutes and 12 GB
 
 "store" is crawl.db opened alone; "crawl" is everything that `forager crawl` holds before it fetches: store, scope, visit
 statistics of all pages, scheduler, fleet. Both are opened in fresh processes.
@@ -28,7 +28,10 @@ import numpy as np
 
 from forager.assembly import make_crawl, open_wire
 from forager.clock import WallClock
+from forager.engine.remembering import HISTORY, save_history
 from forager.foragers.shared import Shared
+from forager.recrawl.history import History
+from forager.recrawl.watching import Watch
 from forager.settings import Settings
 from forager.store.memory import MemoryStore
 from forager.store.protocol import Found, Store, Version, Visit
@@ -118,6 +121,9 @@ async def filled(directory: Path, count: int, *, visited: bool) -> float:
     new = enter_many(store, url, count, 1.7e9, visited=visited)
     if visited:
         note_visits(shared.visits, new, 1.7e9)
+        watch = Watch(History())
+        watch.enter(np.arange(count), np.full(count, 1.7e9), np.zeros(count, dtype=np.bool_))
+        await store.keep(HISTORY, save_history(watch)())
     await store.keep("shared", shared.save())
     await store.close()
     return (directory / "crawl.db").stat().st_size / 1e6
