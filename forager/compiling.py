@@ -33,13 +33,22 @@ def inner(function: Callable[P, R]) -> Callable[P, R]:
     return cast("Callable[P, R]", _Kernel(function, counts_uses=False))
 
 
+def inlined(function: Callable[P, R]) -> Callable[P, R]:
+    """The same for what is so short that calling it, with all its arrays, takes longer than doing it."""
+    return cast("Callable[P, R]", _Kernel(function, counts_uses=False, forceinline=True))
+
+
 class _Kernel(Generic[P, R]):
     """Stands for the kernel until it is called, and passes calls on to it."""
 
-    def __init__(self, function: Callable[P, R], *, counts_uses: bool) -> None:
+    def __init__(self, function: Callable[P, R], *, counts_uses: bool, forceinline: bool = False) -> None:
         update_wrapper(self, function)
         self._function = function
-        self._options: dict[str, Any] = {"error_model": "numpy", "_nrt": counts_uses}
+        self._options: dict[str, Any] = {
+            "error_model": "numpy",
+            "_nrt": counts_uses,
+            "forceinline": forceinline,
+        }
         self._machine: Callable[P, R] | None = None
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:

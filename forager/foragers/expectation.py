@@ -19,8 +19,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.compiling import compiled, inner
-from forager.foragers.kernels import best
+from forager.compiling import compiled, inlined, inner
 from forager.foragers.table import (
     BACKLOG,
     DEGREES,
@@ -38,8 +37,8 @@ from forager.foragers.table import (
 
 LIKE_MOST = 1000.0
 """However alike pages are, after so many hours of watching a page counts for itself as much as its kind does."""
-ROUNDING = 1e-9
-"""More than all rounding of a rank."""
+SHARE_MOST = 0.95
+"""However often a text changes, it is not thought to have changed in more than this share of the gaps between visits."""
 
 
 @inner
@@ -81,27 +80,33 @@ def outlook(means: NDArray[np.float64], prior: Priors) -> NDArray[np.float64]:
     return out
 
 
-@inner
+@inlined
+def own_rate(page: Page, mean: float, weight: float) -> float:
+    """News per hour of a page in a kind with this mean and likeness, if none were overlooked."""
+    return (page.hits + weight * mean) / (page.hours + weight)
+
+
+@inlined
 def rate_of(page: Page, mean: float, weight: float) -> float:
     """λ in news per hour, of a page in a kind with this mean and likeness.
 
     For single texts, where several changes look like one, corrected as −ln(1 − share) / gap.
     """
-    linear = (page.hits + weight * mean) / (page.hours + weight)
+    linear = own_rate(page, mean, weight)
     if page.hub or page.visits < 2 or page.hours <= 0:
         return linear
     gap = page.hours / (page.visits - 1)
-    return -math.log(1 - min(linear * gap, 0.95)) / gap
+    return -math.log(1 - min(linear * gap, SHARE_MOST)) / gap
 
 
-@inner
+@inlined
 def _rate(page: Page, outlook: NDArray[np.float64]) -> float:
     kind = HUB if page.hub else TEXT
     return rate_of(page, outlook[kind], outlook[SPREAD + kind])
 
 
-@inner
-def _mean_news(page: Page, rate: float, outlook: NDArray[np.float64], prior: Priors, now: float) -> float:
+@inlined
+def mean_news(page: Page, rate: float, outlook: NDArray[np.float64], prior: Priors, now: float) -> float:
     """λt, the documents that should have appeared on a visited page since it was last asked for, with the lift."""
     since = page.asked if page.awaited else page.last
     hours = max(0.0, min(now - since, prior.max_age)) / 3600
@@ -109,7 +114,7 @@ def _mean_news(page: Page, rate: float, outlook: NDArray[np.float64], prior: Pri
     return news
 
 
-@inner
+@inlined
 def sort_of(table: NDArray[np.void], page: Page) -> int:
     """The row of means for backlog of this sort."""
     degree, pages = 0, page.links_in
@@ -120,14 +125,16 @@ def sort_of(table: NDArray[np.void], page: Page) -> int:
     return BACKLOG + degree + (DEGREES if from_hub else 0)
 
 
-@inner
+@inlined
 def _just_tried(page: Page, prior: Priors, now: float) -> bool:
     """Whether somebody went for a page never seen a short while ago; how long that is doubles with every failure."""
+    if not page.awaited:
+        return False
     patience: float = prior.retry_after * 2.0 ** min(max(page.failures - 1, 0), DOUBLINGS)
-    return page.awaited and now - page.asked < patience
+    return now - page.asked < patience
 
 
-@inner
+@inlined
 def worth_of(
     table: NDArray[np.void], url: int, outlook: NDArray[np.float64], prior: Priors, now: float
 ) -> tuple[float, bool, float]:
@@ -135,7 +142,7 @@ def worth_of(
     page: Page = table[url]
     if page.visits > 0:
         rate = _rate(page, outlook)
-        news = _mean_news(page, rate, outlook, prior, now)
+        news = mean_news(page, rate, outlook, prior, now)
         return news if page.hub else 1 - math.exp(-news), False, rate
     if _just_tried(page, prior, now):
         return 0.0, False, 0.0
@@ -150,56 +157,28 @@ def worth_of(
     return (source.paid + prior.prior_links * mean) / (source.followed + prior.prior_links), True, 0.0
 
 
-@inner
-def rank_of(
-    table: NDArray[np.void],
-    url: int,
-    outlook: NDArray[np.float64],
-    prior: Priors,
-    now: float,
-    factor: float,
-    least: float,
-) -> tuple[float, float, bool]:
-    """What a page is ordered by, times a factor; the new documents expected of it, and whether it is a fresh link.
+@inlined
+def stretch_of(page: Page, rate: float, mean: float, prior: Priors) -> float:
+    """How much further forward a visited page goes than its worth says: (mean rate of its kind / own rate) ^ breadth."""
+    breadth = prior.breadth if page.hub else prior.text_breadth
+    if rate == 0 or breadth == 0:
+        return 1.0
+    stretch: float = (mean / rate) ** breadth
+    return stretch
 
-    −inf if the first is surely below `least`: a power takes long, and x^b ≤ 1 + b(x − 1) for b up to 1.
-    """
+
+@inlined
+def rank_of(
+    table: NDArray[np.void], url: int, outlook: NDArray[np.float64], prior: Priors, now: float
+) -> tuple[float, float, bool]:
+    """What a page is ordered by, the new documents expected of it, and whether it is a fresh link."""
     worth, fresh, rate = worth_of(table, url, outlook, prior, now)
     if fresh:
-        return worth * prior.fresh_first * factor, worth, fresh
+        return worth * prior.fresh_first, worth, fresh
+    if rate == 0 or worth <= 0:
+        return worth, worth, fresh
     page: Page = table[url]
-    breadth = prior.breadth if page.hub else prior.text_breadth
-    if rate == 0 or breadth == 0 or worth <= 0:
-        return worth * factor, worth, fresh
-    ratio = outlook[HUB if page.hub else TEXT] / rate
-    if worth * (1 + breadth * (ratio - 1)) * factor * (1 + ROUNDING) < least:
-        return -np.inf, worth, fresh
-    return worth * ratio**breadth * factor, worth, fresh
-
-
-@compiled
-def pick(
-    table: NDArray[np.void],
-    urls: NDArray[np.int64],
-    means: NDArray[np.float64],
-    priors: NDArray[np.void],
-    now: float,
-    leaning: NDArray[np.float64],
-    luck: float,
-) -> tuple[int, float, bool, float]:
-    """The link that promises most: its index, its worth, whether it is fresh; and the largest worth of any.
-
-    `leaning` holds a factor for each link, or nothing at all.
-    """
-    foreseen, prior = outlook(means, priors[0]), priors[0]
-    ranks, highest, most = np.empty(len(urls)), -np.inf, 0.0
-    for i in range(len(urls)):
-        factor = leaning[i] if len(leaning) else 1.0
-        ranks[i], worth, _ = rank_of(table, urls[i], foreseen, prior, now, factor, highest)
-        highest, most = max(highest, ranks[i]), max(most, worth)
-    index = best(ranks, luck)
-    worth, fresh, _ = worth_of(table, urls[index], foreseen, prior, now)
-    return index, worth, fresh, most
+    return worth * stretch_of(page, rate, outlook[HUB if page.hub else TEXT], prior), worth, fresh
 
 
 @compiled
@@ -233,7 +212,7 @@ def chances(
     for i in range(len(urls)):
         page: Page = table[urls[i]]
         if page.visits > 0:
-            out[i] = 1 - math.exp(-_mean_news(page, _rate(page, foreseen), foreseen, prior, now))
+            out[i] = 1 - math.exp(-mean_news(page, _rate(page, foreseen), foreseen, prior, now))
         elif _just_tried(page, prior, now):
             out[i] = 0.0
     return out

@@ -1,145 +1,132 @@
-"""Which of very many pages promise most, found in one pass: kernels over the table of pages.
+"""Which of very many pages promise most: kernels over the table of pages.
 
-A logarithm, an exponential and a power for every page would take most of the time. So each page is first held against
-the best found so far by a bound that a few products give, and only what may be better is worked out.
+All pages are looked at by a glance; only those that may be among the best are worked out.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.compiling import compiled, inner
-from forager.foragers.expectation import ROUNDING, outlook, rank_of, worth_of
-from forager.foragers.kernels import best
-from forager.foragers.table import BACKLOG, DEGREES, LIFT, SPREAD, TEXT, Page, Priors
+from forager.compiling import compiled, inlined
+from forager.foragers.expectation import mean_news, outlook, rank_of, worth_of
+from forager.foragers.glance import SLACK, at_a_glance, scales
+from forager.foragers.kernels import best, bracket
+from forager.foragers.table import Page, Priors
 
-HEAP = 512
-"""So many pages at most are kept in a heap while others go by; of more the keys are worked out first."""
-MANY = 1 << (DEGREES - 1)
-"""Links from so many pages, or from more, are all one sort of backlog."""
-
-
-@compiled
-def backlog_bounds(outlook: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The most that backlog can be worth, by how many pages link there."""
-    out, degree = np.empty(MANY + 1), 0
-    for pages in range(MANY + 1):
-        degree += pages >= 2 << degree
-        out[pages] = max(outlook[BACKLOG + degree], outlook[BACKLOG + DEGREES + degree])
-    return out
+PART = 1 << 16
+"""Of very many pages so many are looked at at a time: the figures of a part stay in the processor's cache."""
+FEW = PART // 64
+"""If no more than so many are asked for, the best of each part are found first."""
 
 
-@inner
-def at_most(page: Page, outlook: NDArray[np.float64], backlog: NDArray[np.float64], prior: Priors, now: float) -> float:
-    """No rank of this page is above; inf where the rank itself is cheap. `backlog` are its bounds.
-
-    Uses 1 − e^(−x) ≤ min(1, x), −ln(1 − y) ≤ y(2 − y) / 2(1 − y), and x^b ≤ 1 + b(x − 1) for b up to 1.
-    """
-    if page.visits == 0:
-        if page.hours > 0 or (page.fresh and now - page.met <= prior.max_age):
-            return np.inf
-        most: float = backlog[min(page.links_in, MANY)]
-        return most
-    if page.hub:
-        return np.inf
-    mean, weight = outlook[TEXT], outlook[SPREAD + TEXT]
-    least = rate = (page.hits + weight * mean) / (page.hours + weight)
-    if page.visits > 1 and page.hours > 0:
-        gap = page.hours / (page.visits - 1)
-        share = min(least * gap, 0.95)
-        least = share / gap
-        rate = least * (2 - share) / (2 - 2 * share)
-    since = page.asked if page.awaited else page.last
-    hours = max(0.0, min(now - since, prior.max_age)) / 3600
-    news = rate * hours * outlook[LIFT] if page.signal > page.last else rate * hours
-    bound: float = min(1.0, news) * (1 + prior.text_breadth * (mean / least - 1)) * (1 + ROUNDING)
-    return bound
+@inlined
+def _alike(page: Page, other: Page, outlook: NDArray[np.float64], prior: Priors, now: float) -> bool:
+    """Whether two visited pages promise exactly the same, because they have the same history."""
+    if page.visits == 0 or page.visits != other.visits or page.hits != other.hits or page.hours != other.hours:
+        return False
+    if page.hub != other.hub or (page.signal > page.last) != (other.signal > other.last):
+        return False
+    return mean_news(page, 1.0, outlook, prior, now) == mean_news(other, 1.0, outlook, prior, now)
 
 
 @compiled
-def best_pick(
+def _worked_out(
     table: NDArray[np.void],
     urls: NDArray[np.int64],
-    means: NDArray[np.float64],
-    priors: NDArray[np.void],
-    now: float,
-    luck: float,
-) -> tuple[int, float]:
-    """The page that promises most: its index and its worth, as `expectation.pick` says."""
-    foreseen, prior = outlook(means, priors[0]), priors[0]
-    backlog = backlog_bounds(foreseen)
-    ranks, highest = np.empty(len(urls)), -np.inf
-    for i in range(len(urls)):
-        ranks[i] = -np.inf
-        if at_most(table[urls[i]], foreseen, backlog, prior, now) >= highest:
-            ranks[i], _, _ = rank_of(table, urls[i], foreseen, prior, now, 1.0, highest)
-            highest = max(highest, ranks[i])
-    index = best(ranks, luck)
-    return index, worth_of(table, urls[index], foreseen, prior, now)[0]
-
-
-@inner
-def _sink(keys: NDArray[np.float64], urls: NDArray[np.int64], key: float, url: int) -> None:
-    """Put a page in the place of the worst, which stands at the front of a heap; of equals the later one is worse."""
-    place, size = 0, len(keys)
-    while True:
-        child = 2 * place + 1
-        if child >= size:
-            break
-        other = child + 1
-        if other < size and (keys[other] < keys[child] or (keys[other] == keys[child] and urls[other] > urls[child])):
-            child = other
-        if key < keys[child] or (key == keys[child] and url > urls[child]):
-            break
-        keys[place], urls[place] = keys[child], urls[child]
-        place = child
-    keys[place], urls[place] = key, url
-
-
-@inner
-def _key(
-    table: NDArray[np.void],
-    url: int,
+    keys: NDArray[np.float64],
     outlook: NDArray[np.float64],
     prior: Priors,
     now: float,
-    factor: float,
-    plain: bool,
-    least: float,
-) -> float:
-    """What a page is ordered by; −inf if that is surely below `least`."""
-    if plain:
-        return worth_of(table, url, outlook, prior, now)[0] * factor
-    return rank_of(table, url, outlook, prior, now, factor, least)[0]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What pages are ordered by and what is expected of them, exactly; `keys` is the first at a glance.
+
+    Those close to the best often have the same history, and so the same key. The last page with any key that ends like that
+    is remembered, and what was worked out for it serves all that are like it.
+    """
+    ranks, worths, bits = np.empty(len(urls)), np.empty(len(urls)), keys.view(np.int64)
+    remembered = np.full(64, -1)
+    for i in range(len(urls)):
+        last = remembered[bits[i] & 63]
+        if last >= 0 and _alike(table[urls[i]], table[urls[last]], outlook, prior, now):
+            ranks[i], worths[i] = ranks[last], worths[last]
+        else:
+            ranks[i], worths[i], _ = rank_of(table, urls[i], outlook, prior, now)
+            remembered[bits[i] & 63] = i
+    return ranks, worths
 
 
 @compiled
-def _keys(
+def pick(
     table: NDArray[np.void],
     urls: NDArray[np.int64],
     means: NDArray[np.float64],
     priors: NDArray[np.void],
+    glances: NDArray[np.void],
     now: float,
     leaning: NDArray[np.float64],
-    plain: bool,
-) -> NDArray[np.float64]:
-    out, foreseen = np.empty(len(urls)), outlook(means, priors[0])
+    luck: float,
+) -> tuple[int, float, bool, float]:
+    """The page that promises most: its index, its worth, whether it is a fresh link; and the largest worth of any.
+
+    `leaning` holds a factor for each page, or nothing at all; `luck` in [0, 1) breaks ties.
+    """
+    foreseen, prior = outlook(means, priors[0]), priors[0]
+    scale, ranks, worths = scales(foreseen, prior), np.empty(len(urls)), np.empty(len(urls))
     for i in range(len(urls)):
-        factor = leaning[i] if len(leaning) else 1.0
-        out[i] = _key(table, urls[i], foreseen, priors[0], now, factor, plain, -np.inf)
-    return out
+        ranks[i], worths[i] = at_a_glance(table, urls[i], glances, foreseen, scale, prior, now)
+    keys = ranks * leaning if len(leaning) else ranks
+    may = np.flatnonzero((keys >= keys.max() / SLACK**2) | (worths >= worths.max() / SLACK**2))
+    exact, worth = _worked_out(table, urls[may], ranks[may], foreseen, prior, now)
+    place = best(exact * leaning[may] if len(leaning) else exact, luck)
+    _, _, fresh = rank_of(table, urls[may[place]], foreseen, prior, now)
+    return may[place], worth[place], fresh, worth.max()
 
 
 @compiled
-def _above(urls: NDArray[np.int64], keys: NDArray[np.float64], size: int) -> NDArray[np.int64]:
-    """The `size` pages with the largest keys, in the order in which they come; among equals the first."""
-    least = np.partition(keys, len(keys) - size)[len(keys) - size]
-    out, count, ties = np.empty(size, np.int64), 0, size - (keys > least).sum()
+def _best_of(
+    table: NDArray[np.void],
+    urls: NDArray[np.int64],
+    means: NDArray[np.float64],
+    priors: NDArray[np.void],
+    glances: NDArray[np.void],
+    now: float,
+    leaning: NDArray[np.float64],
+    plain: bool,
+    size: int,
+) -> NDArray[np.int64]:
+    """Where the `size` pages stand that promise most, in order; among equals the first.
+
+    A glance shows who is surely among them and who is not; the others are worked out.
+    """
+    if len(urls) <= size:
+        return np.arange(len(urls))
+    foreseen, prior = outlook(means, priors[0]), priors[0]
+    scale, keys = scales(foreseen, prior), np.empty(len(urls))
     for i in range(len(urls)):
-        tie = keys[i] == least and ties > 0
-        if keys[i] > least or tie:
-            out[count] = urls[i]
-            count += 1
+        rank, worth = at_a_glance(table, urls[i], glances, foreseen, scale, prior, now)
+        keys[i] = worth if plain else rank
+    if len(leaning):
+        keys *= leaning
+    low, high = bracket(keys, size)
+    low, high = low / SLACK**2, high * SLACK**2
+    between = np.flatnonzero((keys >= low) & (keys <= high))
+    ranks, worths = _worked_out(table, urls[between], keys[between], foreseen, prior, now)
+    exact = worths if plain else ranks
+    if len(leaning):
+        exact *= leaning[between]
+    wanted = size - (keys > high).sum()
+    least = np.partition(exact, len(exact) - wanted)[len(exact) - wanted]
+    ties = wanted - (exact > least).sum()
+    out, count, place = np.empty(size, np.int64), 0, 0
+    for i in range(len(urls)):
+        chosen = keys[i] > high
+        if place < len(between) and between[place] == i:
+            tie = exact[place] == least and ties > 0
+            chosen = exact[place] > least or tie
             ties -= tie
+            place += 1
+        if chosen:
+            out[count] = i
+            count += 1
     return out
 
 
@@ -149,6 +136,7 @@ def most_promising(
     urls: NDArray[np.int64],
     means: NDArray[np.float64],
     priors: NDArray[np.void],
+    glances: NDArray[np.void],
     now: float,
     leaning: NDArray[np.float64],
     plain: bool,
@@ -158,21 +146,16 @@ def most_promising(
 
     `plain`: by worth alone; `leaning` holds a factor for each page, or nothing at all. `urls` rise.
     """
-    if len(urls) <= size:
-        return urls.copy()
-    if size > HEAP:
-        return _above(urls, _keys(table, urls, means, priors, now, leaning, plain), size)
-    keys, chosen = np.full(size, -np.inf), np.zeros(size, np.int64)
-    foreseen, prior = outlook(means, priors[0]), priors[0]
-    backlog = backlog_bounds(foreseen)
-    for i in range(len(urls)):
-        factor, page = leaning[i] if len(leaning) else 1.0, table[urls[i]]
-        if (page.visits == 0 or not plain) and at_most(page, foreseen, backlog, prior, now) * factor <= keys[0]:
-            continue
-        key = _key(table, urls[i], foreseen, prior, now, factor, plain, keys[0])
-        if key > keys[0]:
-            _sink(keys, chosen, key, urls[i])
-    return np.sort(chosen)
+    if size <= FEW and len(urls) > 4 * PART:
+        some, count = np.empty((len(urls) // PART + 1) * size, np.int64), 0
+        for start in range(0, len(urls), PART):
+            part, factors = urls[start : start + PART], leaning[start : start + PART]
+            found = _best_of(table, part, means, priors, glances, now, factors, plain, size)
+            some[count : count + len(found)] = found + start
+            count += len(found)
+        urls, leaning = urls[some[:count]], leaning[some[:count]] if len(leaning) else leaning
+    chosen: NDArray[np.int64] = urls[_best_of(table, urls, means, priors, glances, now, leaning, plain, size)]
+    return chosen
 
 
 @compiled
@@ -182,7 +165,7 @@ def ranks(
     """What each page is ordered by."""
     out, foreseen = np.empty(len(urls)), outlook(means, priors[0])
     for i in range(len(urls)):
-        out[i], _, _ = rank_of(table, urls[i], foreseen, priors[0], now, 1.0, -np.inf)
+        out[i], _, _ = rank_of(table, urls[i], foreseen, priors[0], now)
     return out
 
 

@@ -5,7 +5,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.foragers.expectation import chances, pick, rates, returning, worth_of_one, worths
+from forager.foragers.expectation import chances, rates, returning, worth_of_one, worths
+from forager.foragers.glance import GLANCE
 from forager.foragers.kernels import highest
 from forager.foragers.noting import (
     note_arrived,
@@ -18,7 +19,7 @@ from forager.foragers.noting import (
     note_visit,
     weigh,
 )
-from forager.foragers.ranking import fresh_links, most_promising, ranks
+from forager.foragers.ranking import fresh_links, most_promising, pick, ranks
 from forager.foragers.saving import packing, unpack
 from forager.foragers.settings import ExpectationSettings
 from forager.foragers.sighting import NO_LINKS, Finding, Sightings
@@ -62,6 +63,7 @@ class VisitStatistics:
         self._means[LISTS:LOOK, 0] *= settings.list_share
         self._means[LOOK, 0] *= settings.hub_rate * max_age / 3600
         self._table = np.empty(0, dtype=PAGE)
+        self._glances = np.empty(0, dtype=GLANCE)
         self._known, self._hubs = np.zeros(1, np.int64), np.zeros(1, np.int64)
         self._met = np.empty(0, np.int64)
         self.reserve(1024)
@@ -73,6 +75,11 @@ class VisitStatistics:
     def columns(self) -> tuple[NDArray[np.void], NDArray[np.float64], NDArray[np.void], IntArray, IntArray]:
         """For kernels: the table of pages, the means, the priors, the known pages and the lists. Do not keep them."""
         return self._table, self._means, self._priors, self._known, self._hubs
+
+    @property
+    def glances(self) -> NDArray[np.void]:
+        """For kernels: what is kept of pages so that they are ranked faster. Do not keep it."""
+        return self._glances
 
     @property
     def hubs(self) -> NDArray[np.int64]:
@@ -101,7 +108,7 @@ class VisitStatistics:
 
         `leaning` holds a factor for each page, or nothing; `luck` in [0, 1) breaks ties. There must be room for them.
         """
-        return pick(self._table, urls, self._means, self._priors, now, leaning, luck)
+        return pick(self._table, urls, self._means, self._priors, self._glances, now, leaning, luck)
 
     def most_promising(
         self, urls: NDArray[np.int64], now: float, leaning: NDArray[np.float64], size: int, *, plain: bool = False
@@ -111,7 +118,7 @@ class VisitStatistics:
         `plain`: by worth alone; `leaning` holds a factor for each page, or nothing.
         """
         self.reserve(highest(urls) + 1)
-        return most_promising(self._table, urls, self._means, self._priors, now, leaning, plain, size)
+        return most_promising(self._table, urls, self._means, self._priors, self._glances, now, leaning, plain, size)
 
     def fresh(self, links: NDArray[np.int64], now: float) -> NDArray[np.int64]:
         """Those of these links that just appeared and are worth a download."""
@@ -248,7 +255,7 @@ class VisitStatistics:
             grown[never] = -np.inf
         grown["revealer"] = -1
         grown[: len(self._table)] = self._table
-        self._table = grown
+        self._table, self._glances = grown, np.zeros(len(grown), dtype=GLANCE)
         self._known, self._hubs = (np.resize(column, len(grown) + 1) for column in (self._known, self._hubs))
 
     def end_at(self, now: float) -> None:
@@ -268,6 +275,7 @@ class VisitStatistics:
         held = unpack("visit statistics", 3, saved)
         loaded = cls(settings, max_age)
         loaded._table = np.asarray(held["table"], dtype=PAGE)
+        loaded._glances = np.zeros(len(loaded._table), dtype=GLANCE)
         loaded._means = np.asarray(held["means"], dtype=np.float64)
         table = loaded._table
         known = np.flatnonzero((table["visits"] > 0) | (table["failures"] > 0) | (table["met"] > -np.inf))

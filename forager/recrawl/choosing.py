@@ -16,7 +16,7 @@ from forager.arrays import distinct
 from forager.compiling import compiled
 from forager.recrawl.pool import Pool
 from forager.recrawl.preferences import Expecting, Preference, Thrift
-from forager.recrawl.shortlist import LATER, Shortlist, length
+from forager.recrawl.shortlist import LATER, Shortlist, length, serves
 
 IntArray = NDArray[np.int64]
 
@@ -81,7 +81,8 @@ class Choosing:
         self.ranked = -np.inf
         """… and when that was."""
         self.pools: dict[int, Pool] = {}
-        self._shortlist: Shortlist | None = None
+        self.shortlist: Shortlist | None = None
+        """The better part of very many known pages; None: all are ranked every time."""
         self._group: IntArray | None = None
         self._seeds: list[int] = seeds[::-1].tolist()
         self.used = 0
@@ -160,26 +161,28 @@ class Choosing:
         unseen = known[~self.around.expecting.visited(known)]
         if len(unseen) > STRANGERS:
             unseen = unseen[:: 1 + len(unseen) // POOL]  # of very many, some
-        self.known, size, self._shortlist = len(known), length(len(known)), None
+        self.known, size, self.shortlist = len(known), length(len(known)), None
         if size and self._group is None and self.around.lately is not None and self.prefer.steady:
             now_and_later = [self.prefer.best(known, None, at, size) for at in (now, now + LATER)]
-            self._shortlist = Shortlist(distinct(np.concatenate(now_and_later)), unseen, len(known))
-            return self._shortlist.pages, unseen
+            listed = distinct(np.concatenate(now_and_later))
+            self.shortlist = Shortlist(listed, unseen, len(known), len(listed))
+            return listed, unseen
         return known, unseen
 
     def _listed(self) -> tuple[IntArray, IntArray] | None:
         """The pages on the short list and those known since, and some that nobody has seen; None if there is no list."""
-        listed, lately = self._shortlist, self.around.lately
+        listed, lately = self.shortlist, self.around.lately
         if listed is None or lately is None:
             return None
         listed.used += self.used
         late = lately(listed.known)
-        if not listed.serves(len(late)):
+        if not serves(listed.used, listed.known, len(late), listed.listed):
             return None
-        self.known = listed.known + len(late)
+        self.known, listed.late = listed.known + len(late), len(late)
+        listed.pages = distinct(np.concatenate([listed.pages, late]))
         unseen = distinct(np.concatenate([listed.unseen, late]))
-        unseen = unseen[~self.around.expecting.visited(unseen)]
-        return distinct(np.concatenate([listed.pages, late, self.pools[0].all])), unseen
+        listed.unseen = unseen[~self.around.expecting.visited(unseen)]
+        return distinct(np.concatenate([listed.pages, self.pools[0].all])), listed.unseen
 
     def _strangers(self, unseen: IntArray, now: float) -> IntArray:
         """Some pages that nobody has seen, promising ones, so that there is always something to explore."""

@@ -132,15 +132,11 @@ class Scheduler:
         if now < self.ends:
             return False
         if self.ends > -np.inf:
-            self.pass_cycle(now, self.found)
-        self.ends = now + self.cycle
+            self._past = now, self.found
+        self.ends, self.found = now + self.cycle, []
         if self.choosing.ranked == -np.inf:
             self.choosing.rank(now)
         return True
-
-    def pass_cycle(self, at: float, found: list[bool]) -> None:
-        """A cycle ended, in which downloads saw a change or not, and the next one begins."""
-        self._past, self.ends, self.found = (at, found), at + self.cycle, []
 
     def explain(self, page: int, now: float) -> Explanation | None:
         """Why a page is looked at soon or late; None if it has no history or is ranked by expected documents."""

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from forager.compiling import compiled
+
 IntArray = NDArray[np.int64]
 
 LEAST = 2048
@@ -27,18 +29,28 @@ def length(known: int) -> int:
     return 0 if known <= 2 * LEAST else max(LEAST, known // PART)
 
 
+def serves(used: int, known: int, late: int, listed: int) -> bool:
+    """Whether a list may still be used: made of so many known pages that so many were listed, after so many downloads, and
+    if so many pages became known since."""
+    return used * LOOKS < known and late <= listed
+
+
+list_length, list_serves = compiled(length), compiled(serves)
+"""The same for kernels."""
+
+
 @dataclass(slots=True)
 class Shortlist:
-    """Made by a ranking of all pages."""
+    """Made by a ranking of all pages; those that become known later join it."""
 
     pages: IntArray
     unseen: IntArray
     """Some pages that nobody had seen."""
     known: int
-    """How many pages were known."""
+    """How many pages were known, …"""
+    listed: int
+    """… and how many of them were listed."""
+    late: int = 0
+    """Pages that joined."""
     used: int = 0
     """Downloads since."""
-
-    def serves(self, late: int) -> bool:
-        """Whether it may still be used, if so many pages became known since."""
-        return self.used * LOOKS < self.known and late <= len(self.pages)

@@ -16,6 +16,8 @@ IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 T = TypeVar("T")
+NO_LEANING: FloatArray = np.empty(0)
+"""Nothing is known of pages beside what visits taught."""
 
 
 @dataclass(slots=True)
@@ -36,9 +38,13 @@ class Course:
     rest: float = 0.0
     """How long the fleet rests the next time."""
     cycle_ends: float = 0.0  # the scheduler's
-    ranked: float = 0.0  # the choosing's, as the next four
+    ranked: float = 0.0  # the choosing's, as the next two
     ranked_pages: int = 0
     used: int = 0
+    listed: int = 0  # the short list's, as the next three: pages listed, 0 if there is no list, …
+    listed_of: int = 0
+    listed_late: int = 0
+    listed_used: int = 0
     pooled: bool = False
     under_way: bool = False
     hits: float = 0.0  # the pace's, as the next two
@@ -68,6 +74,12 @@ class Course:
     """Numbers used of the luck of the recrawl side, …"""
     changes: int = 0
     """… its visits that could see a change, …"""
+    cycles: int = 0
+    """… cycles that ended, …"""
+    cycle_ended: float = 0.0
+    cycle_began_at: int = 0
+    cycle_ended_at: int = 0
+    """… the last of them when, and after which changes the last two began, …"""
     accepted: int = 0
     """… and documents accepted since the kernel began."""
     page: int = -1
@@ -122,19 +134,23 @@ class Rules:
 
 
 class Mind(NamedTuple):
-    """What all know together: `VisitStatistics.columns`, and the row of each page's state."""
+    """What all know together: `VisitStatistics.columns` and `glances`, and the row of each page's state."""
 
     table: NDArray[np.void]
     means: FloatArray
     priors: NDArray[np.void]
     known: IntArray
     hubs: IntArray
+    glances: NDArray[np.void]
     rows: NDArray[np.int32]
 
 
 class Watched(NamedTuple):
     """What the recrawl side keeps: versions seen, the tables of the history, its pool, and for the account of a cycle
-    which visits saw a change. Its luck comes with it."""
+    which visits saw a change. Its luck comes with it.
+
+    Then three columns by rising number, whose first entry says how many follow, with room for all pages: the pages known
+    when all were last ranked, those on the short list, and some that nobody has seen."""
 
     seen: IntArray
     counts: FloatArray
@@ -147,6 +163,9 @@ class Watched(NamedTuple):
     tally: IntArray
     changed: BoolArray
     luck: FloatArray
+    known: IntArray
+    listed: IntArray
+    unseen: IntArray
 
 
 class Found(NamedTuple):

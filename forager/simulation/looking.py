@@ -9,19 +9,20 @@ from numpy.typing import NDArray
 from forager.compiling import inner
 from forager.foragers.leaving import after
 from forager.foragers.noting import note_going
-from forager.foragers.ranking import best_pick
+from forager.foragers.ranking import pick
 from forager.foragers.thrift import allows, explores, least_of, owes
 from forager.recrawl.choosing import enough, ranking_due
 from forager.recrawl.pool import AWAKE, RESTING, USED, rest, wake
-from forager.simulation.course import Course, Found, IntArray, Mind, Rules, Watched
+from forager.simulation.course import NO_LEANING, Course, Found, IntArray, Mind, Rules, Watched
 from forager.simulation.entering import accept, enter_visit, is_document, span_of
+from forager.simulation.ranking import rank_known
 from forager.world.tape.looking import look_up
 from forager.world.tape.player import Columns
 
-DONE, NOTHING, GO_ON, JUDGE, RANK, CYCLE, RECRAWL, FLEET, MANAGE, TIME = range(10)
+DONE, NOTHING, GO_ON, JUDGE, RANK, RECRAWL, FLEET, MANAGE, TIME = range(9)
 """How a turn ended: with a download; with none, because none is worth it. Or it did not end, and something is to be done
-first: make room and draw luck; judge a visit; rank all pages; begin a cycle; let the recrawl side or the fleet make one
-download by itself; multiply or delete a forager. Or it is time for others."""
+first: make room and draw luck; judge a visit; rank all pages; let the recrawl side or the fleet make one download by
+itself; multiply or delete a forager. Or it is time for others."""
 
 
 @inner
@@ -48,7 +49,7 @@ def _choose(
     wake(side.awake, side.resting, side.until, side.tally, at.now)
     while side.tally[AWAKE] > 0:
         pages = side.awake[: side.tally[AWAKE]]
-        index, worth = best_pick(mind.table, pages, mind.means, mind.priors, at.now, luck)
+        index, worth, _, _ = pick(mind.table, pages, mind.means, mind.priors, mind.glances, at.now, NO_LEANING, luck)
         page = pages[index]
         free = tape.last[page] + tape.revisit_after
         if free > at.now:
@@ -65,22 +66,35 @@ def _choose(
 
 
 @inner
+def _end_cycle(at: Course, rules: Rules) -> None:
+    """A cycle has passed, and the next one begins."""
+    at.cycles += 1
+    at.cycle_ended, at.cycle_ends = at.now, at.now + rules.every
+    at.cycle_began_at, at.cycle_ended_at = at.cycle_ended_at, at.changes
+
+
+@inner
 def look(at: Course, rules: Rules, tape: Columns, mind: Mind, side: Watched, books: Found, room: IntArray) -> int:
     """A turn of the recrawl side, as `Replay` makes it."""
     if not at.under_way:
         return RECRAWL
     if at.now >= at.cycle_ends:
-        return CYCLE
+        _end_cycle(at, rules)
     if ranking_due(at.now, at.ranked, rules.every, at.ranked_pages, at.used, side.tally[USED]):
-        return RANK
+        if rules.reads_off:
+            return RANK
+        rank_known(at, mind, side)
     full = at.lucks == len(side.luck) or at.accepted == len(books.accepted)
     if full or len(side.awake) - side.tally[AWAKE] - side.tally[RESTING] < rules.widest:
         return GO_ON
     least = least_of(rules.usual, at.age, rules.max_age)
     page, worth = _choose(at, rules, tape, mind, side, least, side.luck[at.lucks])
-    if page < 0:
-        if enough(at.used, at.ranked_pages):
+    if page < 0 and enough(at.used, at.ranked_pages):
+        if rules.reads_off:
             return RANK
+        rank_known(at, mind, side)
+        page, worth = _choose(at, rules, tape, mind, side, least, side.luck[at.lucks])
+    if page < 0:
         at.lucks += 1
         at.rests += 1
         at.recrawl_rests = at.now + rules.idle

@@ -7,8 +7,10 @@ from forager.foragers.forager import known_by
 from forager.foragers.settings import ForagerKind
 from forager.foragers.shared import Shared
 from forager.foragers.thrift import Thrift
+from forager.recrawl.choosing import POOL, STRANGERS
 from forager.recrawl.pool import Pool
 from forager.recrawl.scheduler import Scheduler
+from forager.recrawl.shortlist import Shortlist
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.simulation.account import Account
 from forager.simulation.course import Course, Figures, Found, Mind, Rules, Watched
@@ -54,6 +56,9 @@ class Patrol:
         self._changed = np.empty(luck.most, dtype=np.bool_)
         self._accepted = np.empty((AT_ONCE, 2), dtype=np.int64)
         self._room = np.empty(self._widest, dtype=np.int64)
+        self._known, self._listed, self._unseen = (np.zeros(1 + pages, dtype=np.int64) for _ in range(3))
+        self._shortlist: Shortlist | None = None
+        """What these columns hold."""
         self._no_pool = Pool(np.empty(0, dtype=np.int64))
 
     def __repr__(self) -> str:
@@ -64,7 +69,7 @@ class Patrol:
         course, scheduler, account = self.course, self.scheduler, self.account
         self._take(until, end)
         pool = scheduler.choosing.pools.get(0, self._no_pool)
-        pool.reserve(self._widest)
+        pool.reserve(self._widest + POOL + STRANGERS)
         if self._plays_fleet and self.keeper is None:
             self.keeper = Keeper(self.agent, self.world.tape.pages, len(account.truth), self._widest)
         self._row.write(course)
@@ -72,7 +77,7 @@ class Patrol:
             self._row.row,
             self._rules.row,
             self.world.columns,
-            Mind(*self.shared.visits.columns, self.shared.states.rows),
+            Mind(*self.shared.visits.columns, self.shared.visits.glances, self.shared.states.rows),
             Watched(
                 scheduler.watch.held,
                 *scheduler.watch.history.tables,
@@ -82,6 +87,9 @@ class Patrol:
                 pool.tally,
                 self._changed,
                 self.luck.ahead,
+                self._known,
+                self._listed,
+                self._unseen,
             ),
             Found(account.truth.of_version, account.found, account.stored, account.stores, self._accepted),
             NO_FLOCK if self.keeper is None else self.keeper.flock,
@@ -110,6 +118,7 @@ class Patrol:
         course.now, course.until, course.end = self.world.clock.time, until, end
         course.cycle_ends, course.ranked, course.ranked_pages = self.scheduler.ends, choosing.ranked, choosing.known
         course.used, course.pooled, course.under_way = choosing.used, len(choosing.pools) > 0, choosing.under_way
+        self._take_list(choosing.shortlist)
         course.hits, course.downloads, course.age = pace.hits, pace.downloads, pace.age
         course.asked, course.explored, course.rests = thrift.spent, thrift.explored, thrift.rests
         course.fetched, course.unrecorded = self.world.downloads, self.world.unrecorded
@@ -118,11 +127,35 @@ class Patrol:
         course.relevant, course.worked = self.agent.scores.relevant, self.agent.scores.downloads
         course.turns, course.alive = self.agent.turns, len(self.agent.foragers)
         course.lucks = course.changes = course.accepted = 0
+        course.cycles = course.cycle_began_at = course.cycle_ended_at = 0
+
+    def _take_list(self, given: Shortlist | None) -> None:
+        """The short list that somebody else made goes into the columns."""
+        course = self.course
+        if given is None:
+            course.listed = 0
+        elif given is not self._shortlist:
+            course.listed, course.listed_of = given.listed, given.known
+            course.listed_late, course.listed_used = given.late, given.used
+            for column, pages in ((self._listed, given.pages), (self._unseen, given.unseen)):
+                column[0], column[1 : 1 + len(pages)] = len(pages), pages
+        self._shortlist = given
+
+    def _give_list(self) -> Shortlist | None:
+        """The short list that the kernels have made or used."""
+        course = self.course
+        if course.listed == 0:
+            return None
+        pages, unseen = (column[1 : 1 + column[0]].copy() for column in (self._listed, self._unseen))
+        return Shortlist(pages, unseen, course.listed_of, course.listed, course.listed_late, course.listed_used)
 
     def _tell(self) -> None:
         """What happened goes from the course to those whose it is."""
         course, choosing, pace, thrift = self.course, self.scheduler.choosing, self.shared.pace, self.thrift
         self.world.clock.time = course.now
+        if course.ranked > choosing.ranked:
+            choosing.ranked, choosing.known = course.ranked, course.ranked_pages
+            choosing.shortlist = self._shortlist = self._give_list()
         choosing.used = course.used
         pace.hits, pace.downloads, pace.age = course.hits, course.downloads, course.age
         thrift.spent, thrift.explored, thrift.rests = int(course.asked), int(course.explored), course.rests
@@ -132,7 +165,13 @@ class Patrol:
         self.agent.scores.relevant, self.agent.scores.downloads = course.relevant, course.worked
         self.agent.turns = course.turns
         self.luck.used(course.lucks)
-        self.scheduler.found.extend(self._changed[: course.changes].tolist())
+        changed = self._changed[: course.changes].tolist()
+        if course.cycles > 1:
+            self.scheduler.found.clear()  # what is left over from before belongs to a cycle that is long over
+        if course.cycles:
+            self.scheduler.found.extend(changed[course.cycle_began_at : course.cycle_ended_at])
+            self.scheduler.begin_cycle(course.cycle_ended)
+        self.scheduler.found.extend(changed[course.cycle_ended_at :])
         identity, prints = self.agent.relevancy.settings.identity, self.account.world.tape.text_print
         for page, version in self._accepted[: course.accepted].tolist():
             self.agent.relevancy.accepted.update(known_by(identity, page, version, prints.item(version)))

@@ -2,12 +2,11 @@
 
 Every download costs the same time, so a budget of downloads per hour fixes the pace. While both sides have something worth
 a download, the side that is further behind its share goes first; what one leaves unspent the other may use, and if neither
-wants it, time passes. Foragers take turns: each has its slice of the time, and a step once begun is finished.
+wants it, time passes.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import cast
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +15,11 @@ from forager.chance import stream
 from forager.engine.ordering import Ordering
 from forager.engine.patrol import judge_noted, judge_sighting
 from forager.engine.policy import read_policy
-from forager.engine.retraining import Retraining
+from forager.engine.retraining import Retraining, foretelling
 from forager.engine.scheduling import make_scheduler
 from forager.engine.settings import CrawlSettings
 from forager.events import Event
-from forager.foragers.forager import Forager
-from forager.foragers.settings import ForagerKind, ForagerSettings, Identity
-from forager.foragers.shared import Shared
+from forager.foragers.settings import ForagerKind, ForagerSettings
 from forager.foragers.sighting import Reinforcement, Sighting
 from forager.foragers.thrift import Thrift
 from forager.recrawl.contest import contest
@@ -31,12 +28,13 @@ from forager.reinforcing.agent import ReinforcingAgent
 from forager.reinforcing.settings import ReinforcingSettings
 from forager.simulation.account import Account, Figures
 from forager.simulation.course import Course
-from forager.simulation.looking import CYCLE, FLEET, JUDGE, MANAGE, RANK, RECRAWL
+from forager.simulation.fitting import fitted, shared_for
+from forager.simulation.foraging import Foraging
+from forager.simulation.looking import FLEET, JUDGE, MANAGE, RANK, RECRAWL
 from forager.simulation.luck import Luck
 from forager.simulation.patrol import Patrol, plays_fleet
 from forager.simulation.playing import is_behind
 from forager.simulation.reading import judge_shown, read_off
-from forager.simulation.step import Stepped, take_step
 from forager.simulation.telling import Telling
 from forager.terms import UrlId
 from forager.world.tape.columns import Tape
@@ -84,7 +82,7 @@ class Replay:
         self.end = tape.end if plan.end is None else plan.end
         self.world = TapeWorld(tape, self.clock, seconds=3600 / plan.budget, revisit_after=revisit_after)
         self.agent = ReinforcingAgent(reinforcing, foragers, seed)
-        self.shared = _shared(tape, foragers)
+        self.shared = shared_for(tape, foragers)
         self.ordering = Ordering.arranged(crawl, self.agent, self.shared)
         self.thrift = Thrift(crawl.least_worth, crawl.explore, self.shared.pace, foragers.max_age)
         self._luck = Luck(stream(seed, "recrawl"), 512)
@@ -99,7 +97,8 @@ class Replay:
             lately=self._lately,
             seeds=seeds,
         )
-        self.retraining = Retraining(self.scheduler, recrawl, seed, []) if recrawl.retrain.enabled else None
+        by = foretelling(foragers)
+        self.retraining = Retraining(self.scheduler, recrawl, seed, [], by=by) if recrawl.retrain.enabled else None
         judged = reinforcing.relevancy
         truth = documents(tape, identity=judged.identity, max_age=foragers.max_age, hubs=foragers.hubs)
         updates = judged.identity == "version"
@@ -112,27 +111,18 @@ class Replay:
             recrawl_rests=np.inf if self.share <= 0 else self.clock.time,
         )
         """How far both sides are."""
-        self._turn: _Turn | None = None
         self.agent.start(seeds, self.clock.time, plan.kinds)
         self._tell = tell or _nobody
         if self.share <= 0:
             self.shared.watcher = None
         self._telling = None if tell is None else Telling(self.world, self.agent, set(plan.seeds), tell)
+        self._fleet = Foraging(self.course, crawl, self.world, self.agent, self.shared, self.thrift, self.account,
+                               self._telling, alone=self.share <= 0)  # fmt: skip
         self.patrol: Patrol | None = None
         """Plays many times faster; None: every download is made by itself."""
         if tell is None and self._is_plain():
-            self.patrol = Patrol(
-                self.course,
-                crawl,
-                self.world,
-                self.scheduler,
-                self.shared,
-                self.thrift,
-                self.agent,
-                self.account,
-                self._luck,
-                self.share,
-            )
+            self.patrol = Patrol(self.course, crawl, self.world, self.scheduler, self.shared, self.thrift, self.agent,
+                                 self.account, self._luck, self.share)  # fmt: skip
 
     def __repr__(self) -> str:
         return f"<Replay at {self.clock.time:.0f}, {self.world!r}, {self.agent!r}>"
@@ -145,7 +135,11 @@ class Replay:
                 self._play(self.patrol, end)
                 self.account.watch(self.clock.time)
                 continue
-            if not (self._recrawl() or self._forage() if self._recrawl_first() else self._forage() or self._recrawl()):
+            if not (
+                self._recrawl() or self._fleet.forage()
+                if self._recrawl_first()
+                else self._fleet.forage() or self._recrawl()
+            ):
                 self.clock.time = min(
                     end, max(self.clock.time, min(self.course.fleet_rests, self.course.recrawl_rests))
                 )
@@ -184,16 +178,14 @@ class Replay:
     def _play(self, patrol: Patrol, end: float) -> None:
         """Downloads by kernels, until something is to be done that they cannot do; then that."""
         why, now = patrol.play(min(end, self.account.due), end), self.clock.time
-        if why == CYCLE:
-            self.scheduler.begin_cycle(now)
-        if why == RANK or (why == CYCLE and self.scheduler.choosing.is_due(now)):
+        if why == RANK:
             self.scheduler.choosing.rank(now)
         elif why == JUDGE:
             sighting = self.world.sighting(self.course.page, self.course.version, now, False)
             taken = judge_noted(sighting, self.course.first, self.agent, self.shared, now)
             self._enter(sighting, self.course.first, taken.reinforcements, 0)
         elif why == FLEET:
-            self._forage()
+            self._fleet.forage()
         elif why == RECRAWL:
             self._recrawl()
         elif why == MANAGE:
@@ -243,82 +235,6 @@ class Replay:
             if verdict is not None:
                 self._tell(self.retraining.take(verdict, now))
 
-    # The fleet.
-
-    def _forage(self) -> bool:
-        """Steps of the foragers whose turn it is until something was downloaded; False if nobody wants anything now."""
-        if self.clock.time < self.course.fleet_rests:
-            return False
-        idle = 0
-        while idle < len(self.agent.foragers):
-            turn = self._turn = self._turn or _Turn(self.agent.turn(), self.agent.settings.slice)
-            stepped = take_step(turn.forager, self.agent, self.world, self.shared, self.thrift)
-            turn.left -= stepped.downloads * self.world.seconds
-            turn.free = 0 if stepped.downloads else turn.free + 1
-            if turn.left <= 0 or turn.free >= self.crawl.free_steps:
-                idle += turn.free > 0
-                self._end(turn)
-            self._note(turn.forager, stepped)
-            if stepped.downloads:
-                self.course.rest = self._idle
-                return True
-        if self.share <= 0:  # nobody else says that nothing was worth a download
-            self.thrift.rested(self.course.rest / self.world.seconds)
-        self.course.fleet_rests = self.clock.time + self.course.rest
-        self.course.rest = min(2 * self.course.rest, max(self._idle, self.world.revisit_after))
-        return False
-
-    def _end(self, turn: "_Turn") -> None:
-        """A slice is over: multiply or delete (Alg 8)."""
-        self._turn = None
-        happened = self.agent.manage(turn.forager.id, self.clock.time)
-        if self._telling is not None:
-            self._telling.managed(happened)
-
-    def _note(self, forager: Forager, stepped: Stepped) -> None:
-        self.course.fleet_spent += stepped.downloads
-        self.account.note(stepped.reinforcements, stepped.downloads, self.clock.time, recrawl=False)
-        if self._telling is not None:
-            self._telling.stepped(forager.id, stepped)
-
-
-@dataclass(slots=True)
-class _Turn:
-    """The turn of one forager."""
-
-    forager: Forager
-    left: float
-    """Seconds of its slice."""
-    free: int = 0
-    """Steps in a row that cost nothing."""
-
-
-def fitted(
-    tape: Tape, foragers: ForagerSettings, reinforcing: ReinforcingSettings
-) -> tuple[ForagerSettings, ReinforcingSettings]:
-    """The settings with the tape's identity of documents and length of states."""
-
-    def identity(given: Identity) -> Identity:
-        own = "url" if tape.identity == "link" else tape.identity
-        return cast("Identity", own) if given == "story" else given
-
-    relevancy = replace(reinforcing.relevancy, identity=identity(reinforcing.relevancy.identity))
-    states = replace(foragers.states, dimension=tape.states.shape[1] or foragers.states.dimension)
-    return (
-        replace(foragers, identity=identity(foragers.identity), states=states),
-        replace(reinforcing, relevancy=relevancy),
-    )
-
 
 def _nobody(event: Event) -> None:
     """Hears every event and tells nobody."""
-
-
-def _shared(tape: Tape, foragers: ForagerSettings) -> Shared:
-    """What a fleet knows together, with room for the whole tape and all states on it."""
-    shared = Shared.fresh(foragers)
-    shared.visits.reserve(tape.pages)
-    shared.states.reserve(tape.pages)
-    if len(tape.states):
-        shared.states.add(np.asarray(tape.states))
-    return shared

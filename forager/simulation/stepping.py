@@ -7,20 +7,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.compiling import compiled, inner
-from forager.foragers.expectation import pick, returning, worth_of_one
+from forager.foragers.expectation import returning, worth_of_one
 from forager.foragers.leaving import after
 from forager.foragers.noting import note_arrived, note_going
 from forager.foragers.path import admitted
+from forager.foragers.ranking import pick
 from forager.foragers.starts import best_start
 from forager.foragers.thrift import allows, explores, least_of
 from forager.foragers.weblog import learned
-from forager.simulation.course import Course, FloatArray, Found, IntArray, Mind, Rules, Watched
+from forager.simulation.course import NO_LEANING, Course, FloatArray, Found, IntArray, Mind, Rules, Watched
 from forager.simulation.entering import accept, enter_visit, is_document, span_of
 from forager.simulation.flock import Flock, Walker
 from forager.world.tape.looking import look_up
 from forager.world.tape.player import Columns
-
-NO_LEANING: FloatArray = np.empty(0)
 
 
 @compiled
@@ -88,7 +87,9 @@ def _choose(at: Course, rules: Rules, mind: Mind, flock: Flock, me: Walker, slot
     links = flock.open[slot, me.head : me.count]
     if len(links):
         luck = _draw(flock, me, slot)
-        index, worth, fresh, most = pick(mind.table, links, mind.means, mind.priors, at.now, NO_LEANING, luck)
+        index, worth, fresh, most = pick(
+            mind.table, links, mind.means, mind.priors, mind.glances, at.now, NO_LEANING, luck
+        )
         mean = at.hits / at.downloads if at.downloads > 0 else 0.0
         if (me.length < rules.max_step or (rules.harvest and fresh)) and not most < rules.below * mean:
             return _take(flock, me, slot, index), worth

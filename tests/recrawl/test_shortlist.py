@@ -7,7 +7,7 @@ from forager.foragers.visits import VisitStatistics
 from forager.recrawl.choosing import POOL, Surroundings
 from forager.recrawl.history import History
 from forager.recrawl.scheduler import Policy, Scheduler
-from forager.recrawl.shortlist import LEAST, LOOKS, PART, Shortlist, length
+from forager.recrawl.shortlist import LEAST, LOOKS, PART, length, serves
 from forager.recrawl.watching import Watch
 from forager.terms import UrlId
 
@@ -67,12 +67,10 @@ def test_few_pages_need_no_list_and_of_many_one_in_eight_is_on_it() -> None:
 
 
 def test_a_list_serves_for_some_downloads_unless_too_many_pages_became_known() -> None:
-    listed = Shortlist(np.arange(LEAST), np.empty(0, dtype=np.int64), known=PART * LEAST)
-    listed.used = PART * LEAST // LOOKS - 1  # 8 · 2048 / 64 = 256 downloads
-    assert listed.serves(late=LEAST)
-    assert not listed.serves(late=LEAST + 1)
-    listed.used += 1
-    assert not listed.serves(late=0)
+    known, used = PART * LEAST, PART * LEAST // LOOKS - 1  # 8 · 2048 / 64 = 256 downloads
+    assert serves(used, known, late=LEAST, listed=LEAST)
+    assert not serves(used, known, late=LEAST + 1, listed=LEAST)
+    assert not serves(used + 1, known, late=0, listed=LEAST)
 
 
 def test_with_a_short_list_the_same_pages_are_chosen_as_by_ranking_all() -> None:

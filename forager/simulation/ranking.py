@@ -1,0 +1,83 @@
+"""All known pages are ranked and the best make the pool, as one kernel: what `Choosing.rank` does by worth.
+
+Here, too, most of the time only a short list of very many pages is ranked; see `recrawl.shortlist`.
+"""
+
+import numpy as np
+
+from forager.compiling import compiled
+from forager.foragers.kernels import merged
+from forager.foragers.ranking import most_promising
+from forager.recrawl.choosing import POOL, STRANGERS
+from forager.recrawl.pool import AWAKE, RESTING, USED
+from forager.recrawl.shortlist import LATER, list_length, list_serves
+from forager.simulation.course import NO_LEANING, Course, IntArray, Mind, Watched
+
+
+@compiled
+def _put(column: IntArray, pages: IntArray) -> None:
+    """Make these the numbers in a column, whose first entry says how many they are."""
+    column[0] = len(pages)
+    column[1 : 1 + len(pages)] = pages
+
+
+@compiled
+def _unseen(mind: Mind, pages: IntArray) -> IntArray:
+    """Those that nobody has seen."""
+    out, count = np.empty(len(pages), np.int64), 0
+    for page in pages:
+        if mind.table[page].visits == 0:
+            out[count] = page
+            count += 1
+    return out[:count]
+
+
+@compiled
+def _best(mind: Mind, pages: IntArray, now: float, size: int, plain: bool) -> IntArray:
+    return most_promising(mind.table, pages, mind.means, mind.priors, mind.glances, now, NO_LEANING, plain, size)
+
+
+@compiled
+def _list_anew(at: Course, mind: Mind, side: Watched) -> IntArray:
+    """All known pages, or a new short list if they are very many; as `Choosing._all` does."""
+    before, count = side.known[0], mind.known[0]
+    _put(side.known, merged(side.known[1 : 1 + before], np.sort(mind.known[1 + before : 1 + count])))
+    known = side.known[1 : 1 + count]
+    unseen = _unseen(mind, known)
+    _put(side.unseen, unseen[:: 1 + len(unseen) // POOL] if len(unseen) > STRANGERS else unseen)
+    size = list_length(count)
+    if size == 0:
+        at.listed = 0
+        return known
+    pages = merged(_best(mind, known, at.now, size, False), _best(mind, known, at.now + LATER, size, False))
+    _put(side.listed, pages)
+    at.listed, at.listed_of, at.listed_late, at.listed_used = len(pages), count, 0, 0
+    return pages
+
+
+@compiled
+def _join_list(at: Course, mind: Mind, side: Watched) -> IntArray:
+    """The short list with the pages known since, and those of the pool; as `Choosing._listed` does."""
+    late = np.sort(mind.known[1 + at.listed_of + at.listed_late : 1 + mind.known[0]])
+    _put(side.listed, merged(side.listed[1 : 1 + side.listed[0]], late))
+    _put(side.unseen, _unseen(mind, merged(side.unseen[1 : 1 + side.unseen[0]], late)))
+    at.listed_late += len(late)
+    pool = np.concatenate((side.awake[: side.tally[AWAKE]], side.resting[: side.tally[RESTING]]))
+    return merged(side.listed[1 : 1 + side.listed[0]], np.sort(pool))
+
+
+@compiled
+def rank_known(at: Course, mind: Mind, side: Watched) -> None:
+    """Rank all known pages, or a short list of them; the best make the pool, in which there must be room."""
+    at.listed_used += at.used
+    late = mind.known[0] - at.listed_of
+    if at.listed > 0 and list_serves(at.listed_used, at.listed_of, late, at.listed):
+        pages = _join_list(at, mind, side)
+    else:
+        pages = _list_anew(at, mind, side)
+    unseen = side.unseen[1 : 1 + side.unseen[0]]
+    strangers = unseen if len(unseen) <= STRANGERS else _best(mind, unseen, at.now, STRANGERS, True)
+    best = merged(_best(mind, pages, at.now, POOL, False), strangers)
+    side.awake[: len(best)] = best
+    side.tally[AWAKE], side.tally[RESTING], side.tally[USED] = len(best), 0, 0
+    at.used, at.ranked, at.ranked_pages = 0, at.now, mind.known[0]
