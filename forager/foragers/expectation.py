@@ -6,7 +6,8 @@
   learned as well: where pages of a kind are much alike, a single hit is luck and no reason to come back often.
 - Pages are not ordered by worth alone: what changes seldom goes further forward by `breadth`, and so does a fresh link.
 - A *fresh* link, met when a known page was visited again, is worth the share of such links of that page that turned out
-  to be new documents. Fresh links go first: the harvest is taken before more is looked for.
+  to be new documents, times the chance that it is not too old by now: on a page looked at once a day it may have stood
+  for a day. Fresh links go first: the harvest is taken before more is looked for.
 - *Backlog*, met on the first visit of a page, is worth what such links brought on average, by how many pages link there
   and what kind of page revealed them: a new document, or a list that reveals links nobody had met. So section pages,
   to which everything links, are soon told from old articles. To this comes what a page brings that is known from then
@@ -135,6 +136,14 @@ def _just_tried(page: Page, prior: Priors, now: float) -> bool:
 
 
 @inlined
+def _chance_of_youth(page: Page, source: Page, prior: Priors, now: float) -> float:
+    """The chance that what a fresh link leads to is still news: it appeared some time between two looks at its source."""
+    gap = min(3600 * source.hours / max(1, source.visits - 1), prior.max_age)
+    left = prior.max_age - (now - page.met)
+    return left / gap if left < gap else 1.0
+
+
+@inlined
 def worth_of(
     table: NDArray[np.void], url: int, outlook: NDArray[np.float64], prior: Priors, now: float
 ) -> tuple[float, bool, float]:
@@ -154,7 +163,8 @@ def worth_of(
     if page.revealer < 0:
         return mean, True, 0.0
     source: Page = table[page.revealer]
-    return (source.paid + prior.prior_links * mean) / (source.followed + prior.prior_links), True, 0.0
+    share = (source.paid + prior.prior_links * mean) / (source.followed + prior.prior_links)
+    return share * _chance_of_youth(page, source, prior, now), True, 0.0
 
 
 @inlined

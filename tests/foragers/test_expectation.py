@@ -100,6 +100,16 @@ def test_a_fresh_link_too_old_to_be_news_counts_as_backlog(visits: VisitStatisti
     assert visits.worth(urls(2), 25 * HOUR + 1)[1].tolist() == [False]
 
 
+def test_a_fresh_link_is_worth_less_when_it_may_be_too_old_to_be_news(visits: VisitStatistics) -> None:
+    visits.visit(0, 0.0, hub=True, links=urls(1))
+    visits.visit(0, 12 * HOUR, hub=True, links=urls(1, 2))
+    # it appeared some time in these twelve hours: until a day after the first look it is surely young enough
+    assert worth(visits, 2, 24 * HOUR) == pytest.approx(0.9)
+    # at the hour 30 it is only if it appeared after the hour 6, which is half of the time
+    assert worth(visits, 2, 30 * HOUR) == pytest.approx(0.9 / 2)
+    assert worth(visits, 2, 36 * HOUR) == pytest.approx(0.0)
+
+
 def test_dates_given_by_a_feed_tell_fresh_links_from_backlog(visits: VisitStatistics) -> None:
     visits.visit(0, 100 * HOUR, hub=True, links=urls(1, 2))
     visits.promise(urls(1, 2), np.array([99 * HOUR, 10 * HOUR]), 100 * HOUR)
