@@ -12,6 +12,7 @@ from forager.foragers.glance import SLACK, at_a_glance, scales
 from forager.foragers.kernels import best, bracket
 from forager.foragers.table import Page, Priors
 
+NO_LEANING: NDArray[np.float64] = np.empty(0)
 PART = 1 << 16
 """Of very many pages so many are looked at at a time: the figures of a part stay in the processor's cache."""
 FEW = PART // 64
@@ -82,12 +83,12 @@ def pick(
 
 
 @compiled
-def _best_of(
+def _select(
     table: NDArray[np.void],
     urls: NDArray[np.int64],
-    means: NDArray[np.float64],
-    priors: NDArray[np.void],
-    glances: NDArray[np.void],
+    keys: NDArray[np.float64],
+    outlook: NDArray[np.float64],
+    prior: Priors,
     now: float,
     leaning: NDArray[np.float64],
     plain: bool,
@@ -95,21 +96,12 @@ def _best_of(
 ) -> NDArray[np.int64]:
     """Where the `size` pages stand that promise most, in order; among equals the first.
 
-    A glance shows who is surely among them and who is not; the others are worked out.
+    `keys`, what they are ordered by at a glance, show who is surely among them and who is not; the others are worked out.
     """
-    if len(urls) <= size:
-        return np.arange(len(urls))
-    foreseen, prior = outlook(means, priors[0]), priors[0]
-    scale, keys = scales(foreseen, prior), np.empty(len(urls))
-    for i in range(len(urls)):
-        rank, worth = at_a_glance(table, urls[i], glances, foreseen, scale, prior, now)
-        keys[i] = worth if plain else rank
-    if len(leaning):
-        keys *= leaning
     low, high = bracket(keys, size)
     low, high = low / SLACK**2, high * SLACK**2
     between = np.flatnonzero((keys >= low) & (keys <= high))
-    ranks, worths = _worked_out(table, urls[between], keys[between], foreseen, prior, now)
+    ranks, worths = _worked_out(table, urls[between], keys[between], outlook, prior, now)
     exact = worths if plain else ranks
     if len(leaning):
         exact *= leaning[between]
@@ -128,6 +120,54 @@ def _best_of(
             out[count] = i
             count += 1
     return out
+
+
+@compiled
+def _best_of(
+    table: NDArray[np.void],
+    urls: NDArray[np.int64],
+    means: NDArray[np.float64],
+    priors: NDArray[np.void],
+    glances: NDArray[np.void],
+    now: float,
+    leaning: NDArray[np.float64],
+    plain: bool,
+    size: int,
+) -> NDArray[np.int64]:
+    """Where the `size` pages stand that promise most, in order; among equals the first."""
+    if len(urls) <= size:
+        return np.arange(len(urls))
+    foreseen, prior = outlook(means, priors[0]), priors[0]
+    scale, keys = scales(foreseen, prior), np.empty(len(urls))
+    for i in range(len(urls)):
+        rank, worth = at_a_glance(table, urls[i], glances, foreseen, scale, prior, now)
+        keys[i] = (worth if plain else rank) * (leaning[i] if len(leaning) else 1.0)
+    return _select(table, urls, keys, foreseen, prior, now, leaning, plain, size)
+
+
+@compiled
+def now_and_later(
+    table: NDArray[np.void],
+    urls: NDArray[np.int64],
+    means: NDArray[np.float64],
+    priors: NDArray[np.void],
+    glances: NDArray[np.void],
+    now: float,
+    later: float,
+    size: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The `size` pages that promise most now, and those that will at a later time, as `most_promising` finds them.
+
+    There must be more pages. Of very many, each is fetched from memory once.
+    """
+    foreseen, prior = outlook(means, priors[0]), priors[0]
+    scale, keys, coming = scales(foreseen, prior), np.empty(len(urls)), np.empty(len(urls))
+    for i in range(len(urls)):
+        keys[i], _ = at_a_glance(table, urls[i], glances, foreseen, scale, prior, now)
+        coming[i], _ = at_a_glance(table, urls[i], glances, foreseen, scale, prior, later)
+    first = _select(table, urls, keys, foreseen, prior, now, NO_LEANING, False, size)
+    then = _select(table, urls, coming, foreseen, prior, later, NO_LEANING, False, size)
+    return urls[first], urls[then]
 
 
 @compiled

@@ -16,8 +16,6 @@ IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 T = TypeVar("T")
-NO_LEANING: FloatArray = np.empty(0)
-"""Nothing is known of pages beside what visits taught."""
 
 
 @dataclass(slots=True)

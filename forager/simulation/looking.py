@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from forager.compiling import inner
 from forager.foragers.leaving import after
 from forager.foragers.noting import note_going
-from forager.foragers.ranking import pick
+from forager.foragers.ranking import NO_LEANING, pick
 from forager.foragers.thrift import allows, explores, least_of, owes
 from forager.recrawl.choosing import enough, ranking_due
 from forager.recrawl.pool import AWAKE, RESTING, USED, rest, wake
-from forager.simulation.course import NO_LEANING, Course, Found, IntArray, Mind, Rules, Watched
+from forager.simulation.course import Course, Found, IntArray, Mind, Rules, Watched
 from forager.simulation.entering import accept, enter_visit, is_document, span_of
 from forager.simulation.ranking import rank_known
 from forager.world.tape.looking import look_up

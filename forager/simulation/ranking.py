@@ -7,11 +7,11 @@ import numpy as np
 
 from forager.compiling import compiled
 from forager.foragers.kernels import merged
-from forager.foragers.ranking import most_promising
+from forager.foragers.ranking import NO_LEANING, most_promising, now_and_later
 from forager.recrawl.choosing import POOL, STRANGERS
 from forager.recrawl.pool import AWAKE, RESTING, USED
 from forager.recrawl.shortlist import LATER, list_length, list_serves
-from forager.simulation.course import NO_LEANING, Course, IntArray, Mind, Watched
+from forager.simulation.course import Course, IntArray, Mind, Watched
 
 
 @compiled
@@ -49,7 +49,8 @@ def _list_anew(at: Course, mind: Mind, side: Watched) -> IntArray:
     if size == 0:
         at.listed = 0
         return known
-    pages = merged(_best(mind, known, at.now, size, False), _best(mind, known, at.now + LATER, size, False))
+    now, later = now_and_later(mind.table, known, mind.means, mind.priors, mind.glances, at.now, at.now + LATER, size)
+    pages = merged(now, later)
     _put(side.listed, pages)
     at.listed, at.listed_of, at.listed_late, at.listed_used = len(pages), count, 0, 0
     return pages

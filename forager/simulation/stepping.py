@@ -11,11 +11,11 @@ from forager.foragers.expectation import returning, worth_of_one
 from forager.foragers.leaving import after
 from forager.foragers.noting import note_arrived, note_going
 from forager.foragers.path import admitted
-from forager.foragers.ranking import pick
+from forager.foragers.ranking import NO_LEANING, pick
 from forager.foragers.starts import best_start
 from forager.foragers.thrift import allows, explores, least_of
 from forager.foragers.weblog import learned
-from forager.simulation.course import NO_LEANING, Course, FloatArray, Found, IntArray, Mind, Rules, Watched
+from forager.simulation.course import Course, FloatArray, Found, IntArray, Mind, Rules, Watched
 from forager.simulation.entering import accept, enter_visit, is_document, span_of
 from forager.simulation.flock import Flock, Walker
 from forager.world.tape.looking import look_up

@@ -6,7 +6,7 @@ import pytest
 from forager.foragers.expectation import outlook
 from forager.foragers.glance import SLACK, at_a_glance, scales
 from forager.foragers.kernels import best, bracket, merged
-from forager.foragers.ranking import FEW
+from forager.foragers.ranking import FEW, now_and_later
 from forager.foragers.visits import VisitStatistics
 from forager.terms import UrlId
 from tests.watched import watched
@@ -70,6 +70,16 @@ def test_the_most_promising_of_many_are_those_that_sorting_finds(plain: bool, si
     assert len(known) > 2 * size and len(np.unique(keys)) < len(keys)  # there are ties
     best = known[np.lexsort((known, -keys))[:size]]
     assert visits.most_promising(known, now, NOTHING, size, plain=plain).tolist() == sorted(best.tolist())
+
+
+def test_the_most_promising_now_and_later_are_found_at_once() -> None:
+    visits = watched(2000, seed=3, documents=0.5)
+    known, now, later = visits.met(), 40 * HOUR, 64 * HOUR
+    table, means, priors, _, _ = visits.columns
+    both = now_and_later(table, known, means, priors, visits.glances, now, later, 500)
+    for found, at in zip(both, (now, later), strict=True):
+        assert found.tolist() == visits.most_promising(known, at, NOTHING, 500).tolist()
+    assert both[0].tolist() != both[1].tolist()
 
 
 def test_of_very_many_pages_the_best_of_all_parts_are_the_best_of_all() -> None:
