@@ -45,7 +45,7 @@ def once(name: str, *, quiet: bool = False) -> Iterator[bool]:
         yield False
         return
     if not quiet:
-        typer.echo("Preparing, once: compiling for this machine, some 20 seconds.", err=True)
+        typer.echo("Preparing, once: compiling for this machine, some 30 seconds.", err=True)
     yield True
     for folder in _folders():
         with suppress(OSError):

@@ -15,7 +15,7 @@ def test_it_is_said_and_done_once(
     for name in ("crawl-WL", "crawl-WL", "crawl-RL"):
         with once(name) as is_new:
             told.append((is_new, capsys.readouterr().err))
-    line = "Preparing, once: compiling for this machine, some 20 seconds.\n"
+    line = "Preparing, once: compiling for this machine, some 30 seconds.\n"
     assert told == [(True, line), (False, ""), (True, line)]
 
 
