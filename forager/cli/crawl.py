@@ -11,8 +11,20 @@ import msgspec
 import typer
 
 from forager.assembly import make_crawl, open_wire, require_contact
-from forager.cli.log import Log, LogFormat
-from forager.cli.options import Config, Json, LogAs, NoDashboard, Quiet, Set, TimeLimit, Verbose, loaded, time_given
+from forager.cli.log import Log
+from forager.cli.options import (
+    Config,
+    Json,
+    LogAs,
+    LogFormat,
+    NoDashboard,
+    Quiet,
+    Set,
+    TimeLimit,
+    Verbose,
+    loaded,
+    time_given,
+)
 from forager.cli.preparing import prepare_crawl
 from forager.cli.running import live_view, run_crawl, run_live, shown
 from forager.cli.seeds import check_seeds, read_seeds

@@ -25,7 +25,7 @@ def whole(path: Path) -> Iterator[Path]:
         yield draft
         draft.replace(path)
     except OSError as problem:
-        raise OutputError(f"{path}: cannot be written ({problem.strerror})") from problem
+        raise OutputError(f"{path}: cannot be written ({problem.strerror}); choose another place with -O") from problem
 
 
 def write_whole(path: Path, text: str) -> None:

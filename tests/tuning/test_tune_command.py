@@ -5,6 +5,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,14 @@ def tape(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tape")
     save(paper(days=4.0, every=(1.0, 1.5)), folder)
     return folder
+
+
+@pytest.fixture
+def heard() -> Iterator[None]:
+    """Ctrl-C is heard, also where the tests run in the background of a shell, which lets them ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(autouse=True)
@@ -70,6 +79,7 @@ def interrupt_after(trials: int, folder: Path) -> None:
     os.kill(os.getpid(), signal.SIGINT)
 
 
+@pytest.mark.usefixtures("heard")
 def test_a_tuning_is_stopped_goes_on_and_writes_settings_report_and_the_promised_json(
     tape: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
