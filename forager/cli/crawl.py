@@ -12,19 +12,7 @@ import typer
 
 from forager.assembly import make_crawl, open_wire, require_contact
 from forager.cli.log import Log
-from forager.cli.options import (
-    Config,
-    Json,
-    LogAs,
-    LogFormat,
-    NoDashboard,
-    Quiet,
-    Set,
-    TimeLimit,
-    Verbose,
-    loaded,
-    time_given,
-)
+from forager.cli.options import Config, Json, LogAs, NoDashboard, Quiet, Set, TimeLimit, Verbose, loaded, time_given
 from forager.cli.preparing import prepare_crawl
 from forager.cli.running import live_view, run_crawl, run_live, shown
 from forager.cli.seeds import check_seeds, read_seeds
@@ -85,7 +73,7 @@ def crawl(
     log = Log(quiet=quiet, verbose=verbose, form=log_format)
     if not seeds and not (run_dir / "crawl.db").exists():
         raise _no_seeds(run_dir)
-    prepare_crawl(settings, quiet=quiet or log.form is LogFormat.JSON)
+    prepare_crawl(settings, quiet=not log.is_for_people)
     archives = [str(path) for path in history or ()]
     facts, failed = run_live(_crawl(run_dir, settings, seeds, archives, writer, time_given(time_limit), log))
     typer.echo(jsonlib.dumps(facts) if json else _text(facts, run_dir))

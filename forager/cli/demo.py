@@ -13,19 +13,7 @@ import typer
 
 from forager.assembly import make_crawl, open_wire
 from forager.cli.log import Log
-from forager.cli.options import (
-    Config,
-    Json,
-    LogAs,
-    LogFormat,
-    NoDashboard,
-    Quiet,
-    Set,
-    TimeLimit,
-    Verbose,
-    loaded,
-    time_given,
-)
+from forager.cli.options import Config, Json, LogAs, NoDashboard, Quiet, Set, TimeLimit, Verbose, loaded, time_given
 from forager.cli.preparing import prepare_crawl
 from forager.cli.report import write_report
 from forager.cli.running import live_view, run_crawl, run_live, shown
@@ -66,7 +54,7 @@ def demo(
         settings = replace(settings, dashboard=replace(settings.dashboard, enabled=False))
     folder = settings.demo.folder or Path("runs") / f"demo-{WallClock().now():.0f}"
     log = Log(quiet=quiet, verbose=verbose, form=log_format)
-    prepare_crawl(settings, quiet=quiet or log.form is LogFormat.JSON, loaded=True)
+    prepare_crawl(settings, quiet=not log.is_for_people, loaded=True)
     facts = run_live(run_demo(settings, folder, log)) | {"run_dir": str(folder)}
     write_statistics(facts, folder)
     write_report(folder, folder / "report.html")

@@ -45,6 +45,11 @@ class Log:
     def __repr__(self) -> str:
         return f"<Log from {self.level.name} as {self.form.value}>"
 
+    @property
+    def is_for_people(self) -> bool:
+        """Whether others may write a line beside it."""
+        return not self.quiet and self.form is LogFormat.TEXT
+
     @contextmanager
     def kept_in(self, run_dir: Path) -> Iterator[None]:
         """As long as this lasts, lines go to the run's log file too; if it cannot be written, the crawl goes on without."""

@@ -28,10 +28,7 @@ GLANCE = np.dtype(
     [
         ("visits", np.int32),  # of the page when the figures were worked out, …
         ("hits", np.float32),  # … and its hits
-        (
-            "own",
-            np.float32,
-        ),  # λ of a list of links; for texts, where several changes look like one, before that is corrected
+        ("own", np.float32),  # λ before it is corrected for changes that look like one, as those of texts do
         ("most", np.float32),  # which is never larger
         ("steepness", np.float32),  # by what share λ rises if that rises by 1
         ("rate", np.float32),  # λ

