@@ -14,13 +14,7 @@ def judge_sighting(
     sighting: Sighting, agent: ReinforcingAgent, shared: Shared, now: float, by: ForagerId = NOBODY
 ) -> Taken:
     """Take in one visit: its document, if it shows one, is sent to the agent, and pays the page that revealed it."""
-    return judge_noted(sighting, shared.note(sighting), agent, shared, now, by)
-
-
-def judge_noted(
-    sighting: Sighting, first: bool, agent: ReinforcingAgent, shared: Shared, now: float, by: ForagerId = NOBODY
-) -> Taken:
-    """The same of a visit that was noted already; `first`: as the page's first one."""
+    first = shared.note(sighting)
     reinforcements = agent.judge([_finding(sighting, first, shared, by)], now) if _sends(sighting, agent, now) else []
     for reinforcement in reinforcements:
         if reinforcement.relevant:

@@ -72,10 +72,17 @@ def pick(
     """
     foreseen, prior = outlook(means, priors[0]), priors[0]
     scale, ranks, worths = scales(foreseen, prior), np.empty(len(urls)), np.empty(len(urls))
+    top, most = 0.0, 0.0
     for i in range(len(urls)):
-        ranks[i], worths[i] = at_a_glance(table, urls[i], glances, foreseen, scale, prior, now)
-    keys = ranks * leaning if len(leaning) else ranks
-    may = np.flatnonzero((keys >= keys.max() / SLACK**2) | (worths >= worths.max() / SLACK**2))
+        rank, worths[i] = at_a_glance(table, urls[i], glances, foreseen, scale, prior, now)
+        ranks[i] = rank * leaning[i] if len(leaning) else rank
+        top, most = max(top, ranks[i]), max(most, worths[i])
+    may, count = np.empty(len(urls), np.int64), 0
+    for i in range(len(urls)):
+        if ranks[i] >= top / SLACK**2 or worths[i] >= most / SLACK**2:
+            may[count] = i
+            count += 1
+    may = may[:count]
     exact, worth = _worked_out(table, urls[may], ranks[may], foreseen, prior, now)
     place = best(exact * leaning[may] if len(leaning) else exact, luck)
     _, _, fresh = rank_of(table, urls[may[place]], foreseen, prior, now)
@@ -145,6 +152,12 @@ def _best_of(
     return _select(table, urls, keys, foreseen, prior, now, leaning, plain, size)
 
 
+@inlined
+def _is_backlog(page: Page) -> bool:
+    """Whether a page promises the same at any time: nobody has seen it, goes for it, or saw the link to it appear."""
+    return page.visits == 0 and not page.fresh and not page.awaited
+
+
 @compiled
 def now_and_later(
     table: NDArray[np.void],
@@ -164,7 +177,10 @@ def now_and_later(
     scale, keys, coming = scales(foreseen, prior), np.empty(len(urls)), np.empty(len(urls))
     for i in range(len(urls)):
         keys[i], _ = at_a_glance(table, urls[i], glances, foreseen, scale, prior, now)
-        coming[i], _ = at_a_glance(table, urls[i], glances, foreseen, scale, prior, later)
+        if _is_backlog(table[urls[i]]):
+            coming[i] = keys[i]
+        else:
+            coming[i], _ = at_a_glance(table, urls[i], glances, foreseen, scale, prior, later)
     first = _select(table, urls, keys, foreseen, prior, now, NO_LEANING, False, size)
     then = _select(table, urls, coming, foreseen, prior, later, NO_LEANING, False, size)
     return urls[first], urls[then]

@@ -14,14 +14,16 @@ from forager.compiling import compiled
 
 IntArray = NDArray[np.int64]
 
-LEAST = 2048
+LEAST = 1024
 """No list is shorter; of so few pages all are ranked every time."""
-PART = 8
+PART = 32
 """Else one page of so many is on it for what it promises now, as many for later, …"""
 LATER = 86_400.0
 """Seconds after which the quick pages are surely among the best."""
 LOOKS = 64
-"""… and a new one is made after one download for so many known pages."""
+"""… and a new one is made after one download for so many known pages, …"""
+LATE = 2
+"""… or when so many times as many pages as were listed have joined it."""
 
 
 def length(known: int) -> int:
@@ -32,7 +34,7 @@ def length(known: int) -> int:
 def serves(used: int, known: int, late: int, listed: int) -> bool:
     """Whether a list may still be used: made of so many known pages that so many were listed, after so many downloads, and
     if so many pages became known since."""
-    return used * LOOKS < known and late <= listed
+    return used * LOOKS < known and late <= LATE * listed
 
 
 list_length, list_serves = compiled(length), compiled(serves)

@@ -38,6 +38,8 @@ class Course:
     cycle_ends: float = 0.0  # the scheduler's
     ranked: float = 0.0  # the choosing's, as the next two
     ranked_pages: int = 0
+    gathered: int = 0
+    """How many of the pages that became known were looked at for the ranking of all."""
     used: int = 0
     listed: int = 0  # the short list's, as the next three: pages listed, 0 if there is no list, …
     listed_of: int = 0
@@ -80,10 +82,6 @@ class Course:
     """… the last of them when, and after which changes the last two began, …"""
     accepted: int = 0
     """… and documents accepted since the kernel began."""
-    page: int = -1
-    version: int = -1
-    first: bool = False
-    """A visit that is to be judged outside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +105,9 @@ class Rules:
     sweeps: bool
     """It is the baseline."""
     widest: int
-    """Links of a page at most."""
+    """Links of a page at most, …"""
+    most_shown: int
+    """… and documents that are read off one."""
     slice: float
     free_steps: int
     max_step: int
@@ -168,13 +168,14 @@ class Watched(NamedTuple):
 
 class Found(NamedTuple):
     """The books of documents: the row of each version, when each was accepted (nan: not yet), the accepted version of
-    each page; and the versions accepted since the kernel began."""
+    each page; and the versions accepted since the kernel began. Last, a place for what is read off a page."""
 
     row: IntArray
     when: FloatArray
     stored: IntArray
     stores: BoolArray
     accepted: IntArray
+    shown: IntArray
 
 
 class Figures(Generic[T]):

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from forager.compiling import compiled, inner
 from forager.foragers.leaving import aged
-from forager.foragers.noting import note_credit, note_links, note_signal, note_visit
+from forager.foragers.noting import note_credit, note_links, note_shown, note_signal, note_visit
 from forager.foragers.ranking import fresh_links
 from forager.recrawl.noting import enter, see
 from forager.recrawl.pool import add
@@ -71,6 +71,26 @@ def is_document(at: Course, rules: Rules, tape: Columns, page: int, version: int
 
 
 @inner
+def read_off(
+    at: Course, rules: Rules, tape: Columns, mind: Mind, books: Found, page: int, version: int, first: bool
+) -> int:
+    """How many young documents a page just downloaded shows that nobody had read; the books have a place for them.
+
+    From now on they count as visited. As the function of that name in `reading` does.
+    """
+    begin, end = tape.shown_start[tape.link_set[version]], tape.shown_start[tape.link_set[version] + 1]
+    shown, count = tape.shown[begin:end], 0
+    for url in shown:
+        if tape.held[url] < 0 and tape.published[tape.begin[url]] >= at.now - rules.max_age:
+            books.shown[count] = url
+            count += 1
+    for url in shown:
+        tape.held[url] = tape.begin[url]
+    note_shown(mind.table, shown, page, at.now, first, mind.means, mind.known)
+    return count
+
+
+@inner
 def accept(
     at: Course,
     rules: Rules,
@@ -89,9 +109,10 @@ def accept(
     """
     at.sent += 1
     row = books.row[version]
-    if not np.isnan(books.when[row]):
-        return False
-    books.when[row] = at.now
+    if row >= 0:
+        if not np.isnan(books.when[row]):
+            return False
+        books.when[row] = at.now
     books.stored[page], books.stores[page] = version, True
     books.accepted[at.accepted, 0], books.accepted[at.accepted, 1] = page, version
     at.accepted += 1

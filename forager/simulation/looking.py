@@ -14,15 +14,15 @@ from forager.foragers.thrift import allows, explores, least_of, owes
 from forager.recrawl.choosing import enough, ranking_due
 from forager.recrawl.pool import AWAKE, RESTING, USED, rest, wake
 from forager.simulation.course import Course, Found, IntArray, Mind, Rules, Watched
-from forager.simulation.entering import accept, enter_visit, is_document, span_of
+from forager.simulation.entering import accept, enter_visit, is_document, read_off, span_of
 from forager.simulation.ranking import rank_known
 from forager.world.tape.looking import look_up
 from forager.world.tape.player import Columns
 
-DONE, NOTHING, GO_ON, JUDGE, RANK, RECRAWL, FLEET, MANAGE, TIME = range(9)
+DONE, NOTHING, GO_ON, RECRAWL, FLEET, MANAGE, TIME = range(7)
 """How a turn ended: with a download; with none, because none is worth it. Or it did not end, and something is to be done
-first: make room and draw luck; judge a visit; rank all pages; let the recrawl side or the fleet make one download by
-itself; multiply or delete a forager. Or it is time for others."""
+first: make room and draw luck; let the recrawl side or the fleet make one download by itself; multiply or delete a
+forager. Or it is time for others."""
 
 
 @inner
@@ -81,18 +81,14 @@ def look(at: Course, rules: Rules, tape: Columns, mind: Mind, side: Watched, boo
     if at.now >= at.cycle_ends:
         _end_cycle(at, rules)
     if ranking_due(at.now, at.ranked, rules.every, at.ranked_pages, at.used, side.tally[USED]):
-        if rules.reads_off:
-            return RANK
-        rank_known(at, mind, side)
-    full = at.lucks == len(side.luck) or at.accepted == len(books.accepted)
+        rank_known(at, rules, tape, mind, side)
+    full = at.lucks == len(side.luck) or at.accepted + rules.most_shown >= len(books.accepted)
     if full or len(side.awake) - side.tally[AWAKE] - side.tally[RESTING] < rules.widest:
         return GO_ON
     least = least_of(rules.usual, at.age, rules.max_age)
     page, worth = _choose(at, rules, tape, mind, side, least, side.luck[at.lucks])
     if page < 0 and enough(at.used, at.ranked_pages):
-        if rules.reads_off:
-            return RANK
-        rank_known(at, mind, side)
+        rank_known(at, rules, tape, mind, side)
         page, worth = _choose(at, rules, tape, mind, side, least, side.luck[at.lucks])
     if page < 0:
         at.lucks += 1
@@ -128,11 +124,12 @@ def look(at: Course, rules: Rules, tape: Columns, mind: Mind, side: Watched, boo
     if side.counts[0, page] > 1:
         side.changed[at.changes] = side.sums[0, page] > 0
         at.changes += 1
-    if ok and rules.reads_off:
-        at.page, at.version, at.first = page, version, first
-        return JUDGE
     if ok and is_document(at, rules, tape, page, version):
         revealer = mind.table[page].revealer if first else page
         at.recrawl_accepted += accept(at, rules, tape, mind, side, books, page, version, revealer, links)
     at.hits, at.downloads = after(at.hits, at.downloads, rules.memory, 1.0)
+    if ok and rules.reads_off:
+        for shown in books.shown[: read_off(at, rules, tape, mind, books, page, version, first)]:
+            revealer, version = mind.table[shown].revealer, tape.begin[shown]
+            at.recrawl_accepted += accept(at, rules, tape, mind, side, books, shown, version, revealer, links)
     return DONE

@@ -48,13 +48,15 @@ class Patrol:
         shared.visits.reserve(pages)
         shared.states.reserve(pages)
         self._widest = int(np.diff(world.columns.link_start).max(initial=0))
-        self._plays_fleet = plays_fleet(agent, world)
+        self._plays_fleet = plays_fleet(agent)
         self.keeper: Keeper | None = None
         """None before the first play, or where the fleet makes its steps by itself."""
         self._row, self._rules = Figures[Course](Course), Figures[Rules](Rules)
         self._rules.write(_rules(crawl, world, agent, shared, thrift, share, self._widest, self._plays_fleet))
         self._changed = np.empty(luck.most, dtype=np.bool_)
-        self._accepted = np.empty((AT_ONCE, 2), dtype=np.int64)
+        most_shown = self._rules.row["most_shown"].item()
+        self._accepted = np.empty((AT_ONCE + most_shown, 2), dtype=np.int64)
+        self._shown = np.empty(most_shown, dtype=np.int64)
         self._room = np.empty(self._widest, dtype=np.int64)
         self._known, self._listed, self._unseen = (np.zeros(1 + pages, dtype=np.int64) for _ in range(3))
         self._shortlist: Shortlist | None = None
@@ -91,7 +93,7 @@ class Patrol:
                 self._listed,
                 self._unseen,
             ),
-            Found(account.truth.of_version, account.found, account.stored, account.stores, self._accepted),
+            Found(account.truth.of_version, account.found, account.stored, account.stores, self._accepted, self._shown),
             NO_FLOCK if self.keeper is None else self.keeper.flock,
             self._room,
         )
@@ -177,7 +179,7 @@ class Patrol:
             self.agent.relevancy.accepted.update(known_by(identity, page, version, prints.item(version)))
 
 
-def plays_fleet(agent: ReinforcingAgent, world: TapeWorld) -> bool:
+def plays_fleet(agent: ReinforcingAgent) -> bool:
     """Whether the kernel of a step knows all that this fleet does."""
     settings, relevancy = agent.forager_settings, agent.relevancy
     kinds = {forager.kind for forager in agent.foragers.values()}
@@ -185,7 +187,7 @@ def plays_fleet(agent: ReinforcingAgent, world: TapeWorld) -> bool:
         kinds == {ForagerKind.WL} and settings.order == "expectation" and settings.start.by != "draw"
     )
     same = settings.identity == relevancy.settings.identity
-    return walks and same and settings.links == "one" and not world.reads_off
+    return walks and same and settings.links == "one"
 
 
 def _rules(
@@ -216,6 +218,7 @@ def _rules(
         compiled_fleet=compiled_fleet,
         sweeps=settings.kind is ForagerKind.BFS,
         widest=widest,
+        most_shown=int(np.diff(world.columns.shown_start).max(initial=0)),
         slice=agent.settings.slice,
         free_steps=crawl.free_steps,
         max_step=settings.max_step,

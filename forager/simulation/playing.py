@@ -36,7 +36,7 @@ def _lacks_room(at: Course, rules: Rules, side: Watched, books: Found, flock: Fl
         return True
     if not rules.sweeps and (me.length >= flock.path.shape[1] or me.drawn + DRAWS > flock.luck.shape[1]):
         return True
-    return at.accepted == len(books.accepted) or me.count + rules.widest > flock.open.shape[1]
+    return at.accepted + rules.most_shown >= len(books.accepted) or me.count + rules.widest > flock.open.shape[1]
 
 
 @inner

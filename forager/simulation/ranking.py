@@ -11,7 +11,8 @@ from forager.foragers.ranking import NO_LEANING, most_promising, now_and_later
 from forager.recrawl.choosing import POOL, STRANGERS
 from forager.recrawl.pool import AWAKE, RESTING, USED
 from forager.recrawl.shortlist import LATER, list_length, list_serves
-from forager.simulation.course import Course, IntArray, Mind, Watched
+from forager.simulation.course import Course, IntArray, Mind, Rules, Watched
+from forager.world.tape.player import Columns
 
 
 @compiled
@@ -38,21 +39,30 @@ def _best(mind: Mind, pages: IntArray, now: float, size: int, plain: bool) -> In
 
 
 @compiled
-def _list_anew(at: Course, mind: Mind, side: Watched) -> IntArray:
+def _gather(at: Course, rules: Rules, tape: Columns, mind: Mind, side: Watched) -> IntArray:
+    """All known pages that may be downloaded, by rising number."""
+    lately = mind.known[1 + at.gathered : 1 + mind.known[0]]
+    if rules.reads_off:
+        lately = lately[tape.is_list[lately]]
+    _put(side.known, merged(side.known[1 : 1 + side.known[0]], np.sort(lately)))
+    at.gathered = mind.known[0]
+    return side.known[1 : 1 + side.known[0]]
+
+
+@compiled
+def _list_anew(at: Course, rules: Rules, tape: Columns, mind: Mind, side: Watched) -> IntArray:
     """All known pages, or a new short list if they are very many; as `Choosing._all` does."""
-    before, count = side.known[0], mind.known[0]
-    _put(side.known, merged(side.known[1 : 1 + before], np.sort(mind.known[1 + before : 1 + count])))
-    known = side.known[1 : 1 + count]
+    known = _gather(at, rules, tape, mind, side)
     unseen = _unseen(mind, known)
     _put(side.unseen, unseen[:: 1 + len(unseen) // POOL] if len(unseen) > STRANGERS else unseen)
-    size = list_length(count)
+    size = 0 if rules.reads_off else list_length(len(known))
     if size == 0:
         at.listed = 0
         return known
     now, later = now_and_later(mind.table, known, mind.means, mind.priors, mind.glances, at.now, at.now + LATER, size)
     pages = merged(now, later)
     _put(side.listed, pages)
-    at.listed, at.listed_of, at.listed_late, at.listed_used = len(pages), count, 0, 0
+    at.listed, at.listed_of, at.listed_late, at.listed_used = len(pages), len(known), 0, 0
     return pages
 
 
@@ -68,17 +78,18 @@ def _join_list(at: Course, mind: Mind, side: Watched) -> IntArray:
 
 
 @compiled
-def rank_known(at: Course, mind: Mind, side: Watched) -> None:
+def rank_known(at: Course, rules: Rules, tape: Columns, mind: Mind, side: Watched) -> None:
     """Rank all known pages, or a short list of them; the best make the pool, in which there must be room."""
     at.listed_used += at.used
     late = mind.known[0] - at.listed_of
     if at.listed > 0 and list_serves(at.listed_used, at.listed_of, late, at.listed):
         pages = _join_list(at, mind, side)
     else:
-        pages = _list_anew(at, mind, side)
+        pages = _list_anew(at, rules, tape, mind, side)
     unseen = side.unseen[1 : 1 + side.unseen[0]]
     strangers = unseen if len(unseen) <= STRANGERS else _best(mind, unseen, at.now, STRANGERS, True)
     best = merged(_best(mind, pages, at.now, POOL, False), strangers)
     side.awake[: len(best)] = best
     side.tally[AWAKE], side.tally[RESTING], side.tally[USED] = len(best), 0, 0
-    at.used, at.ranked, at.ranked_pages = 0, at.now, mind.known[0]
+    at.used, at.ranked = 0, at.now
+    at.ranked_pages = side.known[0] if at.listed == 0 else mind.known[0]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from forager.chance import stream
 from forager.engine.ordering import Ordering
-from forager.engine.patrol import judge_noted, judge_sighting
+from forager.engine.patrol import judge_sighting
 from forager.engine.policy import read_policy
 from forager.engine.retraining import Retraining, foretelling
 from forager.engine.scheduling import make_scheduler
@@ -30,7 +30,7 @@ from forager.simulation.account import Account, Figures
 from forager.simulation.course import Course
 from forager.simulation.fitting import fitted, shared_for
 from forager.simulation.foraging import Foraging
-from forager.simulation.looking import FLEET, JUDGE, MANAGE, RANK, RECRAWL
+from forager.simulation.looking import FLEET, MANAGE, RECRAWL
 from forager.simulation.luck import Luck
 from forager.simulation.patrol import Patrol, plays_fleet
 from forager.simulation.playing import is_behind
@@ -94,7 +94,7 @@ class Replay:
             recrawl,
             known=self._known,
             shared_until=self.world.shared_until,
-            lately=self._lately,
+            lately=None if self.world.reads_off else self.shared.visits.met_after,
             seeds=seeds,
         )
         by = foretelling(foragers)
@@ -165,26 +165,16 @@ class Replay:
         """The pages that may be downloaded; documents that are read off lists are none of them."""
         return self.world.downloadable(self.shared.visits.met())
 
-    def _lately(self, count: int) -> NDArray[np.int64]:
-        """Those of them that became known after the first so many of all pages."""
-        return self.world.downloadable(self.shared.visits.met_after(count))
-
     def _is_plain(self) -> bool:
         """Whether kernels know all that this replay does."""
         if self.ordering is not None or self.retraining is not None:
             return False
-        return plays_fleet(self.agent, self.world) if self.share <= 0 else self.scheduler.policy.score is None
+        return plays_fleet(self.agent) if self.share <= 0 else self.scheduler.policy.score is None
 
     def _play(self, patrol: Patrol, end: float) -> None:
         """Downloads by kernels, until something is to be done that they cannot do; then that."""
-        why, now = patrol.play(min(end, self.account.due), end), self.clock.time
-        if why == RANK:
-            self.scheduler.choosing.rank(now)
-        elif why == JUDGE:
-            sighting = self.world.sighting(self.course.page, self.course.version, now, False)
-            taken = judge_noted(sighting, self.course.first, self.agent, self.shared, now)
-            self._enter(sighting, self.course.first, taken.reinforcements, 0)
-        elif why == FLEET:
+        why = patrol.play(min(end, self.account.due), end)
+        if why == FLEET:
             self._fleet.forage()
         elif why == RECRAWL:
             self._recrawl()
@@ -212,20 +202,18 @@ class Replay:
         taken = judge_sighting(sighting, self.agent, self.shared, self.clock.time)
         self.scheduler.looked(url)
         self.course.recrawl_spent += 1
-        reinforcements = self._enter(sighting, first, taken.reinforcements, 1)
+        reinforcements = self._enter(sighting, first, taken.reinforcements)
         if self._telling is not None:
             self._telling.looked(sighting, reinforcements)
         return True
 
-    def _enter(
-        self, sighting: Sighting, first: bool, reinforcements: list[Reinforcement], downloads: int
-    ) -> list[Reinforcement]:
+    def _enter(self, sighting: Sighting, first: bool, reinforcements: list[Reinforcement]) -> list[Reinforcement]:
         """What a visit of the recrawl side brought, with the documents that can be read off the page."""
         if self.world.reads_off and sighting.ok:
             since = self.clock.time - self.agent.relevancy.max_age
             copies = read_off(sighting, self.world, self.shared, first=first, since=since)
             reinforcements = reinforcements + judge_shown(sighting, copies, self.agent, self.shared)
-        self.account.note(reinforcements, downloads, self.clock.time, recrawl=True)
+        self.account.note(reinforcements, 1, self.clock.time, recrawl=True)
         return reinforcements
 
     def _retrain(self, now: float) -> None:

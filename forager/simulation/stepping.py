@@ -16,7 +16,7 @@ from forager.foragers.starts import best_start
 from forager.foragers.thrift import allows, explores, least_of
 from forager.foragers.weblog import learned
 from forager.simulation.course import Course, FloatArray, Found, IntArray, Mind, Rules, Watched
-from forager.simulation.entering import accept, enter_visit, is_document, span_of
+from forager.simulation.entering import accept, enter_visit, is_document, read_off, span_of
 from forager.simulation.flock import Flock, Walker
 from forager.world.tape.looking import look_up
 from forager.world.tape.player import Columns
@@ -113,6 +113,17 @@ def _paid(rules: Rules, flock: Flock, me: Walker, slot: int, revealer: int) -> i
 
 
 @inner
+def _is_unsent(flock: Flock, slot: int, document: int) -> bool:
+    """Whether a forager has not sent a document; from now on it has. One that is in no book, -1, it never has."""
+    if document < 0:
+        return True
+    if flock.sent[slot, document]:
+        return False
+    flock.sent[slot, document] = True
+    return True
+
+
+@inner
 def _send(
     at: Course, rules: Rules, tape: Columns, mind: Mind, side: Watched, books: Found, flock: Flock, me: Walker,
     slot: int, url: int, version: int, first: bool, links: IntArray,
@@ -160,6 +171,9 @@ def step(
         first = note_arrived(mind.table, url)
     else:
         first = enter_visit(at, tape, mind, side, url, version, links, rules.watches and not free)
+    read = 0
+    if ok and rules.reads_off and not free:
+        read = read_off(at, rules, tape, mind, books, url, version, first)
     if not free:
         at.asked += 1
         at.explored += explores(worth, least)
@@ -170,9 +184,12 @@ def step(
         at.worked += 1
     if len(links):
         me.count = admitted(links, flock.met[slot], me.number, flock.open[slot], me.count)
-    if ok and is_document(at, rules, tape, url, version) and not flock.sent[slot, books.row[version]]:
-        flock.sent[slot, books.row[version]] = True
+    if ok and is_document(at, rules, tape, url, version) and _is_unsent(flock, slot, books.row[version]):
         _send(at, rules, tape, mind, side, books, flock, me, slot, url, version, first, links)
+    for shown in books.shown[:read]:
+        copy = tape.begin[shown]
+        if _is_unsent(flock, slot, books.row[copy]):
+            _send(at, rules, tape, mind, side, books, flock, me, slot, shown, copy, True, links)
     if rules.relative and not free:
         me.score -= at.relevant / max(1, at.worked)
     return 0 if free else 1

@@ -4,7 +4,8 @@
 
 A synthetic site: lists of 40 links and articles, six versions of each list for every hundred articles. Every size is
 played with the same number of downloads; seconds are those of the processor, so that a busy machine counts less. The
-default mode leaves downloads that promise too little; `all spent` makes it use every one. `growth` is the time of a
+default mode leaves downloads that promise too little; `all spent` makes it use every one. `read off` is a tape on which
+articles are not downloaded but read off the lists. `growth` is the time of a
 download against that at the smallest size: on a tape n times as large, n log n allows it to grow with the logarithm.
 """
 
@@ -12,6 +13,7 @@ import argparse
 import math
 import resource
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -91,6 +93,10 @@ def play(tape: Tape, settings: Settings, downloads: int) -> tuple[int, float]:
     return run.world.downloads, time.process_time() - began
 
 
+def _as_played(tape: Tape, mode: str) -> Tape:
+    return replace(tape, identity="link") if mode == "read off" else tape
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", default="10000,100000,1000000")
@@ -101,17 +107,19 @@ def main() -> None:
         "paper, RL": settings_of("paper", "RL", 0.0),
         "default": settings_of("", "WL", 0.8),
         "default, all spent": settings_of("", "WL", 0.8, 0.0),
+        "default, RL": settings_of("", "RL", 0.8),
+        "read off": settings_of("", "WL", 0.8, 0.0),
         "BFS": settings_of("", "BFS", 0.0),
     }
-    for settings in modes.values():
-        play(site(2_000), settings, 2_000)  # compiles the kernels
+    for name, settings in modes.items():
+        play(_as_played(site(2_000), name), settings, 2_000)  # compiles the kernels
     print(f"{'mode':20}{'versions':>12}{'downloads':>12}{'per second':>12}{'growth':>8}{'log':>6}{'bytes/version':>15}")
     first: dict[str, tuple[int, float]] = {}
     for size in map(int, asked.sizes.split(",")):
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         tape = site(size)
         for name, settings in modes.items():
-            count, took = play(tape, settings, asked.downloads)
+            count, took = play(_as_played(tape, name), settings, asked.downloads)
             grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 / tape.versions
             least, cost = first.setdefault(name, (tape.versions, took / count))
             growth, logarithm = took / count / cost, math.log(tape.versions) / math.log(least)

@@ -7,7 +7,7 @@ from forager.foragers.visits import VisitStatistics
 from forager.recrawl.choosing import POOL, Surroundings
 from forager.recrawl.history import History
 from forager.recrawl.scheduler import Policy, Scheduler
-from forager.recrawl.shortlist import LEAST, LOOKS, PART, length, serves
+from forager.recrawl.shortlist import LATE, LEAST, LOOKS, PART, length, serves
 from forager.recrawl.watching import Watch
 from forager.terms import UrlId
 
@@ -60,16 +60,16 @@ def visit(one: Scheduler, visits: VisitStatistics, now: float) -> int:
     return chosen[0]
 
 
-def test_few_pages_need_no_list_and_of_many_one_in_eight_is_on_it() -> None:
+def test_few_pages_need_no_list_and_of_many_one_in_32_is_on_it() -> None:
     assert length(2 * LEAST) == 0
     assert length(2 * LEAST + 1) == LEAST
     assert length(PART * 5000) == 5000
 
 
 def test_a_list_serves_for_some_downloads_unless_too_many_pages_became_known() -> None:
-    known, used = PART * LEAST, PART * LEAST // LOOKS - 1  # 8 · 2048 / 64 = 256 downloads
-    assert serves(used, known, late=LEAST, listed=LEAST)
-    assert not serves(used, known, late=LEAST + 1, listed=LEAST)
+    known, used = PART * LEAST, PART * LEAST // LOOKS - 1  # 32 · 1024 / 64 = 512 downloads
+    assert serves(used, known, late=LATE * LEAST, listed=LEAST)
+    assert not serves(used, known, late=LATE * LEAST + 1, listed=LEAST)
     assert not serves(used + 1, known, late=0, listed=LEAST)
 
 

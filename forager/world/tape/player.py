@@ -49,6 +49,10 @@ class Columns(NamedTuple):
     waits: bool
     appears: NDArray[np.float64]
 
+    shown_start: NDArray[np.int64]
+    shown: NDArray[np.int64]
+    """For each link set the documents that are read off the page, where that is so."""
+
 
 class TapeWorld:
     """Shows each page as it was at the time of the clock; every download costs `seconds` of that time."""
@@ -64,9 +68,10 @@ class TapeWorld:
         # plain arrays: an element of a memory map costs several times as much
         begin, time = np.asarray(tape.version_start), np.asarray(tape.time)
         link_start, links = np.asarray(tape.link_start), np.array(tape.links, dtype=np.int64)
+        shown_start, shown = link_start[:0], links[:0]
         if self.reads_off:
             read = tape.url_kind[tape.links] == KINDS.index(Kind.ARTICLE)
-            self._shown_start, self._shown = _some(link_start, links, read)
+            shown_start, shown = _some(link_start, links, read)
             link_start, links = _some(link_start, links, ~read)
         self.columns = Columns(
             seconds=seconds,
@@ -85,6 +90,8 @@ class TapeWorld:
             published=np.asarray(tape.published),
             waits=tape.waits,
             appears=_appearances(begin, time),
+            shown_start=shown_start,
+            shown=shown,
         )
         """For those who look up many pages themselves; they count them too."""
         self._for_one, self._for_all = self.columns[:7], self.columns[:12]
@@ -129,10 +136,11 @@ class TapeWorld:
 
     def shown(self, version: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """The documents that can be read off a page just downloaded, and which of them nobody had read before."""
-        chosen = self.columns.link_set.item(version)
-        urls = self._shown[self._shown_start[chosen] : self._shown_start[chosen + 1]]
+        columns = self.columns
+        chosen = columns.link_set.item(version)
+        urls = columns.shown[columns.shown_start[chosen] : columns.shown_start[chosen + 1]]
         new = self.held[urls] < 0
-        self.held[urls] = self.columns.begin[urls]
+        self.held[urls] = columns.begin[urls]
         return urls, new
 
     def shared_copy(self, seen: Sighting) -> Sighting:
