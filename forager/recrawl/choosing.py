@@ -20,7 +20,7 @@ from forager.recrawl.shortlist import LATER, Shortlist, length, serves
 
 IntArray = NDArray[np.int64]
 
-POOL = 128
+POOL = 256
 """Pages in a pool after a ranking."""
 STRANGERS = 32
 """Pages that nobody has seen among them, or more, if there are so many."""
