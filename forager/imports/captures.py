@@ -14,15 +14,15 @@ from forager.foragers.settings import StateSettings
 from forager.foragers.states import States
 from forager.imports.stating import Stating
 from forager.imports.tally import Tally
-from forager.imports.values import Flags, Floats, Ids, Prints, mapped
+from forager.imports.values import Flags, Floats, Ids, Prints, as_bytes, mapped
 from forager.pages.urls import canonical
 from forager.world.tape.build import TapeBuilder
 from forager.world.tape.columns import Tape
 
 REPLACED = "\ufffd"
 """Stands where the bytes were no UTF-8."""
-_SKIP, _BAD = -1, -2
-"""Instead of a page number: another scheme; no URL at all."""
+_SKIP, _BAD, _RULES = -1, -2, -3
+"""Instead of a page number: another scheme; no URL at all; a robots.txt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,11 @@ class Captures:
 
     def __len__(self) -> int:
         return len(self.time)
+
+
+def is_robots(url: str) -> bool:
+    """The rules of a site are no page of it."""
+    return url.endswith("/robots.txt") and url.count("/") == 3
 
 
 class Collector:
@@ -77,18 +82,19 @@ class Collector:
 
     def _pages(self, captures: Captures) -> Ids:
         """The page of each capture; negative if it has none."""
-        page = mapped(captures.url, self._page, _BAD, np.int64)
+        page = mapped(as_bytes(captures.url), self._page, _BAD, np.int64)
         self.tally.left_out["not http"] += int((page == _SKIP).sum())
+        self.tally.left_out["robots.txt"] += int((page == _RULES).sum())
         self._name("not a URL", captures, page == _BAD, captures.url)
         return page
 
-    def _page(self, raw: str | bytes) -> int:
-        text = raw.decode("utf-8", "replace") if isinstance(raw, bytes) else raw
+    def _page(self, raw: bytes) -> int:
+        text = raw.decode("utf-8", "replace")
         if REPLACED in text:
             return _BAD
         url = canonical(text)
         if url is not None:
-            return self.builder.number(url)
+            return _RULES if is_robots(url) else self.builder.number(url)
         scheme = text.partition(":")[0].lower()
         return _BAD if scheme in ("", "http", "https") or ":" not in text else _SKIP
 

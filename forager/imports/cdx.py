@@ -4,7 +4,7 @@ The header ` CDX N b a m s k r M S V g` names the fields by letters: N sorted ke
 k digest, r redirect, M robot flags, S size, V offset, g file.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from io import BytesIO
 
 import numpy as np
@@ -23,11 +23,17 @@ FIELDS = {7: "NbamskS", 9: "NbamskrVg", 10: "NbamskrMVg", 11: "NbamskrMSVg"}
 """The letters of an index without a header, by the number of its fields."""
 
 
-class CdxReader:
-    """Reads the blocks of one index, from the first on; a header anywhere changes the fields from there."""
+RECORDED = "index of a recording read too"
 
-    def __init__(self, tally: Tally) -> None:
-        self._tally, self._fields = tally, ""
+
+class CdxReader:
+    """Reads the blocks of one index, from the first on; a header anywhere changes the fields from there.
+
+    What an index says of the recordings that are read `beside` it (by name) is left out: they say it themselves, and more.
+    """
+
+    def __init__(self, tally: Tally, beside: Set[str] = frozenset()) -> None:
+        self._tally, self._beside, self._fields = tally, beside, ""
 
     def read(self, block: Block) -> Iterator[Captures]:
         for part in _parts(block):
@@ -41,7 +47,7 @@ class CdxReader:
                 yield self._captures(part)
 
     def _captures(self, block: Block) -> Captures:
-        table, line = _split(block, self._fields, self._tally)
+        table, line = self._without_known(*_split(block, self._fields, self._tally))
         missing = pa.nulls(len(line), pa.binary())
         column = {letter: table.column(letter).combine_chunks() for letter in table.column_names}
         url, time = column.get("a", missing), column.get("b", missing)
@@ -60,6 +66,19 @@ class CdxReader:
             time.take(places),
         )
 
+    def _without_known(self, table: pa.Table, line: Ids) -> tuple[pa.Table, Ids]:
+        if not self._beside or "g" not in table.column_names:
+            return table, line
+        files = table.column("g").combine_chunks()
+        known = mapped(files, lambda raw: file_name(raw.decode("utf-8", "replace")) in self._beside, False, np.bool_)
+        self._tally.left_out[RECORDED] += int(known.sum())
+        return table.filter(pa.array(~known)), line[~known]
+
+
+def file_name(place: str) -> str:
+    """How a file is called, wherever it lies."""
+    return place.replace("\\", "/").rpartition("/")[2]
+
 
 def header(content: bytes) -> str:
     """The letters of the header that the content begins with; empty if there is none."""
@@ -68,7 +87,7 @@ def header(content: bytes) -> str:
     if len(words) < 4 or words[0] != b"CDX" or not all(len(word) == 1 and word.isalpha() for word in words[1:]):
         return ""
     letters = b"".join(words[1:]).decode("ascii")
-    return letters if "a" in letters and "b" in letters and len(set(letters)) == len(letters) else ""
+    return letters if "a" in letters and "b" in letters else ""
 
 
 def _parts(block: Block) -> Iterator[Block]:
@@ -100,13 +119,14 @@ def _counted(block: Block) -> str:
 def _split(block: Block, fields: str, tally: Tally) -> tuple[pa.Table, Ids]:
     """The fields of each line with the right number of them, and the numbers of these lines."""
     content, line = _sound_lines(block, len(fields), tally)
-    names = list(fields)
+    # of two fields with one letter the last counts: wget writes the URL twice
+    names = [letter if fields.rindex(letter) == at else str(at) for at, letter in enumerate(fields)]
     table = pyarrow.csv.read_csv(
         BytesIO(content or b"\n"),
         read_options=pyarrow.csv.ReadOptions(use_threads=False, column_names=names, block_size=len(content) + 1),
         parse_options=pyarrow.csv.ParseOptions(delimiter=" ", quote_char=False),
         convert_options=pyarrow.csv.ConvertOptions(
-            column_types=dict.fromkeys(names, pa.binary()), include_columns=[name for name in names if name in "bask"]
+            column_types=dict.fromkeys(names, pa.binary()), include_columns=[name for name in names if name in "baskg"]
         ),
     )
     return table, line

@@ -1,6 +1,6 @@
 """CDXJ: capture indexes whose lines are a sorted key, a time and a JSON object: `org,example)/ 20260302000000 {…}`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from urllib.parse import quote
 
 import msgspec
@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from forager.imports.captures import Captures
-from forager.imports.cdx import shows
+from forager.imports.cdx import RECORDED, file_name, shows
 from forager.imports.lines import Block
 from forager.imports.tally import Tally
 from forager.imports.times import stamps
@@ -22,13 +22,14 @@ class _Fields(msgspec.Struct):
     url: str = ""
     status: str | int | None = None
     digest: str | None = None
+    filename: str | None = None
 
 
 _DECODE = msgspec.json.Decoder(_Fields).decode
 
 
-def read_cdxj(block: Block, tally: Tally) -> Iterator[Captures]:
-    """The captures of a block; broken lines are counted."""
+def read_cdxj(block: Block, tally: Tally, beside: Set[str] = frozenset()) -> Iterator[Captures]:
+    """The captures of a block, but for those in recordings that are read `beside` it; broken lines are counted."""
     lines: list[int] = []
     urls: list[str] = []
     times: list[bytes] = []
@@ -43,6 +44,9 @@ def read_cdxj(block: Block, tally: Tally) -> Iterator[Captures]:
             fields = _DECODE(body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             tally.note("not a CDXJ line", block.place, number, line)
+            continue
+        if beside and file_name(fields.filename or "") in beside:
+            tally.left_out[RECORDED] += 1
             continue
         lines.append(number)
         urls.append(fields.url or unsurt(key.decode("utf-8", "replace")))

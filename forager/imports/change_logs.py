@@ -20,12 +20,13 @@ from forager.imports.lines import blocks
 from forager.imports.opening import Stream
 from forager.imports.tally import Tally
 from forager.imports.times import moments
-from forager.imports.values import Prints, flags, prints
+from forager.imports.values import Prints, flags, prints, refuse_nested
 
 URL, TIME = ("url", "page"), ("time", "timestamp", "at")
 CHANGED, DIGEST, GONE = ("changed",), ("digest", "hash", "checksum"), ("gone",)
+_NAMES = {"url": URL, "time": TIME, "changed": CHANGED, "digest": DIGEST, "gone": GONE}
 _LARGEST = 2 << 30
-"""Bytes of a Parquet file on standard input, which must be held in memory."""
+"""Bytes of a Parquet file that is packed or on standard input, which must be held in memory."""
 
 
 def read_csv(stream: Stream, tally: Tally) -> Iterator[Captures]:
@@ -46,9 +47,10 @@ def read_parquet(stream: Stream, tally: Tally) -> Iterator[Captures]:
     """A change log in Parquet, one row group after the other."""
     name = stream.source.name
     try:
-        file = pyarrow.parquet.ParquetFile(stream.source.path or _held(stream))
+        file = pyarrow.parquet.ParquetFile(stream.source.path if stream.is_plain else _held(stream))
         names = [name.lower() for name in file.schema_arrow.names]
         wanted = _wanted(names, name)
+        refuse_nested((file.schema_arrow.field(names.index(column)) for column in wanted.values()), name)
         line = 1
         for batch in file.iter_batches():
             columns = {key: batch.column(names.index(column)) for key, column in wanted.items()}
@@ -63,19 +65,28 @@ def _held(stream: Stream) -> BytesIO:
     while piece := stream.read():
         held.write(piece)
         if held.tell() > _LARGEST:
-            raise InputError(f"{stream.source.name}: Parquet on standard input is too large; give it as a file")
+            raise InputError(f"{stream.source.name}: too large for packed or piped Parquet; give it as a plain file")
     return held
 
 
+_Value = str | bool | int | float | None
+
+
 class _Row(msgspec.Struct):
-    url: str = ""
-    page: str = ""
-    time: str | int | float | None = None
-    timestamp: str | int | float | None = None
-    at: str | int | float | None = None
-    changed: bool | int | float | None = None
-    digest: str | int | None = None
-    gone: bool | int | None = None
+    url: _Value = None
+    page: _Value = None
+    time: _Value = None
+    timestamp: _Value = None
+    at: _Value = None
+    changed: _Value = None
+    digest: _Value = None
+    hash: _Value = None
+    checksum: _Value = None
+    gone: _Value = None
+
+    def said(self, names: Sequence[str]) -> str | None:
+        """What stands under the first of these names that is there, as text."""
+        return next((str(value) for name in names if (value := getattr(self, name)) is not None), None)
 
 
 _DECODE = msgspec.json.Decoder(_Row).decode
@@ -92,30 +103,20 @@ def read_json_lines(stream: Stream, tally: Tally) -> Iterator[Captures]:
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 tally.note("not a JSON line", block.place, number, line)
                 continue
-            if row.changed is None and row.digest is None:
+            if row.said((*CHANGED, *DIGEST)) is None:
                 tally.note("neither changed nor digest", block.place, number, line)
                 continue
             lines.append(number)
             rows.append(row)
-        said = [_first(row.time, row.timestamp, row.at) for row in rows]
-        columns = {
-            "url": pa.array([row.url or row.page for row in rows], pa.string()),
-            "time": pa.array([None if time is None else str(time) for time in said], pa.string()),
-            "changed": pa.array([row.changed is None or bool(row.changed) for row in rows], pa.bool_()),
-            "digest": pa.array([None if row.digest is None else str(row.digest) for row in rows], pa.string()),
-            "gone": pa.array([bool(row.gone) for row in rows], pa.bool_()),
-        }
+        columns = {key: pa.array([row.said(names) for row in rows], pa.string()) for key, names in _NAMES.items()}
+        columns["changed"] = columns["changed"].fill_null("yes")  # a digest alone tells whether it was
         yield _captures(block.place, np.asarray(lines, np.int64), columns)
-
-
-def _first(*values: str | float | None) -> str | float | None:
-    return next((value for value in values if value is not None), None)
 
 
 def _wanted(names: Sequence[str], place: str) -> dict[str, str]:
     """Which column holds what; an InputError says what is missing."""
     found: dict[str, str] = {}
-    for key, choice in {"url": URL, "time": TIME, "changed": CHANGED, "digest": DIGEST, "gone": GONE}.items():
+    for key, choice in _NAMES.items():
         name = next((one for one in choice if one in names), None)
         if name is not None:
             found[key] = name

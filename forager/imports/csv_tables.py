@@ -15,7 +15,7 @@ _BLOCK = 1 << 24
 
 def header(stream: Stream) -> tuple[list[str], str]:
     """The names of the columns, in lower case, and the mark between them: a comma, tab or semicolon."""
-    first = stream.head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].decode("utf-8", "replace").replace("\r", " ")
+    first = stream.head.partition(b"\n")[0].decode("utf-8", "replace").replace("\r", " ")
     delimiter = next((mark for mark in ",\t;" if mark in first), ",")
     return [name.strip().lower() for name in next(csv.reader([first], delimiter=delimiter), [])], delimiter
 

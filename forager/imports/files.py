@@ -1,14 +1,14 @@
 """Many files, in any of the formats, become one tape."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import partial
 
 from forager.errors import InputError
 from forager.imports import change_logs, timemaps
 from forager.imports.captures import Captures, Collector
-from forager.imports.cdx import CdxReader
+from forager.imports.cdx import CdxReader, file_name
 from forager.imports.cdxj import read_cdxj
 from forager.imports.from_warc import WarcReader, read_warc
 from forager.imports.lines import blocks
@@ -22,6 +22,10 @@ _ARC = b"filedesc://"
 
 Progress = Callable[[str, int, int], None]
 """Called now and then with what is being read, the bytes read so far and all bytes (0 if not known)."""
+
+
+class _UnknownFormat(InputError):
+    """It is none of the formats that can be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,7 @@ def import_files(
     every_capture: bool = False,
     progress: Progress = lambda *_: None,
 ) -> Imported:
-    """The tape of all captures in these files; a file of no known format is counted, unless it is the only one.
+    """The tape of all captures in these files; a file that cannot be used is named, and refused if it is the only one.
 
     `every_capture`: captures that show what the one before showed are versions too.
     Unless said otherwise, a document is a new page where pages were recorded, and a new text where only changes were.
@@ -51,19 +55,16 @@ def import_files(
     recordings = WarcReader(collector)
     formats: Counter[str] = Counter()
     total, before = sum(source.size for source in found), 0
+    beside = frozenset(file_name(source.name) for source in found) if len(found) > 1 else frozenset[str]()
     for source in found:
-        with opened(source) as stream:
-            format = sniff(stream.head)
-            if format is Format.UNKNOWN:
-                _refuse(stream, collector.tally, alone=len(found) == 1)
-            formats[format.value] += 1
-            if format in (Format.WARC, Format.WACZ):
-                read_warc(stream, format, recordings, partial(_told, progress, source.name, before, total))
-            for captures in _captures(stream, format, collector.tally):
-                collector.take(captures)
-                progress(source.name, before + stream.position, total)
-            if stream.trouble:
-                collector.tally.note("broken off", source.name, shown=stream.trouble)
+        told = partial(_told, progress, source.name, before, total)
+        try:
+            formats[_read(source, collector, recordings, beside, told).value] += 1
+        except InputError as error:
+            if len(found) == 1:
+                raise
+            kind = "file of unknown format" if isinstance(error, _UnknownFormat) else "unusable file"
+            collector.tally.note(kind, source.name, shown=str(error).removeprefix(f"{source.name}: "))
         before += source.size
     recordings.finish()
     if identity is None and not {Format.WARC.value, Format.WACZ.value} & formats.keys():
@@ -71,32 +72,48 @@ def import_files(
     return Imported(collector.tape(merge=not every_capture), collector.tally, formats)
 
 
+def _read(
+    source: Source, collector: Collector, recordings: WarcReader, beside: Set[str], told: Callable[[int], None]
+) -> Format:
+    """Take everything of one source; what format it has."""
+    with opened(source) as stream:
+        format = sniff(stream.head)
+        if format is Format.UNKNOWN:
+            raise _UnknownFormat(_unknown(stream))
+        if format in (Format.WARC, Format.WACZ):
+            read_warc(stream, format, recordings, told)
+        for captures in _captures(stream, format, collector.tally, beside):
+            collector.take(captures)
+            told(stream.position)
+        if stream.trouble:
+            collector.tally.note("broken off", source.name, shown=stream.trouble)
+    return format
+
+
 def _told(progress: Progress, name: str, before: int, total: int, read: int) -> None:
     progress(name, before + read, total)
 
 
-def _refuse(stream: Stream, tally: Tally, *, alone: bool) -> None:
+def _unknown(stream: Stream) -> str:
     name = stream.source.name
-    if alone and not stream.head:
-        raise InputError(f"{name}: is empty" + (f" ({stream.trouble})" if stream.trouble else ""))
-    if alone and stream.head.startswith(_ARC):
-        raise InputError(f"{name}: is an ARC file, the format before WARC; `warcio recompress` makes a WARC of it")
-    if alone:
-        raise InputError(
-            f"{name}: is no WARC, WACZ, CDX, CDXJ, TimeMap or change log (url, time and changed or digest) as far as I see"
-        )
-    tally.note("file of unknown format", name)
+    if not stream.head:
+        return f"{name}: cannot be unpacked: {stream.trouble}" if stream.trouble else f"{name}: is empty"
+    if stream.head.startswith(_ARC):
+        return f"{name}: is an ARC file, the format before WARC; `warcio recompress` makes a WARC of it"
+    return (
+        f"{name}: is no WARC, WACZ, CDX, CDXJ, TimeMap or change log (url, time and changed or digest) as far as I see"
+    )
 
 
-def _captures(stream: Stream, format: Format, tally: Tally) -> Iterator[Captures]:
+def _captures(stream: Stream, format: Format, tally: Tally, beside: Set[str]) -> Iterator[Captures]:
     match format:
         case Format.CDX:
-            reader = CdxReader(tally)
+            reader = CdxReader(tally, beside)
             for block in blocks(stream, tally):
                 yield from reader.read(block)
         case Format.CDXJ:
             for block in blocks(stream, tally):
-                yield from read_cdxj(block, tally)
+                yield from read_cdxj(block, tally, beside)
         case Format.LINK_TIMEMAP:
             yield from timemaps.read_link_timemap(stream, tally)
         case Format.JSON_TIMEMAP:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from forager.foragers.states import document
-from forager.imports.captures import Collector
+from forager.imports.captures import Collector, is_robots
 from forager.imports.facts import Facts
 from forager.imports.opening import Stream
 from forager.imports.sniffing import Format
@@ -47,7 +47,7 @@ class WarcReader:
         url, response = canonical(found.request.url), found.response
         if url is None:
             self._tally.note("not a URL", str(found.place), shown=found.request.url)
-        elif url.endswith("/robots.txt") and url.count("/") == 3:
+        elif is_robots(url):
             self._tally.left_out["robots.txt"] += 1
         elif response.outcome is Outcome.GONE:
             self._tally.records += 1

@@ -16,6 +16,9 @@ from forager.errors import InputError
 HEAD = 1 << 16
 """Bytes at the beginning by which a format is recognised."""
 STDIN = "-"
+_GZ, _ZST = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_BOM = b"\xef\xbb\xbf"
+"""How some tools begin a text in UTF-8; it is no part of it."""
 _PIECE = 1 << 20
 _RATIO, _FREE = 2_000, 100_000_000
 """A stream may unpack to so many times its size, plus this much; more is a bomb (gz cannot pass 1,032)."""
@@ -88,13 +91,19 @@ class Stream:
         begin = inner.read(HEAD)
         self._stored = _Counted(inner, begin)
         self._unpacked = 0
+        self._packed = begin.startswith((_GZ, _ZST))
         self._read = _unpacker(self._stored, begin)
-        self.head = self._more(HEAD)
+        self.head = self._more(HEAD).removeprefix(_BOM)
         """The first bytes, to know the format by; they are read again."""
         self._pending = self.head
 
     def __repr__(self) -> str:
         return f"<Stream {self.source.name}, {self.position:,} of {self.source.size:,} bytes read>"
+
+    @property
+    def is_plain(self) -> bool:
+        """A file that can be read as it is."""
+        return self.source.path is not None and not self._packed
 
     @property
     def position(self) -> int:
@@ -126,9 +135,9 @@ class Stream:
 
 def _unpacker(stored: _Counted, begin: bytes) -> Callable[[int], bytes]:
     """How to read unpacked bytes: as many as asked for at most, none at the end."""
-    if begin.startswith(b"\x1f\x8b"):
+    if begin.startswith(_GZ):
         return _Gz(stored).read
-    if begin.startswith(b"\x28\xb5\x2f\xfd"):
+    if begin.startswith(_ZST):
         zst = zstandard.ZstdDecompressor(max_window_size=1 << 27)
         return zst.stream_reader(cast("BinaryIO", stored), read_across_frames=True).read
     return stored.read

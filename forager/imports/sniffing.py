@@ -39,12 +39,11 @@ def sniff(head: bytes) -> Format:
         return Format.WACZ
     if head.startswith((b"WARC/", _ZST_DICTIONARY)):
         return Format.WARC
-    text = head.removeprefix(b"\xef\xbb\xbf")
-    if text.lstrip()[:1] in (b"{", b"["):
-        return _json(text.lstrip())
-    if _LINK.match(text):
+    if head.lstrip()[:1] in (b"{", b"["):
+        return _json(head.lstrip())
+    if _LINK.match(head):
         return Format.LINK_TIMEMAP
-    lines = text.split(b"\n")[:_TRIED]
+    lines = head.split(b"\n")[:_TRIED]
     for line in lines:
         found = _by_line(line)
         if found is not Format.UNKNOWN:

@@ -15,6 +15,7 @@ from forager.errors import InputError
 from forager.imports import csv_tables
 from forager.imports.opening import Source, opened
 from forager.imports.tally import Tally
+from forager.imports.values import refuse_nested
 
 PARQUET = (".parquet", ".pq")
 CSV = (".csv", ".csv.gz", ".csv.zst", ".tsv", ".tsv.gz", ".tsv.zst")
@@ -33,7 +34,7 @@ class Batch:
 
     path: Path
     before: int
-    """Rows of the file that came before."""
+    """Rows of the file that came before; the names of the columns count as one in CSV, as they are a line."""
     columns: Columns
 
 
@@ -55,8 +56,8 @@ def _named(folder: Path, name: str) -> list[Path]:
 
 def batches(path: Path, needed: Sequence[str], wished: Sequence[str], tally: Tally) -> Iterator[Batch]:
     """The needed columns of a file, and those of the wished ones that it has; at least one batch, which may be empty."""
-    reading = _parquet if path.name.lower().endswith(PARQUET) else _csv
-    before = 0
+    is_parquet = path.name.lower().endswith(PARQUET)
+    reading, before = (_parquet, 0) if is_parquet else (_csv, 1)
     for columns in reading(path, needed, wished, tally):
         yield Batch(path, before, columns)
         before += len(columns[needed[0]])
@@ -67,6 +68,7 @@ def _parquet(path: Path, needed: Sequence[str], wished: Sequence[str], tally: Ta
         schema = pyarrow.parquet.read_schema(path)
         places = _places([name.strip().lower() for name in schema.names], needed, wished, path)
         chosen = [schema.names[place] for place in places.values()]
+        refuse_nested((schema.field(place) for place in places.values()), str(path))
         texts = [name for name in chosen if _is_text(schema.field(schema.names.index(name)).type)]
         file = pyarrow.parquet.ParquetFile(
             path, read_dictionary=texts

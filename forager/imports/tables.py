@@ -54,6 +54,8 @@ class _Import:
         self._builder = TapeBuilder(origin, identity or "")
         self._stating = Stating(States(states))
         self._known: dict[bytes, int] = {}
+        self._seen_last: float | None = None
+        """When anything was seen last, if that was no change."""
 
     def run(self) -> Imported:
         links, stays = (files_of(self._folder, name) for name in ("links", "stays"))
@@ -83,7 +85,10 @@ class _Import:
             state_rows=versions.state,
         )
         tape = self._builder.finish(
-            merge_repeats=True, date_by_first_sight=versions.published is None, states=self._stating.finish()
+            end=self._seen_last,
+            merge_repeats=True,
+            date_by_first_sight=versions.published is None,
+            states=self._stating.finish(),
         )
         return Imported(tape, self._tally)
 
@@ -138,6 +143,7 @@ class _Import:
         parts = [self._stays_in(batch) for batch in self._batches(paths, ("url", "target", "first_time", "last_time"))]
         page, target = (np.concatenate([part[0][place] for part in parts]) for place in (0, 1))
         first, last = (np.concatenate([part[1][place] for part in parts]) for place in (0, 1))
+        self._seen_last = max(versions.time.max(initial=0.0), last.max(initial=0.0))
         grown = with_changes(versions, page, first, last)
         rows, stays = standing(grown, page, first, last, str(paths[0]))
         return grown, rows, target[stays]

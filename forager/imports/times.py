@@ -1,5 +1,6 @@
 """Moments as recordings write them, many at once, as UTC seconds; nan is what cannot be understood or believed."""
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -10,10 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from forager.imports.values import Floats, mapped
+from forager.imports.values import Floats, is_number, is_text, mapped
 
 LATEST = 7_258_118_400.0
 """The year 2200: what lies behind it, or before 1970, is no time of a recording."""
+_FINER = (1e11, 1e14, 1e17)
+"""From these on, a number since the epoch is in milli-, micro-, nanoseconds; in seconds it would be the year 5138."""
+_ISO = re.compile(r"\d{4}-|\d{8}T")
 _DIGITS = 14
 _SMALLEST = "00000101000000"
 
@@ -42,32 +46,40 @@ def _stamp(raw: bytes) -> float:
 
 
 def moments(column: pa.Array) -> Floats:
-    """A column of times: seconds since the epoch as numbers or text, ISO 8601 (UTC if no zone is said), or Arrow's own."""
+    """A column of times, each as `moment` reads it, or Arrow's own; all nan if it holds anything else."""
     if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
         micros = column.cast(pa.timestamp("us", getattr(column.type, "tz", None)), safe=False).cast(pa.int64())
         return believed(micros.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False) / 1e6)
-    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
-        return believed(column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
-    if pa.types.is_null(column.type):
-        return np.full(len(column), np.nan)
-    return _each(column, moment)
+    if is_number(column.type):
+        return believed(_in_seconds(column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)))
+    if is_text(column.type):
+        return _each(column, moment)
+    return np.full(len(column), np.nan)
 
 
 def moment(text: str | bytes | None) -> float:
-    """One time: seconds since the epoch, ISO 8601, or the fourteen digits of archives (20260302134501)."""
+    """One time: a number since the epoch, ISO 8601 (UTC if no zone is said), the fourteen digits of archives
+    (20260302134501), or as HTTP writes it."""
     if text is None:
         return np.nan
     try:
         plain = text.decode("ascii") if isinstance(text, bytes) else text
-        plain = plain.strip()
+        plain = plain.strip().removesuffix(" UTC")
         if len(plain) == _DIGITS and plain.isdigit():
             return _stamp(plain.encode())
-        if plain[4:5] != "-":  # no ISO date
-            return float(plain)
+        if plain[:1].isalpha():
+            return http_moment(plain)
+        if not _ISO.match(plain):
+            return float(_in_seconds(np.float64(plain)))
         said = datetime.fromisoformat(plain)
         return (said if said.tzinfo else said.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         return np.nan
+
+
+def _in_seconds(number: Floats | np.float64) -> Floats:
+    """Since the epoch; what no recording can mean in seconds was counted in milli-, micro- or nanoseconds."""
+    return np.asarray(number / 1000.0 ** np.searchsorted(_FINER, number, side="right"))
 
 
 def http_moment(text: str) -> float:

@@ -1,6 +1,6 @@
 """Columns of text, number by number: each different value is looked at once, however many rows have it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -8,14 +8,35 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
+from forager.errors import InputError
+
 Floats = NDArray[np.float64]
 Prints = NDArray[np.uint64]
 Flags = NDArray[np.bool_]
 Ids = NDArray[np.int64]
 T = TypeVar("T", bound=np.generic)
 
+_OTHER_TEXTS = (pa.large_string(), pa.large_binary(), pa.string_view(), pa.binary_view())
 _NO = {b"", b"0", b"0.0", b"false", b"no", b"f", b"n", b"none", b"null", b"nan"}
 """How a flag says no, in lower case."""
+
+
+def is_number(type: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(type) or pa.types.is_floating(type) or pa.types.is_decimal(type))
+
+
+def is_text(type: pa.DataType) -> bool:
+    """Also as bytes, and if each value is stored once."""
+    if pa.types.is_dictionary(type):
+        return is_text(type.value_type)
+    return bool(pa.types.is_string(type) or pa.types.is_binary(type) or type in _OTHER_TEXTS)
+
+
+def refuse_nested(columns: Iterable[pa.Field], place: str) -> None:
+    """An InputError if a column holds lists or the like instead of single values."""
+    for one in columns:
+        if pa.types.is_nested(one.type):
+            raise InputError(f"{place}: the column {one.name} holds {one.type}, not text, numbers or times")
 
 
 def mapped(column: pa.Array, read: Callable[[Any], Any], missing: Any, type: type[T]) -> NDArray[T]:

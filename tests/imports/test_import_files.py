@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import sys
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -275,3 +276,114 @@ def test_a_bomb_is_refused(tmp_path: Path) -> None:
 def test_a_missing_file_is_an_input_error() -> None:
     with pytest.raises(InputError, match="there is no such file"):
         sources(["/no/such/file"])
+
+
+def test_one_unusable_file_among_others_is_named_and_the_others_are_read(tmp_path: Path) -> None:
+    written(tmp_path, CDX_11, "a.cdx")
+    written(tmp_path, "url,when\nhttp://example.org/,1\n", "b.csv")
+    with zipfile.ZipFile(tmp_path / "c.wacz", "w") as package:
+        package.writestr("../outside.warc", "x")
+    found = imported(tmp_path)
+    assert set(versions(found.tape)) == set(EXPECTED)
+    assert found.tally.broken["unusable file"] == 2
+    assert "points outside" in " ".join(found.tally.named)
+
+
+@pytest.mark.parametrize("name", ["cdx", "json_timemap", "json_lines"])
+def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path, name: str) -> None:
+    content = {
+        "cdx": " CDX a b k s N\nhttp://example.org/ 20260302000000 A 200 key\n",
+        "json_timemap": '{"original_uri": "http://example.org/", "mementos": {"list": [{"datetime": "2026-03-02T00:00:00Z"}]}}',
+        "json_lines": '{"url": "http://example.org/", "time": "2026-03-02T00:00:00Z", "digest": "A"}\n',
+    }[name]
+    found = imported(written(tmp_path, "\ufeff" + content, "index"))
+    assert found.tape.versions == 1
+    assert not found.tally.broken
+
+
+def test_what_an_index_says_of_a_recording_that_is_read_too_is_left_out(tmp_path: Path) -> None:
+    written(tmp_path, CDX_11, "a.cdx")
+    named = written(tmp_path, "url,time,changed\nhttp://other.example/,0,1\n", "a.warc.gz")  # the name alone matters
+    cdxj = 'org,example)/ 20260302000000 {"url":"http://example.org/new","filename":"far/away/a.warc.gz"}\n'
+    written(tmp_path, cdxj, "b.cdxj")
+    assert set(versions(imported(tmp_path).tape)) == {"http://other.example/"}
+    named.unlink()
+    assert set(versions(imported(tmp_path).tape)) == {*EXPECTED, "http://example.org/new"}
+
+
+def test_an_index_as_wget_writes_it_names_the_url_twice(tmp_path: Path) -> None:
+    line = "http://a.example.org/ 20260302000000 http://a.example.org/ text/html 200 A - - 820 x.warc.gz <urn:uuid:1>"
+    found = imported(written(tmp_path, f" CDX a b a m s k r M V g u\n{line}\n"))
+    assert set(versions(found.tape)) == {"http://a.example.org/"}
+    assert not found.tally.broken
+
+
+def test_the_rules_of_a_site_are_no_page_in_an_index_either(tmp_path: Path) -> None:
+    lines = [f"k 20260302000000 http://a.example.org/{page} text/html 200 A - 8 x.gz" for page in ("", "robots.txt")]
+    found = imported(written(tmp_path, "\n".join(lines)))
+    assert set(versions(found.tape)) == {"http://a.example.org/"}
+    assert found.tally.left_out["robots.txt"] == 1
+
+
+def test_a_tape_ends_with_the_last_look_though_nothing_had_changed(tmp_path: Path) -> None:
+    found = imported(written(tmp_path, "url,time,changed\nhttp://a.example.org/,0,1\nhttp://a.example.org/,86400,0\n"))
+    assert (found.tape.versions, found.tape.end) == (1, 86400)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1767225600000",
+        "1767225600000000000",
+        "2026-01-01 00:00:00 UTC",
+        "20260101T000000Z",
+        '"Thu, 01 Jan 2026 00:00:00 GMT"',
+        "2026-01-01T02:00:00+02:00",
+    ],
+)
+def test_times_are_understood_as_tools_write_them(tmp_path: Path, text: str) -> None:
+    found = imported(written(tmp_path, f"url,time,changed\nhttp://a.example.org/,{text},1\n"))
+    assert found.tape.time.tolist() == [1767225600]
+
+
+def test_values_of_json_lines_may_be_text_or_numbers(tmp_path: Path) -> None:
+    rows = [
+        {"url": "http://a.example.org/", "time": 10, "changed": "true"},
+        {"url": "http://a.example.org/", "time": "20", "changed": "0"},
+        {"url": "http://a.example.org/", "time": 30.5, "hash": 1.5},
+    ]
+    found = imported(written(tmp_path, "\n".join(map(json.dumps, rows))))
+    assert found.tape.time.tolist() == [10, 30.5]
+
+
+@pytest.mark.parametrize("packing", ["gz", "zst"])
+def test_packed_parquet_is_unpacked_first(tmp_path: Path, packing: str) -> None:
+    held = io.BytesIO()
+    pyarrow.parquet.write_table(pa.table({"url": ["http://a.example.org/"], "time": [10], "digest": ["A"]}), held)
+    pack = gzip.compress if packing == "gz" else zstandard.compress
+    path = tmp_path / "log.parquet"
+    path.write_bytes(pack(held.getvalue()))
+    assert imported(path).tape.time.tolist() == [10]
+
+
+@pytest.mark.parametrize("type", [pa.bool_(), pa.time64("us"), pa.decimal128(5)])
+def test_a_column_of_the_wrong_type_holds_no_times(tmp_path: Path, type: pa.DataType) -> None:
+    pyarrow.parquet.write_table(
+        pa.table({"url": ["http://a.example.org/"], "time": pa.nulls(1, type), "digest": ["A"]}),
+        tmp_path / "log.parquet",
+    )
+    found = imported(tmp_path / "log.parquet")
+    assert (found.tape.versions, found.tally.broken["not a time"]) == (0, 1)
+
+
+@pytest.mark.parametrize("column", ["url", "time", "digest"])
+def test_a_column_of_lists_is_refused_in_one_line(tmp_path: Path, column: str) -> None:
+    columns: dict[str, list[object]] = {"url": ["http://a.example.org/"], "time": [10], "digest": ["A"]}
+    pyarrow.parquet.write_table(pa.table(columns | {column: [[1]]}), tmp_path / "log.parquet")
+    with pytest.raises(InputError, match=f"the column {column} holds list"):
+        imported(tmp_path / "log.parquet")
+
+
+def test_pages_named_by_numbers_are_no_urls(tmp_path: Path) -> None:
+    pyarrow.parquet.write_table(pa.table({"url": [7], "time": [10], "digest": ["A"]}), tmp_path / "log.parquet")
+    assert imported(tmp_path / "log.parquet").tally.broken["not a URL"] == 1

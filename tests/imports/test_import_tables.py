@@ -261,3 +261,30 @@ def test_a_list_that_only_a_later_file_names_keeps_its_links_when_links_are_the_
     tape = import_tables(tmp_path, origin="t", identity="link").tape
     assert shown(tape)["late"] == [(10, ["z"])]
     assert shown(tape)["hub"] == [(0, ["x"]), (10, ["x", "y"])]
+
+
+@pytest.mark.parametrize("column", ["url", "time", "digest", "text", "published", "gone"])
+def test_a_column_of_lists_is_refused_in_one_line(tmp_path: Path, column: str) -> None:
+    table = pa.table({"url": ["a"], "time": [0], "digest": ["x"]} | {column: [["x"]]})
+    pyarrow.parquet.write_table(table, tmp_path / "versions.parquet")
+    with pytest.raises(InputError, match=f"the column {column} holds list"):
+        import_tables(tmp_path, origin="t")
+
+
+def test_times_in_milliseconds_are_understood(tmp_path: Path) -> None:
+    second = 1_767_225_600
+    (tmp_path / "versions.csv").write_text(f"url,time,digest\na,{second}000,x\n")
+    table = pa.table({"url": ["a"], "time": [second * 1000], "target": ["b"]})
+    pyarrow.parquet.write_table(table, tmp_path / "links.parquet")
+    assert shown(import_tables(tmp_path, origin="t").tape) == {"a": [(second, ["b"])]}
+
+
+def test_a_tape_of_stays_ends_when_a_link_was_seen_last(tmp_path: Path) -> None:
+    (tmp_path / "stays.csv").write_text("url,target,first_time,last_time\nhub,x,0,86400\n")
+    tape = import_tables(tmp_path, origin="t").tape
+    assert (tape.start, tape.end) == (0, 86_400)
+
+
+def test_a_broken_row_of_csv_is_named_by_its_line(tmp_path: Path) -> None:
+    (tmp_path / "versions.csv").write_text("url,time,digest\na,0,x\na,never,y\n")
+    assert import_tables(tmp_path, origin="t").tally.named == [f"{tmp_path}/versions.csv:3: not a time: never"]

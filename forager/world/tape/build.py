@@ -147,7 +147,7 @@ class TapeBuilder:
         date_by_first_sight: bool = False,
         states: NDArray[np.float32] | None = None,
     ) -> Tape:
-        """The tape of everything added; it spans the versions unless told otherwise.
+        """The tape of everything added, from the first to the last of it unless told otherwise.
 
         `states`: what the rows of states given before stand for.
 
@@ -157,9 +157,10 @@ class TapeBuilder:
         """
         self._drain()
         rows = joined(self._chunks).in_order()
+        begin = (float(rows.time.min()) if len(rows) else 0.0) if start is None else start
+        last = float(rows.time.max(initial=begin)) if end is None else end
         if merge_repeats:
             rows = rows.of(~repeats(rows))
-        begin = (float(rows.time.min()) if len(rows) else 0.0) if start is None else start
         published = rows.published
         if date_by_first_sight:
             key = {"url": rows.owner, "link": rows.owner, "text": rows.text_print}.get(
@@ -187,7 +188,7 @@ class TapeBuilder:
             links=np.concatenate([np.empty(0, np.int32), *self._links]),
             states=self._all_states(states),
             start=begin,
-            end=float(rows.time.max(initial=begin) if end is None else end),
+            end=last,
             origin=self.origin,
             identity=self.identity,
         )
