@@ -15,23 +15,26 @@ from rich.console import Console
 from rich.table import Table
 
 from forager.chance import stream
-from forager.cli.fleets_report import write_report
+from forager.cli.fleets_report import spread_and_mark, told, write_report
 from forager.cli.options import Config, Json, Quiet, Set
 from forager.cli.outputs import check_place
+from forager.cli.preparing import once
 from forager.cli.tapes import budget as per_hour
-from forager.cli.tapes import seeds_of, settings_for, tape_facts, tape_folder, usual_budget
+from forager.cli.tapes import seeds_of, settings_for, tape_facts, tape_folder, usual_budget, warm_up_of
 from forager.foragers.settings import ForagerKind
 from forager.measures.graph import GraphFigures, graph_figures
+from forager.reports.showing import figure, span
 from forager.settings import Settings
 from forager.simulation.compare import FIGURES, Row, paired, rows_of
 from forager.simulation.jobs import Job, play_all
-from forager.units import seconds
 from forager.world.tape.columns import Tape, load, save
 from forager.world.tape.rewire import distinct_links, rewired
 
 SHOWN = (
     "downloaded",
+    "sent",
     "relevant",
+    "found_urls",
     "coverage",
     "late_hours",
     "delay_median_s",
@@ -44,6 +47,8 @@ SHOWN = (
     "unrecorded_share",
 )
 """The figures of the table for people."""
+_DOUBTFUL = 0.2
+"""A greater share of downloads that were not recorded makes a comparison mean little (ours)."""
 
 
 def compare_fleets(
@@ -53,7 +58,10 @@ def compare_fleets(
     repeats: Annotated[int, typer.Option(min=1, help="Replays of each fleet, each with its own luck.")] = 3,
     preset: Annotated[str, typer.Option(help="A named set of settings: paper.")] = "",
     also_rewired: Annotated[bool, typer.Option("--rewired", help="Also on the graph with its links shuffled.")] = False,
-    warm_up: Annotated[str, typer.Option(help="News of this first time does not count.")] = "12h",
+    warm_up: Annotated[
+        str | None,
+        typer.Option(help="News of this first time does not count; default: 12h, or a quarter of a shorter recording."),
+    ] = None,
     workers: Annotated[int, typer.Option(min=0, help="Processes; 0: one for each core.")] = 0,
     output: Annotated[Path | None, typer.Option("-O", "--output", help="Also write a report with plots, HTML.")] = None,
     config: Config = None,
@@ -65,14 +73,10 @@ def compare_fleets(
     check_place(output)
     settings = settings_for(config, set_ or (), preset)
     kinds = list(dict.fromkeys(kind or list(ForagerKind)))
-    try:
-        warm = float(str(seconds(warm_up)))
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--warm-up") from None
     with tape_folder(tape) as folder, _worlds(folder, settings.seed, also_rewired) as worlds:
         recorded = load(folder)
         budgets = [per_hour(text) for text in budget or ()] or [usual_budget(recorded)]
-        seeds = seeds_of(recorded, ())
+        seeds, warm = seeds_of(recorded, ()), warm_up_of(warm_up, recorded)
         jobs = [
             Job(world, each, per, settings.seed + repeat, seeds, settings, warm)
             for world in worlds
@@ -80,18 +84,23 @@ def compare_fleets(
             for each in kinds
             for repeat in range(repeats)
         ]
-        played = play_all(jobs, workers=workers, done=lambda count: _progress(count, len(jobs), quiet))
+        with once(f"fleets-{'-'.join(sorted(kinds))}", quiet=quiet):
+            played = play_all(jobs, workers=workers, done=lambda count: _progress(count, len(jobs), quiet))
         rows = rows_of(played, repeats, lambda one: one.job.tape != folder)
         graphs = [graph_of(load(world, check=False), settings.seed) for world in worlds]
     if output is not None:
         write_report(output, recorded, graphs, rows)
     if json:
-        typer.echo(jsonlib.dumps(machine_readable(recorded, graphs, rows, settings)))
+        facts = machine_readable(recorded, graphs, rows, settings)
+        typer.echo(jsonlib.dumps(facts | {"warm_up_s": warm}))
     else:
         console = Console()
         console.print(_graph_line(recorded, graphs))
+        console.print(f"News of the first {span(warm)} does not count.")
         for table in tables(rows):
             console.print(table)
+        if warning := doubt(rows):
+            console.print(warning)
 
 
 @contextmanager
@@ -166,8 +175,8 @@ def _plain(values: dict[str, Any]) -> dict[str, Any]:
 def _graph_line(tape: Tape, graphs: Sequence[GraphFigures]) -> str:
     names = ("as recorded", "rewired")
     parts = [
-        f"{name}: clustering {graph.clustering:.4f}, mean path {graph.mean_path:.2f}, degree exponents "
-        f"in {graph.in_exponent:.2f}, out {graph.out_exponent:.2f}"
+        f"{name}: clustering {figure(graph.clustering, '.4f')}, mean path {figure(graph.mean_path, '.2f')}, "
+        f"degree exponents in {figure(graph.in_exponent, '.2f')}, out {figure(graph.out_exponent, '.2f')}"
         for name, graph in zip(names, graphs, strict=False)
     ]
     return "\n".join([repr(tape)[1:-1], *parts])
@@ -181,18 +190,21 @@ def tables(rows: Sequence[Row]) -> Iterator[Table]:
     for (budget, twin), group in groups.items():
         table = Table(
             title=f"{budget:g} downloads per hour{', rewired' if twin else ''}",
-            caption=f"mean ± standard deviation over {len(group[0].repeats)} repeats; "
-            f"* differs from {group[0].kind} (paired t-test, p < 0.05)",
+            caption=spread_and_mark(group),
         )
         table.add_column("figure")
         for row in group:
             table.add_column(row.kind, justify="right")
         for name in SHOWN:
-            table.add_row(name, *(_cell(row, group[0], name) for row in group))
+            table.add_row(name, *(told(row, group[0], name) for row in group))
         yield table
 
 
-def _cell(row: Row, first: Row, name: str) -> str:
-    mean, spread = row.mean(name), row.sd(name)
-    mark = " *" if row is not first and paired(row, first, name)[1] < 0.05 else ""
-    return f"{mean:.4g}{'' if np.isnan(spread) else f' ± {spread:.2g}'}{mark}"
+def doubt(rows: Sequence[Row]) -> str:
+    """What is to be said if fleets asked for much that the recording does not hold; empty if they did not."""
+    shares = [(row.kind, row.mean("unrecorded_share")) for row in rows]
+    much = dict.fromkeys(f"{kind} {share:.0%}" for kind, share in shares if share > _DOUBTFUL)
+    if not much:
+        return ""
+    asked = f"{', '.join(much)} of the downloads"
+    return f"Much was asked for that was not recorded then ({asked}): this comparison means little."

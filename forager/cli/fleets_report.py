@@ -9,7 +9,8 @@ import plotly.graph_objects as go
 
 from forager.cli.outputs import write_whole
 from forager.measures.graph import GraphFigures
-from forager.simulation.compare import FIGURES, Row
+from forager.reports.showing import figure
+from forager.simulation.compare import FIGURES, Row, paired
 from forager.world.tape.columns import Tape
 
 _STYLE = (
@@ -33,8 +34,8 @@ def report(tape: Tape, graphs: Sequence[GraphFigures], rows: Sequence[Row]) -> s
     for budget, twin in dict.fromkeys((row.budget, row.rewired) for row in rows):
         group = [row for row in rows if (row.budget, row.rewired) == (budget, twin)]
         parts.append(f"<h2>{budget:g} downloads per hour{', rewired' if twin else ''}</h2>{_table(group)}")
-        for figure, label in _CURVES:
-            parts.append(_plot(group, figure, label, script=script))
+        for name, label in _CURVES:
+            parts.append(_plot(group, name, label, script=script))
             script = False
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title><style>{_STYLE}</style>'
@@ -45,8 +46,9 @@ def report(tape: Tape, graphs: Sequence[GraphFigures], rows: Sequence[Row]) -> s
 def _graphs(graphs: Sequence[GraphFigures]) -> str:
     head = "<tr><th>graph</th><th>pages</th><th>links</th><th>clustering</th><th>mean path</th><th>in</th><th>out</th></tr>"
     rows = "".join(
-        f"<tr><td>{name}</td><td>{one.pages:,}</td><td>{one.links:,}</td><td>{one.clustering:.4f}</td>"
-        f"<td>{one.mean_path:.3f}</td><td>{one.in_exponent:.2f}</td><td>{one.out_exponent:.2f}</td></tr>"
+        f"<tr><td>{name}</td><td>{one.pages:,}</td><td>{one.links:,}</td><td>{figure(one.clustering, '.4f')}</td>"
+        f"<td>{figure(one.mean_path, '.3f')}</td><td>{figure(one.in_exponent, '.2f')}</td>"
+        f"<td>{figure(one.out_exponent, '.2f')}</td></tr>"
         for name, one in zip(("as recorded", "rewired"), graphs, strict=False)
     )
     return f"<table>{head}{rows}</table><p>in, out: exponents of the power laws of the degrees.</p>"
@@ -55,20 +57,30 @@ def _graphs(graphs: Sequence[GraphFigures]) -> str:
 def _table(rows: Sequence[Row]) -> str:
     head = "".join(f"<th>{html.escape(row.kind)}</th>" for row in rows)
     body = "".join(
-        f"<tr><td>{name}</td>{''.join(f'<td>{_value(row, name)}</td>' for row in rows)}</tr>" for name in FIGURES
+        f"<tr><td>{name}</td>{''.join(f'<td>{told(row, rows[0], name)}</td>' for row in rows)}</tr>" for name in FIGURES
     )
-    return f"<table><tr><th>figure</th>{head}</tr>{body}</table>"
+    return f"<table><tr><th>figure</th>{head}</tr>{body}</table><p>{spread_and_mark(rows)}</p>"
 
 
-def _value(row: Row, name: str) -> str:
-    spread = row.sd(name)
-    return f"{row.mean(name):.4g}" + ("" if np.isnan(spread) else f" ± {spread:.2g}")
+def spread_and_mark(rows: Sequence[Row]) -> str:
+    """What ± and * mean."""
+    count = len(rows[0].repeats)
+    if count == 1:
+        return "one repeat: no spread, no tests"
+    return f"mean ± standard deviation over {count} repeats; * differs from {rows[0].kind} (paired t-test, p < 0.05)"
 
 
-def _plot(rows: Sequence[Row], figure: str, label: str, *, script: bool) -> str:
+def told(row: Row, first: Row, name: str) -> str:
+    """A figure with its spread; a * if it differs from that of the first fleet in a paired t-test, p < 0.05."""
+    mean, spread = row.mean(name), row.sd(name)
+    mark = " *" if row is not first and paired(row, first, name)[1] < 0.05 else ""
+    return f"{figure(mean, '.4g')}{'' if np.isnan(spread) else f' ± {spread:.2g}'}{mark}"
+
+
+def _plot(rows: Sequence[Row], name: str, label: str, *, script: bool) -> str:
     plot = go.Figure()
     for row in rows:
-        hours, values = row.curve(figure)
+        hours, values = row.curve(name)
         plot.add_scatter(x=hours, y=values, name=html.escape(row.kind), mode="lines")
     plot.update_layout(title=label, xaxis_title="hours", height=420, template="plotly_white")
     return str(plot.to_html(full_html=False, include_plotlyjs=script))

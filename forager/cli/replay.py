@@ -9,24 +9,25 @@ from typing import Annotated, Any
 import typer
 
 from forager.assembly import Reader
-from forager.cli.options import Config, Json, NoDashboard, Quiet, Set, TimeLimit, time_given
+from forager.cli.log import Log
+from forager.cli.options import Config, Json, LogFormat, NoDashboard, Quiet, Set, TimeLimit, time_given
 from forager.cli.preparing import once
 from forager.cli.replay_stories import ReplayedStories, stories_writer
 from forager.cli.replay_view import play_watched
 from forager.cli.seeds import check_seeds, read_seeds
 from forager.cli.tapes import budget as per_hour
-from forager.cli.tapes import seeds_of, settings_for, tape_facts, tape_folder, usual_budget
+from forager.cli.tapes import seeds_of, settings_for, tape_facts, tape_folder, usual_budget, warm_up_of
 from forager.cli.view import moment, span
 from forager.dashboard.chronicle import Chronicle
 from forager.engine.journal import Journal, JournalFile
 from forager.engine.summary import Summary, fleet_facts
 from forager.errors import OutputError
 from forager.foragers.settings import ForagerKind
+from forager.reports.showing import figure
 from forager.simulation.account import Figures
 from forager.simulation.compare import FIGURES
 from forager.simulation.records import ReplayRecords
 from forager.simulation.run import Plan, Replay
-from forager.units import seconds
 from forager.world.tape.columns import Tape, load
 
 
@@ -53,6 +54,10 @@ def replay(
     config: Config = None,
     set_: Set = None,
     quiet: Quiet = False,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="A line for every download.")] = False,
+    log_format: Annotated[
+        LogFormat | None, typer.Option(help="Log what happens on standard error, as text or JSON.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Run a fleet over a recording in simulated time and say what it would have found, how soon, at what cost."""
@@ -63,19 +68,19 @@ def replay(
         settings = replace(settings, dashboard=replace(settings.dashboard, enabled=False))
     given = [url for path in seed_file or () for url in read_seeds(path)]
     given += check_seeds(("--seed", text) for text in seed or ())
-    try:
-        warm = float(str(seconds(warm_up)))
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--warm-up") from None
     limit = time_given(time_limit)
     with tape_folder(tape) as folder:
         world = load(folder)
+        warm = warm_up_of(warm_up, world)
         summary, chronicle, records = Summary(), Chronicle(), ReplayRecords(world)
         readers: list[Reader] = [summary, chronicle, records] if settings.dashboard.enabled else [summary]
         writer = stories_writer(append, overwrite)
         stories = None if writer is None else ReplayedStories(writer)
         if stories is not None:
             readers.append(stories)
+        log = Log(quiet=quiet, verbose=verbose, form=log_format)
+        if verbose or log_format is not None:
+            readers.append(log)
         file = None if journal is None else _opened(journal)
         try:
             written = Journal(readers if file is None else [*readers, JournalFile(file)])
@@ -91,18 +96,18 @@ def replay(
                 seed=settings.seed,
                 tell=written.write,
             )
-            if not quiet:
+            if log.is_for_people:
                 typer.echo(f"forager: {world!r}, {per:g} downloads per hour", err=True)
 
             def finish() -> None:
                 figures = run.figures(warm_up=warm)
                 facts = _facts(summary, run, world, figures)
-                typer.echo(jsonlib.dumps(facts) if json else _text(facts, figures, world))
+                typer.echo(jsonlib.dumps(facts) if json else _text(facts, figures, world, run.end))
 
             watching = play_watched(
                 run, chronicle, records, settings.dashboard, tape.resolve().name, say=_say, finish=finish, serve=serve
             )
-            with once(f"replay-{settings.forager.kind.value}", quiet=quiet):
+            with once(f"replay-{settings.forager.kind.value}", quiet=not log.is_for_people):
                 asyncio.run(watching)
             if stories is not None:
                 stories.close()
@@ -120,7 +125,7 @@ def _facts(summary: Summary, run: Replay, tape: Tape, figures: Figures) -> dict[
         "foragers": fleet_facts(run.agent),
         "budget": {"fleet": run.account.downloads[0], "recrawl": run.account.downloads[1]},
         "tape": tape_facts(tape),
-        "replay": {name: _plain(figure(figures)) for name, figure in FIGURES.items()},
+        "replay": {name: _plain(of(figures)) for name, of in FIGURES.items()},
     }
 
 
@@ -136,17 +141,21 @@ def _plain(value: float) -> float | None:
     return None if value != value else value
 
 
-def _text(facts: dict[str, Any], figures: Figures, tape: Tape) -> str:
+def _text(facts: dict[str, Any], figures: Figures, tape: Tape, run_end: float) -> str:
     delay, foragers = figures.delay, facts["foragers"]
+    found = f"{delay.found} of {delay.stories} stories found while young"
     lines = [
-        f"{moment(tape.start)} to {moment(tape.end)}, replayed.",
-        f"{delay.found} of {delay.stories} stories found while young ({delay.coverage:.1%}; lasting ones "
-        f"{delay.lasting:.1%}), median delay {span(_plain(delay.median))}, late {span(_plain(delay.late))}.",
-        f"{facts['requests']} downloads, {figures.efficiency.requests_per_story:.1f} per story, "
-        f"{facts['not_modified']} of them unchanged, {figures.unrecorded_share:.1%} of them of pages not on the tape then.",
-        f"Freshness {figures.freshness:.3f}, age {span(_plain(figures.age))}.",
-        f"Stories per download: fleet {figures.fleet_hits:.3f}, recrawl {figures.recrawl_hits:.3f} "
-        f"({figures.recrawl_share:.0%} of the downloads).",
+        f"{moment(tape.start)} to {moment(run_end)}, replayed.",
+        f"{found} ({figure(delay.coverage, '.1%')}; lasting ones {figure(delay.lasting, '.1%')}), "
+        f"median delay {span(_plain(delay.median))}, late {span(_plain(delay.late))}."
+        if delay.stories
+        else "No story appeared that could be found.",
+        f"{facts['requests']} downloads, {figure(figures.efficiency.requests_per_story, '.1f')} per story, "
+        f"{facts['not_modified']} of them unchanged, {figure(figures.unrecorded_share, '.1%')} of them of pages not on the "
+        "tape then.",
+        f"Freshness {figure(figures.freshness, '.3f')}, age {span(_plain(figures.age))}.",
+        f"Stories per download: fleet {figure(figures.fleet_hits, '.3f')}, recrawl {figure(figures.recrawl_hits, '.3f')} "
+        f"({figure(figures.recrawl_share, '.0%')} of the downloads).",
         f"Fleet: {foragers['alive']} foragers alive, {foragers['born']} born, {foragers['deleted']} deleted.",
     ]
     return "\n".join(lines)

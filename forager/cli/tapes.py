@@ -14,13 +14,16 @@ import yaml
 
 from forager.errors import InputError, SettingsError
 from forager.imports.from_run import tape_of_run
+from forager.reports.showing import span
 from forager.settings import PRESETS, Settings, load
 from forager.simulation.seeds import default_seeds
 from forager.terms import Url, UrlId
+from forager.units import seconds
 from forager.world.tape import columns
 from forager.world.tape.columns import CONTENTS, Tape
 
 _BUDGET = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?:/\s*(s|min|h|d))?")
+_WARM_UP = 12 * 3600.0
 _PER_HOUR = {"s": 3600.0, "min": 60.0, "h": 1.0, "d": 1 / 24}
 
 
@@ -71,6 +74,20 @@ def budget(text: str) -> float:
 def usual_budget(tape: Tape) -> float:
     """A twentieth of the pages per hour, but no less than 30 downloads: scarce enough to tell fleets apart."""
     return max(30.0, round(tape.pages / 20))
+
+
+def warm_up_of(text: str | None, tape: Tape) -> float:
+    """The first seconds of a tape whose news does not count: as said, or 12 hours, but no more than a quarter of it."""
+    length = tape.end - tape.start
+    if text is None:
+        return min(_WARM_UP, length / 4)
+    try:
+        said = float(str(seconds(text)))
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--warm-up") from None
+    if said and said >= length:
+        raise typer.BadParameter(f"{text} leaves nothing of a recording of {span(length)}", param_hint="--warm-up")
+    return said
 
 
 def settings_for(config: Path | None, overrides: Sequence[str], preset: str) -> Settings:

@@ -40,6 +40,11 @@ def span(seconds: float | None) -> str:
     return f"{seconds / 3600:.1f} h" if seconds < 172_800 else f"{seconds / 86400:.1f} d"
 
 
+def figure(value: float, form: str) -> str:
+    """A number in this format; a dash if it is not known."""
+    return format(value, form) if math.isfinite(value) else "–"
+
+
 def visitor(by: int) -> str:
     """Who made a visit."""
     return "the recrawl cycle" if by == NOBODY else f"forager {by}"

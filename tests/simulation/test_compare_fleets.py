@@ -2,20 +2,21 @@
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from typer import Typer
 from typer.testing import CliRunner
 
-from forager.cli.compare_fleets import compare_fleets
+from forager.cli.compare_fleets import SHOWN, compare_fleets, doubt
 from forager.cli.replay import replay
 from forager.cli.tapes import budget
 from forager.errors import InputError
 from forager.exports.fields import FIELDS
 from forager.foragers.settings import ForagerKind
 from forager.settings import load
-from forager.simulation.compare import FIGURES, paired, rows_of
+from forager.simulation.compare import FIGURES, Row, paired, rows_of
 from forager.simulation.jobs import Job, play, play_all
 from forager.simulation.seeds import default_seeds
 from forager.terms import Kind
@@ -102,6 +103,28 @@ def test_compare_fleets_prints_a_table_for_people(folder: Path) -> None:
     assert ran.exit_code == 0
     assert "clustering" in ran.output
     assert "WL" in ran.output
+    assert all(name in ran.output for name in SHOWN)
+    assert "nan" not in ran.output
+
+
+def test_a_short_recording_has_a_short_warm_up_and_all_its_figures(tmp_path: Path) -> None:
+    tape = paper(days=0.5)
+    save(tape, tmp_path / "short")
+    arguments = [str(tmp_path / "short"), "--kind", "WL", "--repeats", "1", "--workers", "1", "-q"]
+    ran = CliRunner().invoke(command(compare_fleets), [*arguments, "--json"], catch_exceptions=False)
+    told = json.loads(ran.stdout)
+    assert told["warm_up_s"] == (tape.end - tape.start) / 4
+    assert None not in [told["fleets"][0][key] for key in KEYS]
+    refused = CliRunner().invoke(command(compare_fleets), [*arguments, "--warm-up", "1d"])
+    assert refused.exit_code == 2
+    assert "leaves nothing" in refused.output
+
+
+def test_it_is_said_when_fleets_asked_for_much_that_was_not_recorded(folder: Path) -> None:
+    played = play(jobs(folder, ForagerKind.BFS)[0])
+    shares = [replace(played, figures=replace(played.figures, unrecorded_share=share)) for share in (0.1, 0.3)]
+    assert doubt([Row("BFS", 20.0, False, (shares[0],))]) == ""
+    assert "BFS 30%" in doubt([Row("BFS", 20.0, False, (shares[1],))])
 
 
 def test_replay_prints_a_summary_like_that_of_a_crawl(folder: Path, tmp_path: Path) -> None:
@@ -178,3 +201,20 @@ def test_replay_writes_stories_like_a_crawl_and_ends_at_its_time_limit(folder: P
     ran = CliRunner().invoke(command(replay), [*common, "-O", str(short), "--time-limit", "6h"], catch_exceptions=False)
     assert json.loads(ran.stdout)["requests"] <= 6 * 20 + 1
     assert CliRunner().invoke(command(replay), [*common, "-o", "a.csv", "-O", "b.csv"]).exit_code != 0
+
+
+@pytest.mark.parametrize(
+    ("options", "shown"), [(["-v"], " DEBUG   fetched "), (["--log-format", "json"], '"event":"story"')]
+)
+def test_replay_logs_as_a_crawl_does(folder: Path, options: list[str], shown: str) -> None:
+    ran = CliRunner().invoke(command(replay), [str(folder), "--no-dashboard", *options], catch_exceptions=False)
+    assert shown in ran.stderr
+
+
+def test_where_nothing_is_known_the_summary_of_a_replay_says_so(tmp_path: Path) -> None:
+    builder = TapeBuilder("t")
+    builder.add("https://a.example/", 0.0)
+    save(builder.finish(end=600.0), tmp_path / "empty")
+    ran = CliRunner().invoke(command(replay), [str(tmp_path / "empty"), "--no-dashboard"], catch_exceptions=False)
+    assert "No story appeared" in ran.output
+    assert "nan" not in ran.output
