@@ -39,7 +39,7 @@ from forager.pages.urls import site
 from forager.recrawl.scheduler import Scheduler
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.reinforcing.saving import load_agent, save_agent
-from forager.settings import Settings
+from forager.settings import Settings, changed
 from forager.store.protocol import Store
 from forager.terms import Url
 from forager.world.fetching import LiveBeside
@@ -95,7 +95,8 @@ async def open_wire(
         if record_to is None or not is_recorded:
             yield wire(settings, clock, live, beside)
             return
-        about = {"forager-seed": str(settings.seed)}
+        told = msgspec.json.encode(changed(settings), enc_hook=str).decode()
+        about = {"forager-seed": str(settings.seed), "forager-settings": told}
         recorder = BackgroundRecorder(WarcWriter(record_to, settings.recording, settings.live.user_agent, about))
         try:
             yield wire(settings, clock, Recording(live, recorder, clock), beside)

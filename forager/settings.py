@@ -139,6 +139,13 @@ def value_of(settings: Settings, key: str) -> Any:
     return value
 
 
+def changed(settings: Settings) -> dict[str, Any]:
+    """Every setting that is not at its default, by its dotted name; what may be a secret is kept back."""
+    usual = Settings()
+    mine = {key: value_of(settings, key) for key in leaves() if not key.startswith("dashboard.")}
+    return {key: value for key, value in mine.items() if value != value_of(usual, key)}
+
+
 def _from_file(path: Path) -> dict[str, Given]:
     try:
         node = yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)

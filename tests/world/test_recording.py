@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from forager.assembly import open_wire
 from forager.clock import LoopClock, WallClock, run_virtual
 from forager.errors import OutputError
+from forager.settings import load
 from forager.terms import Outcome, Request, Response, Trouble, Url, Validators
 from forager.world.live import Live
 from forager.world.recording import Exchange, Recording
@@ -203,3 +205,15 @@ async def test_the_live_web_is_taped_and_replayed_with_its_errors(tmp_path: Path
     for request, answer in zip(asked, answers, strict=True):
         clock.time = answer.asked
         assert await replay.fetch(request) == answer
+
+
+async def test_the_first_record_tells_the_settings_of_the_crawl_but_no_secret(tmp_path: Path) -> None:
+    live = f"live.allow_addresses=[{LOOPBACK[0]}]"
+    secret = "dashboard.token=0123456789abcdef"
+    settings = load(Path("/dev/null"), [f"live.user_agent={AGENT}", live, "crawl.cycle=5m", secret]).settings
+    async with serving({"/": Served(b"x")}) as site, open_wire(settings, WallClock(), tmp_path) as wire:
+        await wire.web.fetch(Request(site.url("/")))
+    with gzip.open(warcs_in(tmp_path)[0]) as file:
+        told = file.read().decode()
+    assert '"crawl.cycle":300.0' in told
+    assert "0123456789abcdef" not in told
