@@ -192,7 +192,7 @@ def tables(rows: Sequence[Row]) -> Iterator[Table]:
             title=f"{budget:g} downloads per hour{', rewired' if twin else ''}",
             caption=spread_and_mark(group),
         )
-        table.add_column("figure")
+        table.add_column("figure", no_wrap=True)
         for row in group:
             table.add_column(row.kind, justify="right")
         for name in SHOWN:
@@ -201,7 +201,9 @@ def tables(rows: Sequence[Row]) -> Iterator[Table]:
 
 
 def doubt(rows: Sequence[Row]) -> str:
-    """What is to be said if fleets asked for much that the recording does not hold; empty if they did not."""
+    """What is to be said if nothing appeared, or fleets asked for much that was not recorded; empty if all is well."""
+    if not any(played.figures.delay.stories for row in rows for played in row.repeats):
+        return "No document appeared on the tape that could be found: `forager import --identity` says what is one."
     shares = [(row.kind, row.mean("unrecorded_share")) for row in rows]
     much = dict.fromkeys(f"{kind} {share:.0%}" for kind, share in shares if share > _DOUBTFUL)
     if not much:

@@ -20,9 +20,19 @@ from forager.imports.tables import import_tables
 from forager.imports.tally import Tally
 from forager.store.rundir import DATABASE
 from forager.world.tape.columns import CONTENTS, Tape, save
+from forager.world.tape.truth import documents
 
 _QUIET_SECONDS = 60.0
 """Without a terminal, one line of progress in this time."""
+
+
+_NEW = {
+    "url": "each a page of its own (--identity text: each a new text on any page)",
+    "text": "each a new text",
+    "version": "each a new version",
+    "link": "each a page at its first appearance as a link",
+}
+"""What was counted as a document."""
 
 
 class Identity(StrEnum):
@@ -125,11 +135,17 @@ def _nothing(tally: Tally, names: str) -> str:
     return f"{names}: holds no version of a page{left}{broken}"
 
 
+def _appeared(tape: Tape) -> int:
+    """The documents that were not there at the start."""
+    return int((documents(tape).born > tape.start).sum())
+
+
 def _facts(imported: Imported, output: Path, seconds: float) -> dict[str, object]:
     tape, tally = imported.tape, imported.tally
     return {
         "tape": str(output),
         **tape_facts(tape),
+        "documents": _appeared(tape),
         "records": tally.records,
         "formats": dict(imported.formats),
         "left_out": _counted(tally.left_out),
@@ -147,6 +163,7 @@ def _summary(imported: Imported, output: Path) -> str:
     tape, tally = imported.tape, imported.tally
     lines = [
         f"{tape.pages:,} pages, {tape.versions:,} versions, {tape.links.size:,} links; {_span(tape)}",
+        f"{_appeared(tape):,} documents appeared, {_NEW[tape.identity]}",
         *(f"{count:,} × {name}" for name, count in imported.formats.most_common()),
     ]
     if tally.records:

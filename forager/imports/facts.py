@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.terms import Kind, Url
+from forager.terms import Dated, DateSource, Kind, Url
 from forager.world.tape.build import TapeBuilder
 
 
@@ -20,6 +20,27 @@ class Facts:
     kind: Kind
     links: NDArray[np.int32]
     state_row: int
+
+    @classmethod
+    def seen(
+        cls,
+        builder: TapeBuilder,
+        prints: tuple[int, int],
+        published: Dated | None,
+        kind: Kind,
+        links: NDArray[np.int32],
+        state_row: int,
+    ) -> "Facts":
+        """What the reader made of a page, `prints` being those of its bytes and of its main text.
+
+        Where each new text is a document, pages that look like lists are texts too, and a day that a text only mentions
+        is not taken for its date.
+        """
+        if builder.identity in ("text", "version"):
+            kind = Kind.OTHER if kind is Kind.HUB else kind
+            published = None if published is not None and published.source is DateSource.TEXT else published
+        date = np.nan if published is None else published.time
+        return cls(prints[0], prints[1], date, kind, links, state_row)
 
     def add_to(self, builder: TapeBuilder, url: Url, at: float, seconds: float) -> None:
         """The page showed this from then on; the request took so many seconds."""

@@ -1,7 +1,6 @@
 """A run directory becomes a tape: what the crawl saw, when it saw it. URLs keep their numbers."""
 
 from collections.abc import AsyncIterator
-from math import nan
 from pathlib import Path
 from typing import Protocol
 
@@ -72,10 +71,10 @@ class _Compiling:
         return self._builder.finish(start=first, end=last, states=self._stating.finish())
 
     def _facts(self, version: Version) -> Facts:
-        published = nan if version.published is None else version.published.time
         links = np.asarray(version.links, np.int32)
         row = self._stating.row(document(version.title, version.text))
-        return Facts(version.byte_print, version.text_print, published, version.kind, links, row)
+        prints = (version.byte_print, version.text_print)
+        return Facts.seen(self._builder, prints, version.published, version.kind, links, row)
 
     def _take(self, visit: Visit) -> None:
         if visit.outcome is Outcome.GONE:

@@ -97,16 +97,10 @@ class WarcReader:
 
     def _read(self, url: Url, response: Response) -> Facts:
         page = read(response, memo=self._memo, settings=self._settings)
-        published = page.published
-        links = self._builder.numbers(link.url for link in page.links)
-        return Facts(
-            page.byte_print,
-            page.text_print,
-            np.nan if published is None else published.time,
-            page.kind,
-            np.unique(links).astype(np.int32),
-            self._stating.row(document(page.title, page.text)),
-        )
+        links = np.unique(self._builder.numbers(link.url for link in page.links)).astype(np.int32)
+        row = self._stating.row(document(page.title, page.text))
+        prints = (page.byte_print, page.text_print)
+        return Facts.seen(self._builder, prints, page.published, page.kind, links, row)
 
 
 def _took(found: Capture) -> float:

@@ -117,6 +117,24 @@ def test_a_damaged_warc_gives_what_can_be_read(tmp_path: Path) -> None:
     assert found.tally.broken["broken record"] >= 1
 
 
+def test_where_texts_are_the_documents_short_pages_count_and_a_day_they_mention_is_no_date(tmp_path: Path) -> None:
+    """A page of a text service: few words, some links, always at the same address."""
+    page = '<html><body><a href="/101">101</a><pre>{} On 3 May 1990 it was as warm as today.</pre></body></html>'
+    texts = {"07": "Rain in the north.", "09": "Sun in the south."}
+    records = [
+        ("response", "http://e.org/100", f"2026-03-02T{hour}:00:00Z", http("200 OK", page.format(text)))
+        for hour, text in texts.items()
+    ]
+    path = tmp_path / "recording"
+    path.write_bytes(warc(*records))
+    appeared = [
+        documents(import_files(sources([str(path)]), origin="t", identity=identity).tape)
+        for identity in ("url", "text")
+    ]
+    assert [len(found) for found in appeared] == [0, 1]  # the first text was there at the start
+    assert (appeared[1].born - MARCH_2).tolist() == [9 * 3600]
+
+
 async def filled_run(directory: Path) -> None:
     """A hub seen at 10, unchanged at 20, gone at 30, back as it was at 40, changed at 50; an article seen at 15."""
     store = await SqliteStore.open(directory)

@@ -125,6 +125,9 @@ def test_it_is_said_when_fleets_asked_for_much_that_was_not_recorded(folder: Pat
     shares = [replace(played, figures=replace(played.figures, unrecorded_share=share)) for share in (0.1, 0.3)]
     assert doubt([Row("BFS", 20.0, False, (shares[0],))]) == ""
     assert "BFS 30%" in doubt([Row("BFS", 20.0, False, (shares[1],))])
+    nothing = replace(played.figures.delay, stories=0)
+    played = replace(played, figures=replace(played.figures, delay=nothing))
+    assert "No document appeared" in doubt([Row("BFS", 20.0, False, (played,))])
 
 
 def test_replay_prints_a_summary_like_that_of_a_crawl(folder: Path, tmp_path: Path) -> None:
