@@ -148,7 +148,7 @@ class Replay:
                 self.ordering.renew_if_due(self.clock.time)
         if self.patrol is not None:
             self.patrol.give_back()
-        self.account.end = end
+        self.account.end = min(max(end, self.clock.time), self.end)  # a slow download may end behind `until`
         return self.account
 
     def figures(self, *, warm_up: float = 0.0) -> Figures:

@@ -147,6 +147,14 @@ def test_news_of_the_warm_up_does_not_count() -> None:
     assert run.figures(warm_up=4 * HOUR).delay.stories == 1
 
 
+def test_a_replay_in_pieces_counts_the_same_stories_though_a_download_takes_longer_than_all_of_them() -> None:
+    whole, pieces = (replay(ticker(), chosen(), budget=1 / 240) for _ in range(2))
+    whole.run()
+    pieces.run(pieces.clock.time + 60.0)
+    assert pieces.clock.time > pieces.end
+    assert pieces.figures().delay.stories == whole.figures().delay.stories > 0
+
+
 def test_documents_there_at_the_start_do_not_count() -> None:
     tape = replace(ticker(), start=0.5 * HOUR)
     run = replay(tape, chosen("paper"), budget=60.0)

@@ -117,6 +117,7 @@ def test_a_damaged_tape_is_refused_in_one_line(tmp_path: Path, harm: str) -> Non
         ({"end": 1e300}, "out of order"),
         ({"start": "yesterday"}, "out of order"),
         ({"identity": 7}, "no text"),
+        ({"identity": "colour"}, "told apart by 'colour'"),
         ({"time": np.array([20.0, 10.0, 5.0])}, "out of order"),
         ({"time": np.array([10.0, np.nan, 5.0])}, "out of order"),
         ({"time": np.array([10.0, 20.0, 5.0], np.float32)}, "another type"),
@@ -141,6 +142,13 @@ def test_contents_that_are_no_table_are_refused(tmp_path: Path, text: str) -> No
     save(small().finish(), tmp_path)
     (tmp_path / "tape.json").write_text(text, encoding="utf-8")
     with pytest.raises(InputError):
+        load(tmp_path)
+
+
+def test_a_missing_column_is_named(tmp_path: Path) -> None:
+    save(small().finish(), tmp_path)
+    (tmp_path / "links.npy").unlink()
+    with pytest.raises(InputError, match=r"no links\.npy"):
         load(tmp_path)
 
 

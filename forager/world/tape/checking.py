@@ -27,6 +27,7 @@ TYPES = {
     "links": "i4",
     "states": "f4",
 }
+IDENTITIES = ("url", "text", "version", "link")
 LONGEST = 100 * 366 * 86_400.0
 """Seconds that a tape may span."""
 
@@ -39,6 +40,8 @@ def objection(tape: "Tape") -> str:
             return f"{name} is of another type"
     if not (isinstance(tape.origin, str) and isinstance(tape.identity, str) and isinstance(tape.waits, bool)):
         return "its origin or identity is no text"
+    if tape.identity not in IDENTITIES:
+        return f"its documents are told apart by {tape.identity[:20]!r}, not by {', '.join(IDENTITIES)}"
     if not _fits(tape):
         return "its columns do not fit together"
     if not _spans(tape):

@@ -116,10 +116,12 @@ def load(folder: Path, *, check: bool = True) -> Tape:
             raise InputError(f"{folder}: tape format {contents['format']}, this program reads format {FORMAT}")
         columns: dict[str, Any] = {name: _column(folder, name, contents["columns"][name], check) for name in _COLUMNS}
         tape = Tape(**columns, **{name: contents[name] for name in _FACTS if name in contents})
-    except FileNotFoundError:
-        raise InputError(f"{folder}: not a tape, or not completely written (no {CONTENTS})") from None
+    except FileNotFoundError as error:
+        missing = Path(error.filename or CONTENTS).name
+        raise InputError(f"{folder}: not a tape, or not completely written (no {missing})") from None
     except (OSError, ValueError, KeyError, TypeError, RecursionError, SyntaxError, TokenError, EOFError) as error:
-        raise InputError(f"{folder}: damaged tape: {str(error).splitlines()[0] if str(error) else error!r}") from None
+        reason = str(error).splitlines()[0] if str(error) else repr(error)
+        raise InputError(f"{folder}: damaged tape: {reason}") from None
     trouble = objection(tape)
     if trouble:
         raise InputError(f"{folder}: damaged tape: {trouble}")
