@@ -76,7 +76,7 @@ def import_(
     display = _Display(quiet=quiet)
     try:
         if table is not None:
-            imported = import_tables(table, origin=table.name, identity=identity)
+            imported = import_tables(table, origin=table.name, identity=identity, progress=display.show)
         else:
             imported = _import(files or [], identity, display)
     finally:

@@ -36,6 +36,8 @@ class Batch:
     before: int
     """Rows of the file that came before; the names of the columns count as one in CSV, as they are a line."""
     columns: Columns
+    read: int
+    """Bytes of the file that were read, with these rows."""
 
 
 def files_of(folder: Path, name: str) -> list[Path]:
@@ -58,12 +60,12 @@ def batches(path: Path, needed: Sequence[str], wished: Sequence[str], tally: Tal
     """The needed columns of a file, and those of the wished ones that it has; at least one batch, which may be empty."""
     is_parquet = path.name.lower().endswith(PARQUET)
     reading, before = (_parquet, 0) if is_parquet else (_csv, 1)
-    for columns in reading(path, needed, wished, tally):
-        yield Batch(path, before, columns)
+    for columns, read in reading(path, needed, wished, tally):
+        yield Batch(path, before, columns, read)
         before += len(columns[needed[0]])
 
 
-def _parquet(path: Path, needed: Sequence[str], wished: Sequence[str], tally: Tally) -> Iterator[Columns]:
+def _parquet(path: Path, needed: Sequence[str], wished: Sequence[str], tally: Tally) -> Iterator[tuple[Columns, int]]:
     try:
         schema = pyarrow.parquet.read_schema(path)
         places = _places([name.strip().lower() for name in schema.names], needed, wished, path)
@@ -74,25 +76,27 @@ def _parquet(path: Path, needed: Sequence[str], wished: Sequence[str], tally: Ta
             path, read_dictionary=texts
         )  # a name is read once, however often it stands there
         empty = pa.RecordBatch.from_pylist([], pa.schema([schema.field(place) for place in places.values()]))
-        read = file.iter_batches(_BATCH, columns=chosen) if file.metadata.num_rows else iter([empty])
-        for batch in read:
-            yield {name: batch.column(raw) for name, raw in zip(places, chosen, strict=True)}
+        count, size, rows = file.metadata.num_rows, path.stat().st_size, 0
+        for batch in file.iter_batches(_BATCH, columns=chosen) if count else iter([empty]):
+            rows += len(batch)
+            columns = {name: batch.column(raw) for name, raw in zip(places, chosen, strict=True)}
+            yield columns, size * rows // max(count, 1)
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{path}: cannot be read: {_line(error)}") from None
 
 
-def _csv(path: Path, needed: Sequence[str], wished: Sequence[str], tally: Tally) -> Iterator[Columns]:
+def _csv(path: Path, needed: Sequence[str], wished: Sequence[str], tally: Tally) -> Iterator[tuple[Columns, int]]:
     with opened(Source(str(path), path)) as stream:
         places = _places(csv_tables.header(stream)[0], needed, wished, path)
         empty = dict.fromkeys(places, pa.array([], pa.binary()))
         try:
             for batch in csv_tables.batches(stream, list(places.values()), tally):
-                yield dict(zip(places, batch.columns, strict=True))
+                yield dict(zip(places, batch.columns, strict=True)), stream.position
                 empty = {}
         except pa.ArrowException as error:
             raise InputError(f"{path}: cannot be read: {_line(error)}") from None
         if empty:
-            yield empty
+            yield empty, stream.position
         if stream.trouble:
             tally.note("broken off", str(path), shown=stream.trouble)
 

@@ -20,7 +20,7 @@ from forager.errors import InputError
 from forager.foragers.settings import StateSettings
 from forager.foragers.states import States, document
 from forager.imports.captures import REPLACED
-from forager.imports.files import Imported
+from forager.imports.files import Imported, Progress
 from forager.imports.listing import LaterLinks, later_links, lists, shown_first, told_identity
 from forager.imports.page_times import PageTimes
 from forager.imports.stating import Stating
@@ -34,23 +34,33 @@ from forager.pages.urls import canonical
 from forager.terms import Kind
 from forager.world.tape.build import TapeBuilder
 
+_TABLES = ("versions", "links", "stays", "kinds")
 _KINDS = {kind.value: kind for kind in Kind}
 
 
 def import_tables(
-    folder: Path, *, origin: str, identity: str | None = None, states: StateSettings | None = None
+    folder: Path,
+    *,
+    origin: str,
+    identity: str | None = None,
+    states: StateSettings | None = None,
+    progress: Progress = lambda *_: None,
 ) -> Imported:
     """The tape of the tables in a folder; rows that cannot be used are counted."""
     if not folder.is_dir():
         raise InputError(f"{folder}: is not a folder with the tables versions, links or stays")
-    return _Import(folder, origin, identity, states or StateSettings()).run()
+    return _Import(folder, origin, identity, states or StateSettings(), progress).run()
 
 
 class _Import:
     """One import; holds what its parts share."""
 
-    def __init__(self, folder: Path, origin: str, identity: str | None, states: StateSettings) -> None:
-        self._folder, self._tally = folder, Tally()
+    def __init__(
+        self, folder: Path, origin: str, identity: str | None, states: StateSettings, progress: Progress
+    ) -> None:
+        self._folder, self._tally, self._progress = folder, Tally(), progress
+        self._sizes = {path: path.stat().st_size for name in _TABLES for path in files_of(folder, name)}
+        self._read: dict[Path, int] = {}
         self._builder = TapeBuilder(origin, identity or "")
         self._stating = Stating(States(states))
         self._known: dict[bytes, int] = {}
@@ -99,13 +109,7 @@ class _Import:
         if not paths:
             raise InputError(f"{self._folder}: has no table versions.parquet or versions.csv")
         wished = ("digest", "published", "text", "gone")
-        return joined_versions(
-            [
-                self._versions_in(batch)
-                for path in paths
-                for batch in batches(path, ("url", "time"), wished, self._tally)
-            ]
-        )
+        return joined_versions([self._versions_in(batch) for batch in self._batches(paths, ("url", "time"), wished)])
 
     def _versions_in(self, batch: Batch) -> Versions:
         table = batch.columns
@@ -176,9 +180,12 @@ class _Import:
                 elif id >= 0:
                     self._builder.name_kind(id, named)
 
-    def _batches(self, paths: Sequence[Path], needed: Sequence[str]) -> Iterator[Batch]:
+    def _batches(self, paths: Sequence[Path], needed: Sequence[str], wished: Sequence[str] = ()) -> Iterator[Batch]:
         for path in paths:
-            yield from batches(path, needed, (), self._tally)
+            for batch in batches(path, needed, wished, self._tally):
+                yield batch
+                self._read[path] = batch.read
+                self._progress(str(path), sum(self._read.values()), sum(self._sizes.values()))
 
     def _pages(self, batch: Batch, column: str) -> Ids:
         """Page numbers; negative where there is no name. What is no web address is taken as a name."""

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
@@ -283,6 +284,21 @@ def test_a_tape_of_stays_ends_when_a_link_was_seen_last(tmp_path: Path) -> None:
     (tmp_path / "stays.csv").write_text("url,target,first_time,last_time\nhub,x,0,86400\n")
     tape = import_tables(tmp_path, origin="t").tape
     assert (tape.start, tape.end) == (0, 86_400)
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_progress_is_told_by_the_bytes_of_all_tables(tmp_path: Path, form: str) -> None:
+    columns = {
+        "versions": {"url": ["a"], "time": [0], "digest": ["x"]},
+        "links": {"url": ["a"], "time": [0], "target": ["b"]},
+    }
+    for name, values in columns.items():
+        write = pyarrow.parquet.write_table if form == "parquet" else pyarrow.csv.write_csv
+        write(pa.table(values), tmp_path / f"{name}.{form}")
+    told: list[tuple[int, int]] = []
+    import_tables(tmp_path, origin="t", progress=lambda name, read, total: told.append((read, total)))
+    sizes = [(tmp_path / f"{name}.{form}").stat().st_size for name in columns]
+    assert told == [(sizes[0], sum(sizes)), (sum(sizes), sum(sizes))]
 
 
 def test_a_broken_row_of_csv_is_named_by_its_line(tmp_path: Path) -> None:
