@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
@@ -77,7 +78,10 @@ def play(job: Job) -> Played:
 def play_all(
     jobs: Sequence[Job], *, workers: int = 0, done: Callable[[int], None] = lambda count: None
 ) -> list[Played]:
-    """Run all jobs, by default on all cores; results in the order of the jobs, `done` hears how many are finished."""
+    """Run all jobs, by default on all cores; results in the order of the jobs, `done` hears how many are finished.
+
+    Stopped by Ctrl-C, or by anything else, it does not wait for the jobs under way.
+    """
     workers = min(workers or os.cpu_count() or 1, len(jobs))
     if workers <= 1:
         played = []
@@ -85,8 +89,19 @@ def play_all(
             played.append(play(job))
             done(count)
         return played
-    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
-        futures = [pool.submit(play, job) for job in jobs]
-        for count, _ in enumerate(as_completed(futures), 1):
-            done(count)
-        return [future.result() for future in futures]
+    others = set(multiprocessing.active_children())
+    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), undisturbed) as pool:
+        try:
+            futures = [pool.submit(play, job) for job in jobs]
+            for count, _ in enumerate(as_completed(futures), 1):
+                done(count)
+            return [future.result() for future in futures]
+        except BaseException:
+            for child in set(multiprocessing.active_children()) - others:
+                child.terminate()
+            raise
+
+
+def undisturbed() -> None:
+    """Ctrl-C is heard by the first process alone, which tells the others."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,12 +1,11 @@
 """Replays for those who need many, now and then: in this process, or in others that are started once."""
 
 import multiprocessing
-import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 
-from forager.simulation.jobs import Job, Played, play
+from forager.simulation.jobs import Job, Played, play, undisturbed
 
 Replays = Callable[[Sequence[Job]], list[Played]]
 
@@ -22,8 +21,3 @@ def replaying(processes: int) -> Iterator[Replays]:
         yield lambda jobs: list(pool.map(play, jobs))
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def undisturbed() -> None:
-    """Ctrl-C is heard by the first process alone, which tells the others."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)

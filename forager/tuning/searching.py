@@ -6,7 +6,7 @@ from collections.abc import Callable
 from multiprocessing.context import SpawnContext
 from typing import Any
 
-from forager.tuning.replaying import undisturbed
+from forager.simulation.jobs import undisturbed
 from forager.tuning.study import Orders, Study, Trial
 
 _WAIT = 0.5

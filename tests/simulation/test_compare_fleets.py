@@ -4,6 +4,7 @@ import json
 import math
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 
 import pytest
 from typer import Typer
@@ -28,6 +29,10 @@ KEYS = [
     "downloaded", "sent", "relevant", "found_urls", "download_efficiency", "sent_efficiency", "relative_found_url",
     "freshness", "age_hours", "delay_median_s", "coverage", "unrecorded_share",
 ]  # fmt: skip
+
+
+class _Stopped(BaseException):
+    """As Ctrl-C would do it."""
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +80,17 @@ def command(function: object) -> Typer:
     app = Typer()
     app.command()(function)  # type: ignore[type-var]
     return app
+
+
+def test_whoever_stops_a_comparison_need_not_wait_for_the_rest_of_it(folder: Path) -> None:
+    def stop(count: int) -> None:
+        raise _Stopped
+
+    many = jobs(folder, ForagerKind.BFS, repeats=20_000)  # minutes of work
+    began = monotonic()
+    with pytest.raises(_Stopped):
+        play_all(many, workers=2, done=stop)
+    assert monotonic() - began < 60
 
 
 def test_compare_fleets_prints_the_promised_json(folder: Path, tmp_path: Path) -> None:
