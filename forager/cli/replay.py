@@ -102,7 +102,8 @@ def replay(
             def finish() -> None:
                 figures = run.figures(warm_up=warm)
                 facts = _facts(summary, run, world, figures)
-                typer.echo(jsonlib.dumps(facts) if json else _text(facts, figures, world, run.end))
+                told = jsonlib.dumps(facts) if json else _text(facts, figures, world, run.end)
+                typer.echo(told, err="-" in (str(append), str(overwrite)))  # where stories go, nothing else does
 
             watching = play_watched(
                 run, chronicle, records, settings.dashboard, tape.resolve().name, say=_say, finish=finish, serve=serve
@@ -149,7 +150,7 @@ def _text(facts: dict[str, Any], figures: Figures, tape: Tape, run_end: float) -
         f"{found} ({figure(delay.coverage, '.1%')}; lasting ones {figure(delay.lasting, '.1%')}), "
         f"median delay {span(_plain(delay.median))}, late {span(_plain(delay.late))}."
         if delay.stories
-        else "No story appeared that could be found.",
+        else "No story appeared in this time.",
         f"{facts['requests']} downloads, {figure(figures.efficiency.requests_per_story, '.1f')} per story, "
         f"{facts['not_modified']} of them unchanged, {figure(figures.unrecorded_share, '.1%')} of them of pages not on the "
         "tape then.",

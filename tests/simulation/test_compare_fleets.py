@@ -237,3 +237,10 @@ def test_where_nothing_is_known_the_summary_of_a_replay_says_so(tmp_path: Path) 
     ran = CliRunner().invoke(command(replay), [str(tmp_path / "empty"), "--no-dashboard"], catch_exceptions=False)
     assert "No story appeared" in ran.output
     assert "nan" not in ran.output
+
+
+def test_stories_on_standard_output_stand_there_alone(folder: Path) -> None:
+    ran = CliRunner().invoke(command(replay), [str(folder), "--no-dashboard", "-q", "-O", "-"], catch_exceptions=False)
+    rows = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert {tuple(row) for row in rows} == {FIELDS}
+    assert "stories found" in ran.stderr
