@@ -4,7 +4,6 @@ import json as jsonlib
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
 from rich.console import Console
 from rich.table import Table
@@ -26,6 +25,7 @@ from forager.cli.outputs import check_place
 from forager.cli.policies_report import write_report
 from forager.errors import InputError
 from forager.recrawl.comparison import Judged, MakeScore, compare, victories
+from forager.recrawl.formula import parse
 from forager.recrawl.learned import from_text
 from forager.recrawl.log import ChangeLog
 from forager.recrawl.policies import Formula, named
@@ -79,16 +79,29 @@ def compare_policies(
 
 def maker(name: str, settings: RecrawlSettings) -> MakeScore:
     """How to make the score function that a name, a file or a formula stands for."""
-    path = Path(name)
-    if name not in NAMES and (path.suffix == ".json" or path.is_file()):
+    if name in NAMES:
+        return lambda rng: named(name, rng, settings)
+    if _is_file(name):
         try:
-            learned = from_text(path.read_text(encoding="utf-8"), name)
+            learned = from_text(Path(name).read_text(encoding="utf-8"), name)
         except (OSError, UnicodeDecodeError) as problem:
-            raise InputError(f"{name}: cannot be read ({problem})") from problem
+            reason = problem.strerror if isinstance(problem, OSError) else "it is no text"
+            raise InputError(f"{name}: cannot be read ({reason})") from problem
         return lambda rng: Formula.of(learned.tree, learned.rhythm)
-    if name not in NAMES:
-        named(name, np.random.Generator(np.random.PCG64(0)), settings)  # a wrong formula is told before the work begins
-    return lambda rng: named(name, rng, settings)
+    try:
+        formula = Formula.of(parse(name))
+    except InputError as problem:
+        expected = f"expected one of {' '.join(NAMES)}, a formula such as t * X ({problem}), or a file"
+        raise InputError(f"--policy: {expected}") from None
+    return lambda rng: formula
+
+
+def _is_file(name: str) -> bool:
+    """Whether a policy is the name of a file; one that ends in .json means one, there or not."""
+    try:
+        return name.endswith(".json") or Path(name).is_file()
+    except OSError:  # too long for a name
+        return False
 
 
 def machine_readable(log: ChangeLog, judged: list[Judged]) -> dict[str, object]:

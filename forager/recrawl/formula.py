@@ -13,12 +13,16 @@ import re
 
 from forager.errors import InputError
 from forager.recrawl.gp.primitives import LIMIT
-from forager.recrawl.gp.tree import ARITY, Tree, children
+from forager.recrawl.gp.tree import ARITY, Tree, children, depth
 from forager.recrawl.states import TERMINALS
 
 _TOKEN = re.compile(r"\s*(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|([A-Za-z_]\w*)|(\*\*|[-+*/^(),]))")
 MAX_LENGTH = 10_000
 MAX_NESTING = 100
+MAX_DEPTH = 200
+"""Levels of a tree: also a long sum is deep, and whoever reads a tree does so level by level."""
+_SHOWN = 80
+"""Characters of a formula that a complaint repeats."""
 _BINDING = {"+": 1, "-": 1, "*": 2, "/": 2}
 
 
@@ -26,7 +30,10 @@ def parse(text: str) -> Tree:
     """The tree of a formula; a mistake is an `InputError` that shows where."""
     if len(text) > MAX_LENGTH:
         raise InputError(f"formula: longer than {MAX_LENGTH} characters")
-    return _Parser(text).parse()
+    tree = _Parser(text).parse()
+    if depth(tree) > MAX_DEPTH:
+        raise InputError(f"formula {_shown(text)}: more than {MAX_DEPTH} operations one after the other")
+    return tree
 
 
 class _Parser:
@@ -129,7 +136,11 @@ class _Parser:
 
     def _error(self, problem: str, position: int | None = None) -> InputError:
         position = self.tokens[self.at][1] if position is None else position
-        return InputError(f"formula {self.text!r}, position {position + 1}: {problem}")
+        return InputError(f"formula {_shown(self.text)}, position {position + 1}: {problem}")
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")
 
 
 def _terminal(parser: _Parser, name: str, position: int) -> str:

@@ -77,7 +77,7 @@ def from_text(text: str, name: str = "function file") -> Learned:
             raise InputError(f"{name}: written by a newer Forager (version {content['version']}); please update")
         known = {key: value for key, value in content.get("provenance", {}).items() if key in Provenance.__slots__}
         return Learned(
-            parse(str(content["formula"])),
+            _tree(str(content["formula"]), name),
             str(content["terminals"]),
             str(content["fitness"]),
             float(content["train"]),
@@ -85,8 +85,15 @@ def from_text(text: str, name: str = "function file") -> Learned:
             Provenance(**known),
             _rhythm(content.get("rhythm", [])),
         )
-    except (ValueError, KeyError, TypeError, AttributeError) as problem:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
         raise InputError(f"{name}: not a score function written by `forager learn` ({problem})") from problem
+
+
+def _tree(formula: str, name: str) -> Tree:
+    try:
+        return parse(formula)
+    except InputError as problem:
+        raise InputError(f"{name}: {problem}") from None
 
 
 def _rhythm(values: list[float]) -> Rhythm:

@@ -47,6 +47,7 @@ def test_a_formula_means_what_it_says(text: str, first: float, second: float) ->
         ("__import__('os')", "unexpected character"),
         ("(" * 200 + "t" + ")" * 200, "nested too deeply"),
         ("t+" * 6000 + "t", "longer than"),
+        ("t+" * 4000 + "t", "more than 200 operations one after the other"),
         ("t * 1e200", "position 5: numbers go up to 1e+100"),
     ],
 )
@@ -54,6 +55,19 @@ def test_a_mistake_is_told_with_its_position(text: str, complaint: str) -> None:
     with pytest.raises(InputError) as error:
         parse(text)
     assert complaint in str(error.value)
+
+
+def test_a_formula_as_long_as_is_read_can_be_scored_and_printed() -> None:
+    tree = parse(" + ".join(["t"] * 201))
+    assert Formula.of(tree).scores(STATES).tolist() == [603.0, 201.0]  # 201 times 3, and 1
+    assert parse(text_of(tree)) == tree
+    assert Formula.of(canonical(tree)).scores(STATES).tolist() == [603.0, 201.0]
+
+
+def test_a_complaint_repeats_no_more_of_a_formula_than_can_be_read() -> None:
+    with pytest.raises(InputError) as error:
+        parse("t * (" * 90 + "t")
+    assert len(str(error.value)) < 200
 
 
 @pytest.mark.parametrize(

@@ -188,7 +188,12 @@ def test_a_learned_function_is_read_back_from_its_text() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{}", '{"format": "else"}', '{"format": "forager score function", "version": 99}']
+    "text",
+    [
+        *("", "[]", "{}", "[" * 100_000, '{"format": "else"}', '{"format": "forager score function", "version": 99}'),
+        to_text(Learned(("t",), "basic", "ndcg", 0.7, 0.7)).replace('"formula": "t"', '"formula": "t *"'),
+    ],
+    ids=range(7),
 )
 def test_other_files_are_not_taken_for_functions(text: str) -> None:
     with pytest.raises(InputError, match=r"f\.json"):

@@ -153,7 +153,22 @@ def test_a_log_without_any_change_teaches_nothing(tmp_path: Path) -> None:
     compare_policies(path, ["nad"], folds=2)  # every copy stays current, whatever is visited
 
 
-@pytest.mark.parametrize("policy", ["missing.json", "t *", "naad"])
-def test_a_policy_that_is_neither_name_formula_nor_file_is_told(log: Path, policy: str) -> None:
-    with pytest.raises(InputError):
+@pytest.mark.parametrize(
+    ("policy", "complaint"),
+    [
+        ("missing.json", "No such file"),
+        ("t *", "position 4"),
+        ("naad", "one of rand age cg nad"),
+        ("+t" * 200, "one of"),
+    ],
+)
+def test_a_policy_that_is_neither_name_formula_nor_file_is_told(log: Path, policy: str, complaint: str) -> None:
+    with pytest.raises(InputError, match=complaint):
         compare_policies(log, [policy])
+
+
+def test_a_formula_too_long_for_the_name_of_a_file_is_a_formula(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    formula = " + ".join(["t * X"] * 60)
+    compare_policies(log, [formula, "t * X"], folds=2, json=True)
+    long, short = json.loads(capsys.readouterr().out)["policies"]
+    assert long | {"name": ""} == short | {"name": ""}
