@@ -101,8 +101,8 @@ def cut(log: ChangeLog, text: str, option: str) -> int:
     plain = _number(text)
     if text.endswith("%") or (plain is not None and plain < 1.0):
         place = round(share(text, option) * log.cycles)
-    elif plain is not None and plain.is_integer() and plain <= log.cycles:
-        place = int(plain)
+    elif plain is not None and plain.is_integer() and plain - log.begin <= log.cycles:
+        place = int(plain) - log.begin
     else:
         time = moment(text)
         if not np.isfinite(time):

@@ -63,7 +63,8 @@ def compare_policies(
     if from_ is not None:
         world = world.span(cut(world, from_, "--from"), world.cycles)
     if world.cycles <= warmup or world.pages < folds:
-        raise InputError(f"{log}: {world.pages} pages and {world.cycles} cycles are too few to compare on")
+        wanted = f"--folds {folds} wants as many pages, --warmup {warmup} more cycles"
+        raise InputError(f"{log}: {world.pages} pages and {world.cycles} cycles are too few to compare on: {wanted}")
     judged = compare(world, chosen, settings, folds=folds, seed=seed, young=young)
     windows = hacs_view.judge_windows(world) if any(name == "hacs" for name, _ in chosen) else []
     if output is not None:

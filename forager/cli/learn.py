@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 
 from forager import __version__
@@ -99,8 +100,6 @@ def learn(
         world = world.span(0, cut(world, train_until, "--train-until"))
     if world.cycles <= warmup or world.pages < 2:
         raise InputError(f"{log}: {world.pages} pages and {world.cycles} cycles are too few to learn from")
-    if fitness != "discovery" and not world.changed.any():
-        raise InputError(f"{log}: no page changes in these {world.cycles} cycles; there is nothing to learn from")
     if fitness == "discovery" and world.documents is None:
         raise InputError("--fitness discovery needs a log that tells which page shows which document; see --documents")
     begun = time.monotonic()
@@ -108,6 +107,8 @@ def learn(
     source = f"{log.name} {world.pages} x {world.cycles} seed {seed}"
     progress = learning.from_text(_read(checkpoint), settings, source) if resume and checkpoint.exists() else None
     train, validation = learning.split(world, settings, stream(seed, "learn: order of pages"))
+    for part in (train, validation):
+        _check(part, log, settings)
     rhythm = rhythm_of(world) if settings.terminals == "extended" else ()
     judges = {"train": Judge(train, settings, rhythm), "validation": Judge(validation, settings, rhythm)}
     with measurers(judges, processes or os.cpu_count() or 1) as measure:
@@ -138,6 +139,18 @@ def learn(
     figures = f"{settings.fitness} {chosen.train:.4f} on training, {chosen.validation:.4f} on validation pages"
     read = [f"  {name}: {MEANINGS[name]}" for name in TERMINALS if name in terminals_of(chosen.tree)]
     typer.echo("\n".join([str(result["formula"]), *read, *told(choice), f"{figures}; written to {output}"]))
+
+
+def _check(part: ChangeLog, log: Path, settings: GPSettings) -> None:
+    """Refuse a log of which a part to learn from, or to validate on, tells nothing: every function would do."""
+    if settings.fitness != "discovery" and not part.changed.any():
+        raise InputError(
+            f"{log}: no page changes in these {part.cycles} cycles, or only in one half of the pages; "
+            "there is nothing to learn from"
+        )
+    appeared = part.documents.appeared() if part.documents is not None else np.empty(0)
+    if settings.fitness == "discovery" and not (appeared >= settings.warmup).any():
+        raise InputError(f"{log}: no document appears after the warm-up; there is nothing to learn from")
 
 
 def _learned(

@@ -38,19 +38,22 @@ class Cycles:
             raise InputError(f"{place}: has no rows")
         start, end = float(time.min()), float(time.max())
         chosen = length or usual_length(time, page, pages)
-        return cls._checked(start, chosen, int((end - start) // chosen) + 1, place, pages)
+        return cls.checked(start, chosen, int((end - start) // chosen) + 1, place, pages)
 
     @classmethod
     def counted(cls, number: IntArray, length: float | None, place: str, pages: int) -> "Cycles":
         """Cycles that the log itself numbers."""
         if not len(number):
             raise InputError(f"{place}: has no rows")
-        return cls._checked(np.nan, length or 86_400.0, int(number.max() - number.min()) + 1, place, pages)
+        count = int(number.max()) - int(number.min()) + 1  # beyond what a machine word can hold
+        return cls.checked(np.nan, length or 86_400.0, count, place, pages)
 
     @classmethod
-    def _checked(cls, start: float, length: float, count: int, place: str, pages: int) -> "Cycles":
+    def checked(cls, start: float, length: float, count: int, place: str, pages: int) -> "Cycles":
+        """So many cycles for so many pages, if that is not too much."""
         if count > MOST or count * pages > _CELLS:
-            raise InputError(f"{place}: {pages:,} pages × {count:,} cycles are too many; make --cycle longer")
+            advice = f"at most {MOST:,} cycles can be" if np.isnan(start) else "make --cycle longer"
+            raise InputError(f"{place}: {pages:,} pages × {count:,} cycles are too many; {advice}")
         return cls(start, length, count)
 
     def of_moment(self, time: FloatArray) -> IntArray:

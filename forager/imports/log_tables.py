@@ -56,21 +56,26 @@ def log_of_table(table: pa.Table, path: Path, cycle: float | None) -> ChangeLog:
     if set(_STAYS) <= set(table.column_names):
         return _log_of_stays(table, path, cycle)
     urls, page = _numbered(_column(table, path, *_PAGE))
+    begin = 0
     if any(name in table.column_names for name in _CYCLE):
         moment = _whole(table, path, *_CYCLE)
         grid = Cycles.counted(moment, cycle, str(path), len(urls))
-        numbers = moment - moment.min(initial=moment[0] if len(moment) else 0)
+        begin = int(moment.min())
+        numbers = moment - begin
     else:
         seconds = _seconds(_column(table, path, *_CYCLE, *_TIME), path)
         grid = Cycles.of(seconds, page, cycle, str(path), len(urls))
         numbers = grid.of_moment(seconds)
     changed = _changes(table, path, page, seconds if np.isfinite(grid.start) else numbers)
     log = ChangeLog.of_visits(page, numbers, changed, tuple(urls), grid.count)
-    return replace(log, start=grid.start, cycle=grid.length)
+    return replace(log, start=grid.start, cycle=grid.length, begin=begin)
 
 
 def read_documents(path: Path, log: ChangeLog) -> Documents:
-    """A discovery log: which URL shows which document from cycle `first` to `last` (without `last`: for ever)."""
+    """A discovery log: which URL shows which document from cycle `first` to `last` (without `last`: for ever).
+
+    Cycles have the numbers that the log gives them; what appears after its end is left out.
+    """
     table = read_table(path)
     known = {url: number for number, url in enumerate(log.urls)}
     shown_by = [known.get(url, -1) for url in _column(table, path, "url").cast(pa.string()).to_pylist()]
@@ -80,8 +85,10 @@ def read_documents(path: Path, log: ChangeLog) -> Documents:
         raise InputError(f"{path}: names no page of the change log")
     first = _whole(table, path, "first")
     last = _whole(table, path, "last") if "last" in table.column_names else np.full(len(first), _EVER)
-    _, document = np.unique(_numbered(_column(table, path, "document", "doc"))[1][kept], return_inverse=True)
-    return Documents(document.astype(np.int64), page[kept], first[kept], last[kept])
+    _check_order(path, first > last)
+    _, document = _numbered(_column(table, path, "document", "doc"))
+    shown = Documents(document[kept], page[kept], first[kept], last[kept])
+    return shown.during(log.begin, log.begin + log.cycles)
 
 
 def read_matrix(path: Path, cycle: float | None) -> ChangeLog:
@@ -100,9 +107,11 @@ def read_matrix(path: Path, cycle: float | None) -> ChangeLog:
         raise InputError(f"{path}: `changed` must be a matrix pages × cycles of 0 and 1, not {changed.shape}")
     if changed.dtype.kind != "b" and not np.isin(changed, (0, 1)).all():
         raise InputError(f"{path}: `changed` must hold 0 and 1 alone")
+    pages, cycles = changed.shape
+    grid = Cycles.checked(np.nan, cycle or 86_400.0, cycles, str(path), pages)
     matrix = np.ascontiguousarray(changed != 0)
     matrix[:, :1] = False
-    return ChangeLog(matrix, cycle=cycle or 86_400.0)
+    return ChangeLog(matrix, cycle=grid.length)
 
 
 def _log_of_stays(table: pa.Table, path: Path, cycle: float | None) -> ChangeLog:
@@ -110,12 +119,16 @@ def _log_of_stays(table: pa.Table, path: Path, cycle: float | None) -> ChangeLog
     urls, page = _numbered(_column(table, path, "url"))
     _, document = _numbered(_column(table, path, "target"))
     seen, seen_last = (_seconds(_column(table, path, name), path) for name in ("first_time", "last_time"))
-    if (seen > seen_last).any():
-        raise InputError(f"{path}: a stay ends before it begins (row {int(np.argmax(seen > seen_last)) + 1})")
+    _check_order(path, seen > seen_last)
     grid = Cycles.of(np.concatenate([seen, seen_last]), np.concatenate([page, page]), cycle, str(path), len(urls))
     first, last = grid.of_moment(seen), grid.of_moment(seen_last)
     log = ChangeLog.of_visits(page, first, first_of_pair(page, document, first), tuple(urls), grid.count)
     return replace(log, documents=Documents(document, page, first, last), start=grid.start, cycle=grid.length)
+
+
+def _check_order(path: Path, wrong: NDArray[np.bool_]) -> None:
+    if wrong.any():
+        raise InputError(f"{path}: a stay ends before it begins (row {int(np.argmax(wrong)) + 1})")
 
 
 def first_of_pair(page: IntArray, document: IntArray, first: IntArray) -> NDArray[np.bool_]:

@@ -59,10 +59,8 @@ class Finder:
         self._seen = np.searchsorted(self.page, np.arange(pages))
         span = int(self.first.max(initial=0)) + 2
         self._span, self._key = span, self.page * span + np.maximum(self.first, -1) + 1
-        count = int(documents.document.max(initial=-1)) + 1
-        self.appeared = np.full(count, np.iinfo(np.int64).max)
-        np.minimum.at(self.appeared, documents.document, documents.first)
-        self.found = np.full(count, -1, dtype=np.int64)
+        self.appeared = documents.appeared()
+        self.found = np.full(len(self.appeared), -1, dtype=np.int64)
         self.pages, self.warmup = pages, warmup
 
     def visit(self, pages: IntArray, cycle: int) -> IntArray:

@@ -20,6 +20,12 @@ class Documents:
     last: IntArray
     """Last cycle in which the page shows it."""
 
+    def appeared(self) -> IntArray:
+        """Of every document the first cycle in which any page shows it."""
+        first = np.full(int(self.document.max(initial=-1)) + 1, np.iinfo(np.int64).max)
+        np.minimum.at(first, self.document, self.first)
+        return first
+
     def on(self, pages: IntArray) -> "Documents":
         """Only what these pages show; pages and documents are numbered anew."""
         new = np.full(int(max(self.page.max(initial=-1), pages.max(initial=-1))) + 1, -1, dtype=np.int64)
@@ -50,6 +56,8 @@ class ChangeLog:
     """When cycle 0 begins, in seconds since the epoch; nan if nobody knows."""
     cycle: float = 86_400.0
     """Length of a cycle in seconds."""
+    begin: int = 0
+    """The number that the log itself gives its first cycle."""
     hub: NDArray[np.bool_] | None = None
     """Which pages are lists of links; None: not known."""
     inlinks: IntArray | None = None
@@ -103,7 +111,8 @@ class ChangeLog:
         changed = np.ascontiguousarray(self.changed[:, start:stop])
         changed[:, :1] = False
         documents = None if self.documents is None else self.documents.during(start, stop)
-        return replace(self, changed=changed, documents=documents, start=self.start + start * self.cycle)
+        began = self.start + start * self.cycle
+        return replace(self, changed=changed, documents=documents, start=began, begin=self.begin + start)
 
     def shuffled(self, rng: np.random.Generator) -> "ChangeLog":
         return self.part(rng.permutation(self.pages))

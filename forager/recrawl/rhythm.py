@@ -30,8 +30,7 @@ def rhythm_of(log: ChangeLog) -> Rhythm:
     if log.documents is None:
         news = log.changed.sum(axis=0).astype(np.float64)
     else:
-        appeared = np.full(int(log.documents.document.max(initial=-1)) + 1, np.iinfo(np.int64).max)
-        np.minimum.at(appeared, log.documents.document, log.documents.first)
+        appeared = log.documents.appeared()
         news = np.bincount(appeared[(appeared > 0) & (appeared < log.cycles)], minlength=log.cycles).astype(np.float64)
     hour, phase = 3600.0 / log.cycle, log.start / 3600.0 % HOURS
     ends = np.arange(log.cycles + 1) / hour + phase - 1.0 / hour

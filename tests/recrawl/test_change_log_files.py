@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from forager.cli.change_logs import read_change_log
+from forager.cli.change_logs import cut, read_change_log
 from forager.errors import InputError
 
 EXPECTED = [[False, True, False], [False, False, True]]
@@ -74,6 +74,26 @@ def test_documents_join_by_url(tmp_path: Path) -> None:
     assert read.last.tolist() == [2, 1]
 
 
+def test_a_log_that_counts_its_cycles_from_elsewhere_has_its_documents_and_its_parts_there_too(tmp_path: Path) -> None:
+    log, documents = tmp_path / "log.csv", tmp_path / "docs.csv"
+    log.write_text("url,cycle,changed\na,100,0\na,101,1\nb,104,1\n")
+    documents.write_text("document,url,first,last\nx,b,101,102\ny,a,103,104\nlate,a,105,109\n")
+    read = read_change_log(log, documents=documents)
+    assert read.documents is not None
+    assert read.documents.first.tolist() == [1, 3]  # what appears after the end is no news of this log
+    assert read.documents.appeared().tolist() == [1, 3]
+    assert cut(read, "103", "--from") == 3
+    assert cut(read.span(1, 5), "103", "--from") == 2
+
+
+def test_documents_that_go_before_they_come_are_told(tmp_path: Path) -> None:
+    log, documents = tmp_path / "log.csv", tmp_path / "docs.csv"
+    log.write_text("url,cycle,changed\na,0,0\na,1,1\n")
+    documents.write_text("document,url,first,last\nx,a,0,1\ny,a,1,0\n")
+    with pytest.raises(InputError, match=r"ends before it begins \(row 2\)"):
+        read_change_log(log, documents=documents)
+
+
 @pytest.mark.parametrize(
     ("name", "content", "complaint"),
     [
@@ -83,6 +103,7 @@ def test_documents_join_by_url(tmp_path: Path) -> None:
         ("log.csv", "url,cycle,changed\na,1,yes\n", "changed: expected whole numbers"),
         ("log.csv", "url,time,changed\na,3,1\nb,2022-01-01,1\n", "partly seconds (3), partly dates (2022-01-01)"),
         ("log.csv", "url,time,changed\na,yesterday,1\n", "ISO 8601"),
+        ("log.csv", f"url,cycle,changed\na,{-(2**62)},0\na,{2**63 - 1},1\n", "at most 60,000 cycles"),
         ("log.csv", "", "cannot be read"),
         ("log.npz", "not a zip", "no archive of number arrays"),
         ("log.parquet", "not parquet", "cannot be read"),
@@ -107,3 +128,6 @@ def test_a_missing_file_and_a_wrong_matrix_are_told(tmp_path: Path) -> None:
     np.savez(tmp_path / "b.npz", changed=np.zeros(3))
     with pytest.raises(InputError, match="must be a matrix"):
         read_change_log(tmp_path / "b.npz")
+    np.savez(tmp_path / "c.npz", changed=np.zeros((2, 70_000), dtype=np.bool_))
+    with pytest.raises(InputError, match="70,000 cycles are too many"):
+        read_change_log(tmp_path / "c.npz")

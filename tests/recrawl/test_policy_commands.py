@@ -124,6 +124,14 @@ def test_discovery_logs_add_coverage_and_delay(tmp_path: Path, capsys: pytest.Ca
     assert json.loads(capsys.readouterr().out)["fitness"] == "discovery"
 
 
+def test_documents_that_all_stood_there_from_the_beginning_teach_nothing(tmp_path: Path) -> None:
+    log, documents = tmp_path / "log.csv", tmp_path / "documents.csv"
+    log.write_text("url,cycle,changed\n" + "".join(f"h{page},{cycle},1\n" for page in range(8) for cycle in range(10)))
+    documents.write_text("document,url,first,last\n" + "".join(f"d{i},h{i % 8},0,9\n" for i in range(40)))
+    with pytest.raises(InputError, match="no document appears after the warm-up"):
+        learn_small(log, tmp_path / "f.json", fitness="discovery", documents=documents)
+
+
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [

@@ -162,11 +162,10 @@ class PagewiseSimulation:
         nothing = np.empty(0, dtype=np.int64)
         documents = world.documents or Documents(nothing, nothing, nothing, nothing)
         order = np.lexsort((documents.first, documents.page))
-        count = int(documents.document.max(initial=-1)) + 1
+        self._appeared = documents.appeared()
         begin = np.searchsorted(documents.page[order], np.arange(self.pages + 1))
-        self._shown = (begin, documents.document[order], documents.first[order], documents.last[order], count)
-        self._appeared = np.full(count, np.iinfo(np.int64).max)
-        np.minimum.at(self._appeared, documents.document, documents.first)
+        columns = (documents.document[order], documents.first[order], documents.last[order])
+        self._shown = (begin, *columns, len(self._appeared))
 
     def run(self, tree: Tree) -> tuple[NDArray[np.float64], IntArray]:
         """Rows of ChangeRate, NDCG and freshness by cycle, and the cycle in which each document was found (−1: never)."""
