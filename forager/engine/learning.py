@@ -12,10 +12,11 @@ import numpy as np
 from forager.foragers.saving import pack, unpack
 from forager.recrawl.contest import Lesson, Verdict, contest
 from forager.recrawl.expected import Foretelling
+from forager.recrawl.rhythm import Rhythm
 from forager.recrawl.settings import RecrawlSettings
 from forager.recrawl.visit_log import Visits
 
-KIND, FORM = "lesson", 2
+KIND, FORM = "lesson", 3
 POLITENESS = 19
 """How much this process stands back behind all others (`nice`)."""
 
@@ -28,10 +29,11 @@ class _Terms(msgspec.Struct):
     settings: RecrawlSettings
     seed: int
     by: Foretelling
+    rhythm: Rhythm
 
 
 def to_bytes(lesson: Lesson) -> bytes:
-    terms = _Terms(lesson.cycle, lesson.current, lesson.settings, lesson.seed, lesson.by)
+    terms = _Terms(lesson.cycle, lesson.current, lesson.settings, lesson.seed, lesson.by, lesson.rhythm)
     visits = lesson.visits
     columns = {
         "page": visits.page,
@@ -53,7 +55,7 @@ def from_bytes(saved: bytes) -> Lesson:
         np.asarray(held["brought"], np.int32),
     )
     lists = np.asarray(held["lists"], np.int64)
-    return Lesson(visits, lists, terms.cycle, terms.current, terms.settings, terms.seed, terms.by)
+    return Lesson(visits, lists, terms.cycle, terms.current, terms.settings, terms.seed, terms.by, terms.rhythm)
 
 
 def verdict_of(answer: bytes) -> Verdict | None:

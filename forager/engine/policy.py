@@ -14,18 +14,16 @@ from forager.recrawl.settings import WORTH, RecrawlSettings
 DAY = 86_400.0
 
 
-def read_policy(
-    name: str, rng: np.random.Generator, settings: RecrawlSettings, cycle: float, called: str = ""
-) -> Policy:
+def read_policy(name: str, rng: np.random.Generator, settings: RecrawlSettings, cycle: float) -> Policy:
     """The policy of this name; what cannot be read is a `SettingsError`. `rng` is for the policy `rand`.
 
-    `cycle` is the length of a cycle in seconds; `called` the name it goes by, if another one.
+    `cycle` is the length of a cycle in seconds.
     """
     if name == WORTH:
         return Policy()
     try:
         if not name.endswith(".json"):
-            return Policy(called or name, named(name, rng, settings, DAY / cycle), name if called else "")
+            return Policy(name, named(name, rng, settings, DAY / cycle))
         learned = from_text(Path(name).read_text(encoding="utf-8"), name)
     except InputError as problem:
         raise SettingsError(f"crawl.policy: {problem}") from None

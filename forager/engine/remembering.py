@@ -13,7 +13,8 @@ from forager.events import CycleDone, Learned
 from forager.foragers.saving import pack, unpack
 from forager.recrawl.formula import parse
 from forager.recrawl.policies import Formula
-from forager.recrawl.scheduler import Policy, Scheduler
+from forager.recrawl.rhythm import Rhythm
+from forager.recrawl.scheduler import Policy, Scheduler, rhythm_in
 from forager.recrawl.visit_log import VisitLog
 from forager.recrawl.watching import Watch
 from forager.store.protocol import Store, Visit
@@ -47,6 +48,8 @@ class Schedule(msgspec.Struct):
     """The last full cycle."""
     cycle: float = 900.0
     """How long cycles are, in seconds."""
+    rhythm: Rhythm = ()
+    """Of the week, if the formula came with one."""
 
 
 def save_history(watch: Watch) -> Callable[[], bytes]:
@@ -58,8 +61,9 @@ def save_history(watch: Watch) -> Callable[[], bytes]:
 def save_schedule(setting: str, scheduler: Scheduler, lessons: Sequence[Learned]) -> bytes:
     policy = scheduler.policy
     learned = any(one.replaced and one.formula == policy.formula for one in lessons)
-    latest = list(lessons[-LESSONS:])
-    return msgspec.json.encode(Schedule(setting, policy.formula, learned, latest, scheduler.done, scheduler.cycle))
+    latest, rhythm = list(lessons[-LESSONS:]), rhythm_in(policy)
+    kept = Schedule(setting, policy.formula, learned, latest, scheduler.done, scheduler.cycle, rhythm)
+    return msgspec.json.encode(kept)
 
 
 async def recall_schedule(store: Kept) -> Schedule | None:

@@ -21,7 +21,7 @@ from forager.recrawl.contest import Lesson, Verdict, contest, spelled
 from forager.recrawl.expected import FORETELLING, Foretelling
 from forager.recrawl.formula import parse
 from forager.recrawl.policies import Formula
-from forager.recrawl.scheduler import Policy, Scheduler
+from forager.recrawl.scheduler import Policy, Scheduler, rhythm_in
 from forager.recrawl.settings import RecrawlSettings
 
 LOOK_EVERY = 30.0
@@ -112,6 +112,7 @@ class Retraining:
             self.settings,
             self.seed + len(self.lessons),
             self.by,
+            rhythm_in(self.scheduler.policy),
         )
 
     def take(self, verdict: Verdict, now: float) -> Learned:

@@ -1,6 +1,6 @@
 """A lesson beside the crawl: learn a score function from its visits and let it compete with the rule in use."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from forager.recrawl.gp.retrain import retrain
 from forager.recrawl.gp.settings import GPSettings, Measure
 from forager.recrawl.log import ChangeLog
 from forager.recrawl.policies import Formula, ScoreFunction, named
+from forager.recrawl.rhythm import Rhythm
 from forager.recrawl.scheduler import Policy
 from forager.recrawl.settings import WORTH, RecrawlSettings
 from forager.recrawl.visit_log import Visits, change_log
@@ -36,6 +37,8 @@ class Lesson:
     seed: int
     by: Foretelling = FORETELLING
     """What new documents are foretold by."""
+    rhythm: Rhythm = ()
+    """Of the week, if the policy in use goes by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,4 +96,5 @@ def _fitness(log: ChangeLog, lesson: Lesson) -> Measure | None:
 def _in_use(lesson: Lesson) -> ScoreFunction:
     if lesson.current == WORTH:
         return Expected(lesson.by)
-    return named(lesson.current, stream(lesson.seed, "lesson: policy"), lesson.settings, DAY / lesson.cycle)
+    rule = named(lesson.current, stream(lesson.seed, "lesson: policy"), lesson.settings, DAY / lesson.cycle)
+    return replace(rule, rhythm=lesson.rhythm) if isinstance(rule, Formula) else rule

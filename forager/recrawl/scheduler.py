@@ -14,8 +14,9 @@ from forager.events import CycleDone, Event, Scheduled
 from forager.measures.ranking import change_rate, ndcg
 from forager.recrawl.choosing import Choice, Choosing, Surroundings
 from forager.recrawl.cycle import Explanation, explain
-from forager.recrawl.policies import ScoreFunction
+from forager.recrawl.policies import Formula, ScoreFunction
 from forager.recrawl.preferences import ByPolicy, ByWorth, Preference, Reordered
+from forager.recrawl.rhythm import Rhythm
 from forager.recrawl.settings import WORTH
 from forager.recrawl.watching import Watch
 
@@ -39,6 +40,11 @@ class Policy:
 
     def __str__(self) -> str:
         return self.formula or (EXPECTED if self.name == WORTH else self.name)
+
+
+def rhythm_in(policy: Policy) -> Rhythm:
+    """The rhythm of the week that a function goes by, if it has one."""
+    return policy.score.rhythm if isinstance(policy.score, Formula) else ()
 
 
 class Scheduler:

@@ -5,10 +5,11 @@ import math
 import numpy as np
 
 from forager.engine.policy import read_policy
-from forager.engine.remembering import Kept, Schedule, policy_in_use, recall_schedule, restore_history
+from forager.engine.remembering import Kept, Schedule, recall_schedule, restore_history
 from forager.foragers.visits import VisitStatistics
 from forager.recrawl.cycle import explain, facts
-from forager.recrawl.policies import history_for
+from forager.recrawl.formula import parse
+from forager.recrawl.policies import Formula, history_for
 from forager.recrawl.scheduler import Policy
 from forager.recrawl.settings import RecrawlSettings
 from forager.recrawl.watching import Watch
@@ -32,7 +33,7 @@ async def why_again(
     kept = await recall_schedule(store)
     if kept is None:
         return ""
-    policy = policy_in_use(_set(kept, settings), kept)
+    policy = _in_use(kept, settings)
     history = history_for(policy.score, store.counts().known, settings, kept.cycle)
     history.about = None if statistics is None else statistics.about
     await restore_history(Watch(history), store)
@@ -49,9 +50,11 @@ async def why_again(
     return " ".join([*filter(None, said), *_lessons(kept)])
 
 
-def _set(kept: Schedule, settings: RecrawlSettings) -> Policy:
-    """The policy as it was set; of a file only its formula is needed."""
-    return read_policy(kept.formula or kept.setting, LUCK, settings, kept.cycle, kept.setting if kept.formula else "")
+def _in_use(kept: Schedule, settings: RecrawlSettings) -> Policy:
+    """The policy as the run left it: what was learned, or came from a file, is kept as a formula."""
+    if kept.formula:
+        return Policy(kept.setting, Formula.of(parse(kept.formula), kept.rhythm), kept.formula)
+    return read_policy(kept.setting, LUCK, settings, kept.cycle)
 
 
 def _next(rank: int, kept: Schedule) -> str:

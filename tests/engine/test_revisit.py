@@ -187,6 +187,14 @@ def test_the_default_rule_is_not_given_up_for_what_is_as_good() -> None:
     assert abs(verdict.new - verdict.old) < 0.05
 
 
+def test_a_function_in_use_is_judged_by_its_own_rhythm_of_the_week() -> None:
+    in_use = lesson("0 - busy * X")
+    alike, asleep = contest(in_use), contest(replace(in_use, rhythm=(0.0,) * 160 + (21.0,) * 8))
+    assert alike is not None
+    assert asleep is not None
+    assert alike.old != asleep.old  # the log lies in hours that the second one takes for dead: all pages are equal
+
+
 def test_too_little_is_no_lesson() -> None:
     few = lesson()
     assert contest(replace(few, visits=few.visits.at(few.visits.page < 20))) is None
@@ -202,12 +210,13 @@ def test_a_process_of_its_own_learns_the_same() -> None:
 
 
 def test_a_lesson_travels_unchanged() -> None:
-    one = lesson()
+    one = replace(lesson(), rhythm=(2.0, 0.0) * 84)
     other = learning.from_bytes(learning.to_bytes(one))
     for column in ("page", "when", "changed", "brought"):
         assert getattr(other.visits, column).tolist() == getattr(one.visits, column).tolist()
     assert other.lists.tolist() == one.lists.tolist()
     assert (other.current, other.settings, other.seed, other.by) == (one.current, one.settings, one.seed, one.by)
+    assert other.rhythm == one.rhythm
 
 
 def test_a_crawl_holds_lessons_and_tells_what_came_of_them() -> None:

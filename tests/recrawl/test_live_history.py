@@ -135,6 +135,12 @@ def test_a_decision_is_explained_with_rank_and_next_visit() -> None:
     )
 
 
+def test_a_function_that_goes_by_the_rhythm_of_the_week_is_explained_by_it() -> None:
+    rhythm = (3.0, *(1.0 - 2.0 / 167.0 for _ in range(167)))  # the first hour of the week is three times as busy
+    text = explained(Schedule("function.json", "busy * X", rhythm=rhythm))
+    assert text.startswith("By busy * X: n=4 X=1 t=1 busy=3 → 3.00, rank 3 of 4.")
+
+
 def test_a_page_without_history_and_a_rule_without_ranks_are_explained_too() -> None:
     assert explained(Schedule("t2"), page=4) == ("By t2: without a history, it is ranked by the documents it promises.")
     assert explained(Schedule("worth")) == "By expected new documents: n=4 X=1 t=1."
