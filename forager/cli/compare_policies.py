@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from forager.cli import hacs_view
 from forager.cli.change_logs import (
@@ -21,6 +23,7 @@ from forager.cli.change_logs import (
     per_cycle,
     read_change_log,
 )
+from forager.cli.narrow_table import narrow_table
 from forager.cli.outputs import check_place
 from forager.cli.policies_report import write_report
 from forager.errors import InputError
@@ -73,9 +76,9 @@ def compare_policies(
         foretold = {"hacs": hacs_view.machine_readable(windows)} if windows else {}
         typer.echo(jsonlib.dumps(machine_readable(world, judged) | foretold))
         return
-    Console().print(as_table(world, judged))
-    if windows:
-        Console().print(hacs_view.as_table(windows))
+    tables = [as_table(world, judged), *([documents_table(judged)] if world.documents is not None else [])]
+    for table in [*tables, *([hacs_view.as_table(windows)] if windows else [])]:
+        Console().print(table)
 
 
 def maker(name: str, settings: RecrawlSettings) -> MakeScore:
@@ -132,17 +135,27 @@ def figures(one: Judged) -> dict[str, float]:
 
 def as_table(log: ChangeLog, judged: list[Judged]) -> Table:
     """The comparison for people; victories and losses count cycles of ChangeRate against the first policy."""
-    table = Table(
-        title=f"{log.pages:,} pages, {log.cycles} cycles, {log.changed_share():.1%} of the pages change in a cycle",
-        caption=f"± 95% interval; v/l: cycles won and lost by ChangeRate against {judged[0].name} (paired t-test)",
+    first = escape(judged[0].name)
+    table = narrow_table(
+        f"{log.pages:,} pages, {log.cycles} cycles, {log.changed_share():.1%} of the pages change in a cycle",
+        f"± 95% interval; age in cycles; v/l: cycles won and lost by ChangeRate against {first} (paired t-test)",
+        ["policy", "ChangeRate", "NDCG", "freshness", "age", "v/l"],
     )
-    headings = ["policy", "ChangeRate", "NDCG", "freshness", "age", "v/l"]
-    for heading in [*headings, *(["coverage", "delay"] if log.documents is not None else [])]:
-        table.add_column(heading, justify="left" if heading == "policy" else "right")
     for one in judged:
         values = figures(one)
         cells = [f"{values[name]:.4f} ± {values[name + '_ci']:.4f}" for name in ("changerate", "ndcg", "freshness")]
         won, lost = victories(one, judged[0], "change_rate")
-        more = [f"{values['coverage']:.1%}", f"{values['delay_mean']:.1f}"] if log.documents is not None else []
-        table.add_row(one.name, *cells, f"{values['age_cycles']:.2f}", f"{won}/{lost}", *more)
+        table.add_row(Text(one.name), *cells, f"{values['age_cycles']:.2f}", f"{won}/{lost}")
+    return table
+
+
+def documents_table(judged: list[Judged]) -> Table:
+    """The documents that the policies find, for people."""
+    table = narrow_table(
+        "New documents", "found while young; delays in cycles", ["policy", "coverage", "mean delay", "median delay"]
+    )
+    for one in judged:
+        if (found := one.discovery) is not None:
+            delays = f"{found.delay_mean:.2f}", f"{found.delay_median:.1f}"
+            table.add_row(Text(one.name), f"{found.coverage:.1%}", *delays)
     return table

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from rich.table import Table
 
+from forager.cli.narrow_table import narrow_table
 from forager.recrawl.archive_judge import THRESHOLDS, Quality, WindowJudged, judge_window
 from forager.recrawl.log import ChangeLog
 
@@ -37,13 +38,11 @@ def machine_readable(judged: Sequence[WindowJudged]) -> list[dict[str, object]]:
 
 def as_table(judged: Sequence[WindowJudged]) -> Table:
     """For people: F1 alone; the rest is in the report and in what machines read."""
-    table = Table(
-        title="HACS: which pages change in the next cycle?",
-        caption="F1 (micro) by window in cycles and threshold θ, and of all pages; weighted P@K of HACS, Last-Obs, Random",
+    table = narrow_table(
+        "HACS: which pages change in the next cycle?",
+        "F1 (micro) by window in cycles and threshold θ, and of all pages; weighted P@K of HACS, Last-Obs, Random",
+        ["window", *(f"θ {threshold}" for threshold in THRESHOLDS), "all", "P@K", "Last-Obs", "Random"],
     )
-    figures = ["P@K", "Last-Obs", "Random"]
-    for heading in ["window", *(f"θ {threshold}" for threshold in THRESHOLDS), "all", *figures]:
-        table.add_column(heading, justify="right")
     for one in judged:
         values = [*(quality.f1 for quality in one.micro), one.brute.f1, *_precisions(one)]
         table.add_row(str(one.window), *(f"{value:.3f}" for value in values))

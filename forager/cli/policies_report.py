@@ -14,9 +14,13 @@ from forager.recrawl.comparison import Figure, Judged, victories
 from forager.recrawl.log import ChangeLog
 
 _STYLE = (
-    "body{font:15px sans-serif;margin:2em auto;max-width:70em}table{border-collapse:collapse}"
+    "body{font:15px sans-serif;margin:2em auto;max-width:70em}"
+    "table{border-collapse:collapse;display:block;overflow-x:auto}"
     "td,th{padding:.2em .7em;text-align:right;white-space:nowrap;border-bottom:1px solid #ddd}"
+    "th{white-space:normal;max-width:22em;overflow-wrap:break-word}"
 )
+_LEGEND = 32
+"""Characters of a policy beside a plot: a learned function may be far longer than that."""
 _FIGURES: tuple[tuple[Figure, str], ...] = (
     ("change_rate", "ChangeRate"),
     ("ndcg", "NDCG"),
@@ -78,9 +82,14 @@ def _curves(judged: Sequence[Judged], figure: Figure, label: str, *, script: boo
     plot = go.Figure()
     for one in judged:
         curve = one.curves(figure).mean(axis=0)
-        plot.add_scatter(y=curve, x=np.arange(len(curve)), name=html.escape(one.name), mode="lines")
+        plot.add_scatter(y=curve, x=np.arange(len(curve)), name=_beside(one), mode="lines")
     plot.update_layout(title=label, xaxis_title="cycle after the warm-up", height=420, template="plotly_white")
     return str(plot.to_html(full_html=False, include_plotlyjs=script))
+
+
+def _beside(one: Judged) -> str:
+    """The name of a policy as it stands beside a plot."""
+    return html.escape(one.name if len(one.name) <= _LEGEND else f"{one.name[: _LEGEND - 1]}…")
 
 
 def _top(judged: Sequence[Judged], k: float) -> str:
@@ -89,7 +98,7 @@ def _top(judged: Sequence[Judged], k: float) -> str:
         plot.add_scatter(
             x=[100.0 * k * part / 5 for part in range(1, 6)],
             y=one.top(),
-            name=html.escape(one.name),
+            name=_beside(one),
             mode="lines+markers",
         )
     plot.update_layout(

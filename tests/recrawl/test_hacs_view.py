@@ -51,6 +51,9 @@ def test_the_same_is_in_the_report_and_on_the_terminal(
     text = report.read_text(encoding="utf-8")
     for figures in ("0.625 / 0.556 / 0.588", "0.700 / 0.600 / 0.600", "0.438 / 0.389 / 0.412", "0.450 / 1.000 / 0.621"):
         assert figures in text  # micro, macro, random, all pages
-    assert "0.588" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "0.588" in shown
+    assert "…" not in shown  # nothing is cut, and everything fits into 80 columns
+    assert max(len(line) for line in shown.splitlines()) <= 80
     compare_policies(log, ["nad"], folds=1, k="25%", json=True)
     assert "hacs" not in json.loads(capsys.readouterr().out)

@@ -120,6 +120,10 @@ def test_discovery_logs_add_coverage_and_delay(tmp_path: Path, capsys: pytest.Ca
     table = json.loads(capsys.readouterr().out)
     assert {"coverage", "delay_mean", "delay_median"} <= set(table["policies"][0])
     assert 0 < table["policies"][0]["coverage"] <= 1
+    compare_policies(log, ["age", "t * X + t * X"], folds=1, k="25%", documents=documents)
+    shown = capsys.readouterr().out
+    assert f"{table['policies'][0]['coverage']:.1%}" in shown
+    assert "median delay" in shown
     learn_small(log, tmp_path / "f.json", fitness="discovery", documents=documents, k="25%", terminals="extended")
     assert json.loads(capsys.readouterr().out)["fitness"] == "discovery"
 
@@ -159,6 +163,15 @@ def test_a_log_without_any_change_teaches_nothing(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no page changes in these 9 cycles"):
         learn_small(path, tmp_path / "f.json")
     compare_policies(path, ["nad"], folds=2)  # every copy stays current, whatever is visited
+
+
+def test_a_long_function_does_not_push_the_plots_aside(log: Path, tmp_path: Path) -> None:
+    report, formula = tmp_path / "report.html", " + ".join(["t * X"] * 20)
+    compare_policies(log, [formula, "nad"], folds=2, output=report)
+    text = report.read_text(encoding="utf-8")
+    assert f"<th>{formula}</th>" in text  # in full in the tables,
+    assert f'"name":"{formula}"' not in text  # not beside the plots
+    assert text.count('"name":"nad"') == 5
 
 
 @pytest.mark.parametrize(
