@@ -28,6 +28,7 @@ from forager.cli.change_logs import (
 )
 from forager.cli.learn_view import Display, rivalry, told
 from forager.cli.outputs import check_place, write_whole
+from forager.cli.preparing import prepare_learning
 from forager.errors import InputError
 from forager.recrawl.formula import text_of
 from forager.recrawl.gp import breed, learning
@@ -102,6 +103,7 @@ def learn(
         raise InputError(f"{log}: {world.pages} pages and {world.cycles} cycles are too few to learn from")
     if fitness == "discovery" and world.documents is None:
         raise InputError("--fitness discovery needs a log that tells which page shows which document; see --documents")
+    prepare_learning(settings)
     begun = time.monotonic()
     checkpoint = output.with_name(output.name + ".checkpoint")
     source = f"{log.name} {world.pages} x {world.cycles} seed {seed}"

@@ -1,4 +1,5 @@
-"""What is compiled for this machine, once after an installation: before a crawl begins, so that its clock does not wait.
+"""What is compiled for this machine, once after an installation: before a crawl begins, so that its clock does not wait,
+and before functions are learned, so that not every process compiles the same.
 
 The kernels of a crawl (see `compiling`) are those that a crawl calls: a made-up site is crawled for some hours in simulated
 time. They stay on disk, and a file beside them says that they are all there. It holds for the sources as they stand.
@@ -12,10 +13,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import numpy as np
 import typer
 
 import forager
 from forager.clock import run_virtual
+from forager.recrawl.gp.settings import GPSettings
+from forager.recrawl.gp.tree import Tree
+from forager.recrawl.log import ChangeLog
 from forager.recrawl.settings import WORTH
 from forager.settings import Settings
 
@@ -35,6 +40,22 @@ def prepare_crawl(settings: Settings, *, quiet: bool = False, loaded: bool = Fal
             from forager.cli.rehearsal import rehearse  # slow to load, and seldom asked for
 
             run_virtual(rehearse(settings, COMPILING if is_new else LOADING))
+
+
+def prepare_learning(settings: GPSettings) -> None:
+    """Compile what functions are measured by, unless that was done before."""
+    trees: list[Tree] = [("t",)]
+    if settings.terminals == "extended" and settings.fitness != "discovery":
+        trees.append(("rate",))  # a page's own: measured page by page, as documents are
+    simulations = "pages" if settings.fitness == "discovery" else "states" if len(trees) == 1 else "states-pages"
+    with once(f"learn-{simulations}") as is_new:
+        if is_new:
+            from forager.recrawl.gp.fitness import Judge  # slow to load, and only this needs it
+
+            judge = Judge(ChangeLog(np.eye(4, dtype=np.bool_)), settings)
+            judge.by_page(trees[0])
+            for tree in trees:
+                judge(tree)
 
 
 @contextmanager

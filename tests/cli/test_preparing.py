@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from forager.cli.preparing import once
+from forager.cli.preparing import once, prepare_learning
+from forager.recrawl.gp.fitness import Judge
+from forager.recrawl.gp.settings import GPSettings
 
 
 def test_it_is_said_and_done_once(
@@ -33,3 +35,17 @@ def test_where_nothing_can_be_kept_it_is_done_every_time(tmp_path: Path, monkeyp
     for _ in range(2):
         with once("crawl-WL", quiet=True) as is_new:
             assert is_new
+
+
+def test_learning_is_prepared_by_what_it_measures_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    measured: list[object] = []
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(Judge, "__call__", lambda judge, tree: measured.append(tree))
+    for terminals, fitness in (
+        ("basic", "ndcg"),
+        ("all", "freshness"),
+        ("extended", "ndcg"),
+        ("extended", "discovery"),
+    ):
+        prepare_learning(GPSettings(terminals=terminals, fitness=fitness))  # type: ignore[arg-type]
+    assert measured == [("t",), ("t",), ("rate",), ("t",)]  # the second found all it needs
