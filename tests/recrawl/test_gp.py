@@ -162,6 +162,17 @@ def test_a_function_is_written_more_shortly_if_that_costs_nothing() -> None:
     assert judge(short.tree) >= long.train
 
 
+def test_numbers_have_as_few_digits_as_is_as_good() -> None:
+    def measure(trees: list[Tree]) -> list[float]:
+        """Nothing but a number near 4.6 will do, and it must be added to X."""
+        return [
+            float(tree[-1] == "X" and any(isinstance(s, float) and abs(s - 4.6) < 0.1 for s in tree)) for tree in trees
+        ]
+
+    long = Candidate(("+", 4.605170185988092, "X"), 1.0, 1.0)
+    assert text_of(learning.shortened(long, measure, measure).tree) == "4.6 + X"  # 5 + X is worse
+
+
 def test_every_fitness_can_be_learned() -> None:
     documents = Documents(np.arange(5), np.arange(5), np.full(5, 4), np.full(5, 9))
     log = ChangeLog(log_of(4, 60).changed, (), documents)

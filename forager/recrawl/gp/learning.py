@@ -77,17 +77,22 @@ def candidates(progress: Progress, validate: Measurer) -> list[Candidate]:
 
 
 def shortened(candidate: Candidate, train: Measurer, validate: Measurer) -> Candidate:
-    """The shortest tree found by leaving parts out that is as good on training and validation pages, or better."""
-    while True:
-        shorter = sorted(_shorter(candidate.tree), key=lambda tree: (len(tree), str(tree)))
-        good = [
+    """The shortest tree found by leaving parts out that is as good on training and validation pages, or better.
+
+    Its numbers have as few digits as is as good, too.
+    """
+
+    def as_good(trees: Sequence[Tree]) -> list[Candidate]:
+        judged = zip(trees, train(trees), validate(trees), strict=True)
+        return [
             Candidate(tree, on_train, on_validation)
-            for tree, on_train, on_validation in zip(shorter, train(shorter), validate(shorter), strict=True)
+            for tree, on_train, on_validation in judged
             if on_train >= candidate.train and on_validation >= candidate.validation
         ]
-        if not good:
-            return candidate
+
+    while good := as_good(sorted(_shorter(candidate.tree), key=lambda tree: (len(tree), str(tree)))):
         candidate = good[0]
+    return next(iter(as_good(_rounder(candidate.tree))), candidate)
 
 
 def _shorter(tree: Tree) -> set[Tree]:
@@ -99,6 +104,15 @@ def _shorter(tree: Tree) -> set[Tree]:
             if len(form) < len(tree):
                 found.add(form)
     return found
+
+
+def _rounder(tree: Tree) -> list[Tree]:
+    """The trees with fewer digits in their numbers, the fewest first."""
+    forms = [
+        canonical(tuple(float(f"{symbol:.{digits}g}") if isinstance(symbol, float) else symbol for symbol in tree))
+        for digits in (1, 2, 3, 6)
+    ]
+    return [form for form in dict.fromkeys(forms) if form != tree]
 
 
 def to_text(progress: Progress, settings: GPSettings, source: str) -> str:
