@@ -106,7 +106,7 @@ def learn(
     prepare_learning(settings)
     begun = time.monotonic()
     checkpoint = output.with_name(output.name + ".checkpoint")
-    source = f"{log.name} {world.pages} x {world.cycles} seed {seed}"
+    source = f"{log.name} {world.pages} x {world.cycles}, {int(world.changed.sum())} changes, seed {seed}"
     progress = learning.from_text(_read(checkpoint), settings, source) if resume and checkpoint.exists() else None
     train, validation = learning.split(world, settings, stream(seed, "learn: order of pages"))
     for part in (train, validation):

@@ -94,6 +94,13 @@ def test_a_learning_that_stopped_goes_on_and_ends_the_same(
         learn_small(log, stopped)
     assert json.loads(capsys.readouterr().out)["evaluations"] == 16  # the best so far is kept
     assert stopped.with_name("stopped.json.checkpoint").exists()
+    with np.load(log) as content:
+        changed = content["changed"]
+    other = tmp_path / "other" / "log.npz"
+    other.parent.mkdir()
+    np.savez(other, changed=~changed)
+    with pytest.raises(InputError, match="another log"):  # of the same name and size
+        learn_small(other, stopped, resume=True)
     learn_small(log, stopped, resume=True)
     resumed = json.loads(capsys.readouterr().out)
     same = ("formula", "train", "validation", "evaluations")

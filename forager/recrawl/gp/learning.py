@@ -143,7 +143,8 @@ def _measured(entries: Sequence[Sequence[object]]) -> tuple[Measured, ...]:
 
 
 def _tree(symbols: object) -> Tree:
-    assert isinstance(symbols, list)
+    if not isinstance(symbols, list) or not symbols:
+        raise TypeError(f"no tree: {symbols!r:.40}")
     return tuple(symbols)
 
 
