@@ -120,7 +120,9 @@ class Explanation:
     known: int
 
     def __str__(self) -> str:
-        return f"{_named(self.read)} → {self.score:.2f}, rank {self.rank:,} of {self.known:,}"
+        plain = self.score == 0.0 or 0.01 <= abs(self.score) < 1e6
+        score = f"{self.score:.2f}" if plain else f"{self.score:.3g}"
+        return f"{_named(self.read)} → {score}, rank {self.rank:,} of {self.known:,}"
 
 
 def explain(history: History, score: ScoreFunction, now: float, page: int) -> Explanation:

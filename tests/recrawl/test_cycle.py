@@ -64,6 +64,9 @@ def test_scoring_in_parts_gives_the_same_schedule(monkeypatch: pytest.MonkeyPatc
 
 def test_a_decision_is_explained_by_what_the_function_read(history: History) -> None:
     assert str(explain(history, Formula.of(parse("t * X")), 10.0, 5)) == "n=2 X=1 t=5 → 5.00, rank 3 of 10"
+    small, large = (explain(history, Formula.of(parse(text)), 10.0, 5) for text in ("t * X / 10000", "exp(t * 1000)"))
+    assert (small.score, str(small)) == (0.0005, "n=2 X=1 t=5 → 0.0005, rank 3 of 10")
+    assert "→ 7.72e+99, rank" in str(large)  # e to the 230, where scores end
     assert "cg=0.5108" in str(explain(history, Formula.of(parse("cg")), 10.0, 5))  # −ln(1.5/2.5)
 
 
