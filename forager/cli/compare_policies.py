@@ -151,9 +151,8 @@ def as_table(log: ChangeLog, judged: list[Judged]) -> Table:
 
 def documents_table(judged: list[Judged]) -> Table:
     """The documents that the policies find, for people."""
-    table = narrow_table(
-        "New documents", "found while young; delays in cycles", ["policy", "coverage", "mean delay", "median delay"]
-    )
+    caption = "found while young; delays in cycles; the oracle is greedy: most documents now, not most in the end"
+    table = narrow_table("New documents", caption, ["policy", "coverage", "mean delay", "median delay"])
     for one in judged:
         if (found := one.discovery) is not None:
             delays = f"{found.delay_mean:.2f}", f"{found.delay_median:.1f}"

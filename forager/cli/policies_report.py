@@ -19,6 +19,7 @@ _STYLE = (
     "td,th{padding:.2em .7em;text-align:right;white-space:nowrap;border-bottom:1px solid #ddd}"
     "th{white-space:normal;max-width:22em;overflow-wrap:break-word}"
 )
+_GREEDY = "Found while young; delays in cycles. The oracle is greedy: it takes most documents now, not most in the end."
 _LEGEND = 32
 """Characters of a policy beside a plot: a learned function may be far longer than that."""
 _FIGURES: tuple[tuple[Figure, str], ...] = (
@@ -75,7 +76,7 @@ def _found(judged: Sequence[Judged]) -> str:
     if not rows:
         return ""
     head = "<tr><th>policy</th><th>coverage</th><th>mean delay</th><th>median delay</th></tr>"
-    return f"<h2>New documents</h2><p>Found while young; delays in cycles.</p><table>{head}{rows}</table>"
+    return f"<h2>New documents</h2><p>{_GREEDY}</p><table>{head}{rows}</table>"
 
 
 def _curves(judged: Sequence[Judged], figure: Figure, label: str, *, script: bool) -> str:
