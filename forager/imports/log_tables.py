@@ -25,6 +25,10 @@ from forager.recrawl.log import ChangeLog, Documents
 IntArray = NDArray[np.int64]
 _PAGE, _CYCLE, _TIME = ("url", "page", "id"), ("cycle",), ("time", "timestamp", "at")
 _CHANGED, _DIGEST = ("changed",), ("digest", "hash", "checksum")
+_PACKED = (".gz", ".bz2", ".zst")
+"""Ends of names of tables that are unpacked as they are read."""
+_DOCUMENT = ("document", "doc")
+_TEXTS = (*_PAGE, *_DIGEST, *_DOCUMENT, "target")
 _STAYS = ("url", "target", "first_time", "last_time")
 _EVER = np.iinfo(np.int32).max
 
@@ -32,13 +36,13 @@ _EVER = np.iinfo(np.int32).max
 def read_table(path: Path) -> pa.Table:
     """Any table, by the end of its name; CSV if that says nothing. Names of columns in lower case."""
     try:
-        match path.suffix:
+        match path.with_suffix("").suffix if path.suffix in _PACKED else path.suffix:
             case ".parquet":
                 table = pa.parquet.read_table(path)
             case ".jsonl" | ".ndjson" | ".json":
                 table = pa.json.read_json(path)
             case _:
-                table = pa.csv.read_csv(path)
+                table = pa.csv.read_csv(path, convert_options=_as_text(path))
         names = [name.strip().lower() for name in table.column_names]
     except (pa.ArrowException, OSError, UnicodeDecodeError) as problem:
         raise InputError(f"{path}: cannot be read ({str(problem).splitlines()[0]})") from problem
@@ -46,6 +50,14 @@ def read_table(path: Path) -> pa.Table:
     if twice is not None:
         raise InputError(f"{path}: has more than one column {twice}; keep one of them")
     return table.rename_columns(names)
+
+
+def _as_text(path: Path) -> pa.csv.ConvertOptions:
+    """What stands for a page, a document or its content is text, whatever it looks like: 007 is not 7, and the last
+    digits of a long number count."""
+    with pa.csv.open_csv(path) as reader:
+        names = reader.schema.names
+    return pa.csv.ConvertOptions(column_types={name: pa.string() for name in names if name.strip().lower() in _TEXTS})
 
 
 def log_of_table(table: pa.Table, path: Path, cycle: float | None) -> ChangeLog:
@@ -86,7 +98,7 @@ def read_documents(path: Path, log: ChangeLog) -> Documents:
     first = _whole(table, path, "first")
     last = _whole(table, path, "last") if "last" in table.column_names else np.full(len(first), _EVER)
     _check_order(path, first > last)
-    _, document = _numbered(_column(table, path, "document", "doc"))
+    _, document = _numbered(_column(table, path, *_DOCUMENT))
     shown = Documents(document[kept], page[kept], first[kept], last[kept])
     return shown.during(log.begin, log.begin + log.cycles)
 

@@ -1,5 +1,6 @@
 """Change logs read from files of every kind."""
 
+import gzip
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +31,15 @@ def test_digests_and_iso_times(tmp_path: Path) -> None:
     assert read_change_log(path, cycle="1d").changed.tolist() == EXPECTED
 
 
+def test_pages_and_digests_that_look_like_numbers_are_text(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    rows = ["007,0,17293822569102704640", "007,1,17293822569102704641", "7,0,1", "7,2,1e0"]  # as numbers, all are equal
+    path.write_text("Page,cycle,hash\n" + "\n".join(rows) + "\n")
+    log = read_change_log(path)
+    assert log.urls == ("007", "7")
+    assert log.changed.tolist() == EXPECTED
+
+
 def test_json_lines_with_seconds(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     path.write_text(
@@ -37,6 +47,14 @@ def test_json_lines_with_seconds(tmp_path: Path) -> None:
         '{"url": "b", "time": 2800.5, "changed": true}\n'
     )
     assert read_change_log(path, cycle="15m").changed.tolist() == EXPECTED
+
+
+def test_packed_tables(tmp_path: Path) -> None:
+    rows = '{"url":"a","cycle":0,"changed":0}\n{"url":"a","cycle":1,"changed":1}\n{"url":"b","cycle":2,"changed":1}\n'
+    lines, table = tmp_path / "log.jsonl.gz", tmp_path / "log.csv.gz"
+    lines.write_bytes(gzip.compress(rows.encode()))
+    table.write_bytes(gzip.compress(b"url,cycle,changed\na,0,0\na,1,1\nb,2,1\n"))
+    assert read_change_log(lines).changed.tolist() == read_change_log(table).changed.tolist() == EXPECTED
 
 
 def test_parquet(tmp_path: Path) -> None:
