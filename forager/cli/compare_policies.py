@@ -26,6 +26,7 @@ from forager.cli.change_logs import (
 from forager.cli.narrow_table import narrow_table
 from forager.cli.outputs import check_place
 from forager.cli.policies_report import write_report
+from forager.cli.progress_line import ProgressLine
 from forager.errors import InputError
 from forager.recrawl.comparison import Judged, MakeScore, compare, victories
 from forager.recrawl.formula import parse
@@ -68,8 +69,19 @@ def compare_policies(
     if world.cycles <= warmup or world.pages < folds:
         wanted = f"--folds {folds} wants as many pages, --warmup {warmup} more cycles"
         raise InputError(f"{log}: {world.pages} pages and {world.cycles} cycles are too few to compare on: {wanted}")
-    judged = compare(world, chosen, settings, folds=folds, seed=seed, young=young)
-    windows = hacs_view.judge_windows(world) if any(name == "hacs" for name, _ in chosen) else []
+    places = {name: f"{place} of {len(chosen) + 1}" for place, name in enumerate([*dict(chosen), "oracle"], 1)}
+    progress = ProgressLine()
+    judged = compare(
+        world,
+        chosen,
+        settings,
+        folds=folds,
+        seed=seed,
+        young=young,
+        begin=lambda name: progress.show(f"policy {places[name]}: {name}"),
+    )
+    windows = hacs_view.judge_windows(world, progress.show) if any(name == "hacs" for name, _ in chosen) else []
+    progress.end()
     if output is not None:
         write_report(output, log.name, world, judged, settings.k, windows)
     if json:

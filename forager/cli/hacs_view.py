@@ -1,6 +1,6 @@
 """How well HACS foretells which pages change in the next cycle: as plain values, for the terminal and for the report."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rich.table import Table
 
@@ -11,9 +11,14 @@ from forager.recrawl.log import ChangeLog
 _WINDOWS = (1, 2, 4, 8, 12)
 
 
-def judge_windows(log: ChangeLog) -> list[WindowJudged]:
-    """HACS by the captures of the last 1, 2, 4 … cycles, as far as the log is long enough."""
-    return [judge_window(log, window) for window in _WINDOWS if window + 1 < log.cycles]
+def judge_windows(log: ChangeLog, tell: Callable[[str], None]) -> list[WindowJudged]:
+    """HACS by the captures of the last 1, 2, 4 … cycles, as far as the log is long enough; `tell` hears how far it is."""
+    judged = []
+    for window in _WINDOWS:
+        if window + 1 < log.cycles:
+            tell(f"hacs: window of {window} cycles")
+            judged.append(judge_window(log, window))
+    return judged
 
 
 def machine_readable(judged: Sequence[WindowJudged]) -> list[dict[str, object]]:

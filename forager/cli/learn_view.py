@@ -1,45 +1,37 @@
 """What `forager learn` shows: how far it is, and how the evolved function did against the rules that people found."""
 
-import sys
 import time
 from math import isfinite
 
+from forager.cli.progress_line import ProgressLine
 from forager.recrawl.formula import text_of
 from forager.recrawl.gp import learning
 from forager.recrawl.gp.careful import Choice
 from forager.recrawl.gp.settings import GPSettings
 from forager.recrawl.gp.simplify import canonical
 
-_QUIET_SECONDS = 60.0
-"""Without a terminal, one line of progress in this time."""
-
 
 class Display:
-    """Progress on standard error: in place on a terminal, one line a minute elsewhere."""
+    """Progress: generation, best, mean, time left."""
 
     def __init__(self, settings: GPSettings, progress: learning.Progress | None) -> None:
         self.settings = settings
         self.total = settings.seeds * settings.generations
         self.before = self._generations(progress) if progress else 0
-        self.begun = self.shown = time.monotonic()
+        self.begun, self.line = time.monotonic(), ProgressLine()
 
     def show(self, progress: learning.Progress) -> None:
-        now, current = time.monotonic(), progress.current
-        if current is None or not (sys.stderr.isatty() or now - self.shown >= _QUIET_SECONDS):
+        current, done = progress.current, self._generations(progress)
+        if current is None:
             return
-        self.shown = now
-        done = self._generations(progress)
-        left = (now - self.begun) / (done - self.before) * (self.total - done)
-        line = (
+        left = (time.monotonic() - self.begun) / (done - self.before) * (self.total - done)
+        self.line.show(
             f"run {len(progress.finished) + 1}/{self.settings.seeds} generation {current.number + 1}/"
             f"{self.settings.generations} best {current.best[0][1]:.4f} mean {current.mean:.4f} {left:.0f} s left"
         )
-        sys.stderr.write(f"\r\x1b[K{line}" if sys.stderr.isatty() else f"{line}\n")
-        sys.stderr.flush()
 
     def end(self) -> None:
-        if sys.stderr.isatty():
-            sys.stderr.write("\r\x1b[K")
+        self.line.end()
 
     def _generations(self, progress: learning.Progress) -> int:
         under_way = progress.current.number + 1 if progress.current else 0

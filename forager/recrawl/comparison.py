@@ -66,12 +66,14 @@ def compare(
     folds: int = 5,
     seed: int = 0,
     young: float = 24.0,
+    begin: Callable[[str], None] = lambda name: None,
 ) -> list[Judged]:
-    """Every policy on every fold of the shuffled log, and last the oracle."""
+    """Every policy on every fold of the shuffled log, and last the oracle; `begin` is told whose turn it is."""
     whole = log.shuffled(stream(seed, "compare: order of pages"))
     parts = whole.folds(folds)
 
     def judge(name: str, of_parts: Sequence[ScoreFunction], of_all: ScoreFunction) -> Judged:
+        begin(name)
         curves = [simulate(part, score, settings, young=young) for part, score in zip(parts, of_parts, strict=True)]
         found = None if whole.documents is None else simulate(whole, of_all, settings, young=young).discovery
         return Judged(name, tuple(curves), found)

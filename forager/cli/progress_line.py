@@ -1,0 +1,30 @@
+"""How far a long work is, on standard error: in place on a terminal, one line a minute elsewhere."""
+
+import sys
+import time
+
+_QUIET_SECONDS = 60.0
+"""Without a terminal, one line in this time."""
+
+
+class ProgressLine:
+    """A line that is written again and again; `end` takes it away."""
+
+    def __init__(self) -> None:
+        self.shown = time.monotonic()
+
+    @property
+    def due(self) -> bool:
+        """Whether a line would be shown now."""
+        return sys.stderr.isatty() or time.monotonic() - self.shown >= _QUIET_SECONDS
+
+    def show(self, line: str) -> None:
+        """Show the line, if one is due."""
+        if self.due:
+            self.shown = time.monotonic()
+            sys.stderr.write(f"\r\x1b[K{line[:100]}" if sys.stderr.isatty() else f"{line}\n")
+            sys.stderr.flush()
+
+    def end(self) -> None:
+        if sys.stderr.isatty():
+            sys.stderr.write("\r\x1b[K")
