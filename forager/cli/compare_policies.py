@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from forager.chance import stream
 from forager.cli import hacs_view
 from forager.cli.change_logs import (
     Budget,
@@ -80,7 +81,8 @@ def compare_policies(
         young=young,
         begin=lambda name: progress.show(f"policy {places[name]}: {name}"),
     )
-    windows = hacs_view.judge_windows(world, progress.show) if any(name == "hacs" for name, _ in chosen) else []
+    ordered = world.shuffled(stream(seed, "compare: order of pages"))
+    windows = hacs_view.judge_windows(ordered, progress.show) if "hacs" in dict(chosen) else []
     progress.end()
     if output is not None:
         write_report(output, log.name, world, judged, settings.k, windows)

@@ -1,7 +1,8 @@
 """The evaluation of HACS: at time t, which pages will change within the horizon e? Judged over thresholds and windows.
 
 Input is a change log read as a collection of captures, one per cycle. At each t the update rates come from the captures
-of the last w cycles; pages with p ≥ θ are predicted; truth are the pages that change in (t, t + e].
+of the last w cycles; pages with p ≥ θ are predicted; truth are the pages that change in (t, t + e]. Pages with equal p
+stand in the order of the log.
 """
 
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.recrawl.log import ChangeLog
+from forager.recrawl.patterns import patterns
 from forager.recrawl.poisson import chance_of_update
 from forager.recrawl.trail import Trail
 
@@ -103,13 +105,14 @@ def _macro(counts: NDArray[np.int64], relevant: Sequence[int]) -> Quality:
 
 
 def _model(log: ChangeLog, now: int, window: int, interpolated: bool) -> tuple[FloatArray, FloatArray]:
-    """f: captures → (λ, τ), from the captures in [now − window, now]."""
+    """f: captures → (λ, τ), from the captures in [now − window, now]; once for all pages with the same captures."""
+    seen = log.changed[:, now - window + 1 : now + 1]
+    number, examples = patterns(seen)
+    different = np.arange(len(examples))
     trail = Trail(interpolated=interpolated)
-    pages = np.arange(log.pages)
-    start = np.full(log.pages, float(now - window))
+    start = np.full(len(examples), float(now - window))
     update = start.copy()
-    for cycle in range(now - window + 1, now + 1):
-        changed = log.changed[:, cycle]
-        start = trail.note(pages, start, np.full(log.pages, cycle - 1.0), float(cycle), changed)
+    for cycle, changed in enumerate(seen[examples].T, now - window + 1):
+        start = trail.note(different, start, np.full(len(examples), cycle - 1.0), float(cycle), changed)
         update = np.where(changed, start, update)
-    return trail.rates(log.pages, float(now)), update
+    return trail.rates(len(examples), float(now))[number], update[number]

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from forager.recrawl.archive_judge import judge_window, quality, weighted_precision
+from forager.recrawl.archive_judge import _model, judge_window, quality, weighted_precision
 from forager.recrawl.log import ChangeLog
 
 
@@ -30,6 +30,16 @@ def test_pages_that_always_change_are_foretold_and_quiet_ones_are_not() -> None:
     assert judged.micro[0].precision == judged.micro[0].recall == judged.macro[0].f1 == 1.0
     assert judged.brute.precision == 0.25
     assert judged.weighted_precision > judged.weighted_precision_last_seen
+
+
+def test_pages_with_the_same_captures_are_foretold_together_and_as_if_alone() -> None:
+    rng = np.random.default_rng(3)
+    log = ChangeLog(rng.random((60, 80)) < rng.random((60, 1)))
+    for window in (3, 70):  # more than fit into a word of 64 bits
+        rate, update = _model(log, 75, window, interpolated=True)
+        alone = [_model(log.part(np.array([page])), 75, window, interpolated=True) for page in range(60)]
+        assert rate.tolist() == pytest.approx([one[0] for one, _ in alone])
+        assert update.tolist() == [one[0] for _, one in alone]
 
 
 def test_without_enough_cycles_nothing_is_judged() -> None:

@@ -43,6 +43,16 @@ def test_precision_and_recall_by_window_and_threshold(log: Path, capsys: pytest.
     assert first["weighted_precision"] > first["weighted_precision_last_obs"]
 
 
+def test_the_order_of_the_log_lends_no_precision(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    changed = np.zeros((4000, 4), dtype=np.bool_)
+    changed[:2000, 3] = True  # nobody can foretell which, but they stand first
+    np.savez(tmp_path / "log.npz", changed=changed)
+    compare_policies(tmp_path / "log.npz", ["hacs"], folds=1, json=True)
+    first, *_ = json.loads(capsys.readouterr().out)["hacs"]
+    assert first["weighted_precision_random"] == 0.25  # half of them in one of two cycles
+    assert first["weighted_precision"] == pytest.approx(0.25, abs=0.02)
+
+
 def test_the_same_is_in_the_report_and_on_the_terminal(
     log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from forager.measures.ranking import discounts
 from forager.recrawl.gp import kernel, machine
-from forager.recrawl.gp.bits import packed
 from forager.recrawl.gp.tree import Tree, terminals_of
 from forager.recrawl.history import History
 from forager.recrawl.log import ChangeLog
+from forager.recrawl.patterns import packed, patterns
 from forager.recrawl.rhythm import Rhythm
 from forager.recrawl.simulate import clock_table, downloads
 
@@ -26,16 +26,6 @@ Fields = tuple[int, ...]
 def reads_states_only(terminals: frozenset[str]) -> bool:
     """Whether a tree with these terminals can be simulated on groups."""
     return all(field < len(machine.STATE) for name in terminals for field in machine.READS[name])
-
-
-def patterns(changed: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """A number for each page such that pages with equal rows have equal numbers, and one page for each number."""
-    number = np.zeros(len(changed), dtype=np.int64)
-    examples = np.zeros(min(1, len(changed)), dtype=np.int64)
-    for word in packed(changed):
-        distinct, place = np.unique(word, return_inverse=True)
-        _, examples, number = np.unique(number * len(distinct) + place, return_index=True, return_inverse=True)
-    return number, examples
 
 
 @dataclass(frozen=True, slots=True)
