@@ -57,8 +57,13 @@ class Trail:
     def rates(self, pages: int, now: float, only: NDArray[np.bool_] | None = None) -> FloatArray:
         """λ of every page from the intervals that ended within the window; of `only` these pages, 0 elsewhere."""
         page = self._page[: self._size]
-        kept = np.flatnonzero((self._end[: self._size] >= now - self.window) & (True if only is None else only[page]))
-        return likeliest_rates(pages, page[kept], self._length[kept], self._changed[kept])
+        wanted = np.arange(pages) if only is None else np.flatnonzero(only)
+        place = np.full(pages, -1)
+        place[wanted] = np.arange(len(wanted))
+        kept = np.flatnonzero((self._end[: self._size] >= now - self.window) & (place[page] >= 0))
+        rates = np.zeros(pages)
+        rates[wanted] = likeliest_rates(len(wanted), place[page[kept]], self._length[kept], self._changed[kept])
+        return rates
 
     def columns(self) -> dict[str, NDArray[np.generic]]:
         """What is to be saved."""
