@@ -111,5 +111,12 @@ class Learned:
     visits: int
     """Visits learned from."""
 
+    @property
+    def verdict(self) -> str:
+        """What came of it: a function that is better, but by no more than chance may give, is not taken."""
+        if self.replaced:
+            return "taken"
+        return "perhaps chance" if self.new > self.old else "not better"
+
 
 Event = Fetched | Told | Reinforced | Born | Deleted | Scheduled | CycleDone | Learned

@@ -121,7 +121,7 @@ class Log:
                 rates = f"ChangeRate {event.change_rate:.2f}, NDCG {event.ndcg:.2f}"
                 return (Level.INFO if event.visits else Level.DEBUG), "cycle", f"{text}, {rates}, by {event.policy}"
             case Learned():
-                fate = "in use from now on" if event.replaced else "not better, so not used"
+                fate = "in use from now on" if event.replaced else f"{event.verdict}, so not used"
                 text = f"{shown(event.formula)}: {event.fitness} {event.new:.3f} on held-out pages, the present one "
                 return Level.INFO, "learned", f"{text}{event.old:.3f}; {fate}"
             case Reinforced():

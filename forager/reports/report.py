@@ -140,7 +140,7 @@ def _policy(schedule: Schedule | None) -> str:
             escape(one.fitness),
             f"{one.new:.3f}",
             f"{one.old:.3f}",
-            "taken" if one.replaced else "not better",
+            one.verdict,
         ]
         for one in reversed(schedule.lessons)
     ]
