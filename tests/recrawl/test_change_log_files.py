@@ -126,6 +126,9 @@ def test_documents_that_go_before_they_come_are_told(tmp_path: Path) -> None:
         ("log.npz", "not a zip", "no archive of number arrays"),
         ("log.parquet", "not parquet", "cannot be read"),
         ("log.jsonl", "{", "cannot be read"),
+        ("log.jsonl", '{"url":"a","time":0,"digest":17293822569102704640}\n', "write them in quotes"),
+        ("log.jsonl", '{"url":{"a":1},"time":0,"changed":0}\n', "no UTF-8 text"),
+        ("log.jsonl", '{"url":"a","time":[1],"changed":0}\n', "ISO 8601, not '[1]'"),
     ],
 )
 def test_what_cannot_be_used_is_told_in_one_line(tmp_path: Path, name: str, content: str, complaint: str) -> None:
