@@ -26,6 +26,5 @@ def tune_allocation() -> None:
             tune(_MMAP_THRESHOLD, 32 * 2**20)  # the most that malloc allows
             tune(_TRIM_THRESHOLD, LARGEST_KEPT)
             tune(_TOP_PAD, 2**20)
-    gc.collect()
     gc.freeze()
     gc.set_threshold(YOUNG_OBJECTS, 20, 20)

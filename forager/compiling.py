@@ -5,7 +5,8 @@ Numba takes most of a second to load, so it is loaded when the first of them is 
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache, update_wrapper
 from hashlib import sha256
 from pathlib import Path
@@ -58,10 +59,7 @@ class _Kernel(Generic[P, R]):
     def machine(self) -> Any:
         """What numba makes of the function; also what other kernels call."""
         if self._machine is None:
-            import numba
-            from numba.extending import typeof_impl
-
-            typeof_impl.register(_Kernel)(_type_of)
+            numba = _numba()
             try:
                 machine = numba.njit(cache=True, **self._options)(self._function)
                 machine._cache._cache_file._source_stamp = _stamp(self._function.__module__)
@@ -72,6 +70,34 @@ class _Kernel(Generic[P, R]):
             if names.get(self._function.__name__) is self:  # from now on its own module calls it without this detour
                 names[self._function.__name__] = self._machine
         return self._machine
+
+
+@cache
+def _numba() -> Any:
+    """Numba, which knows kernels now, without what it loads only because it is there: a quarter of its time.
+
+    Scipy would multiply matrices in kernels, and cffi call C; no kernel asks for either.
+    """
+    with _hidden("scipy", "cffi"):
+        import numba
+        import numba.core.typing.cffi_utils
+        import numba.np.arraymath
+    from numba.extending import typeof_impl
+
+    typeof_impl.register(_Kernel)(_type_of)
+    return numba
+
+
+@contextmanager
+def _hidden(*names: str) -> Iterator[None]:
+    """Meanwhile these modules cannot be found, unless they are loaded already."""
+    absent = [name for name in names if name not in sys.modules]
+    sys.modules.update(dict.fromkeys(absent))  # type: ignore[arg-type]  # None: an import of it fails
+    try:
+        yield
+    finally:
+        for name in absent:
+            del sys.modules[name]
 
 
 @cache
@@ -100,7 +126,5 @@ def _source(module: str) -> tuple[str, list[str]]:
 
 def _type_of(kernel: "_Kernel[P, R]", context: object) -> Any:
     """The type under which numba knows a kernel that is called by another one."""
-    import numba
-
-    type_of: Callable[[object], Any] = numba.typeof
+    type_of: Callable[[object], Any] = _numba().typeof
     return type_of(kernel.machine())

@@ -91,9 +91,22 @@ def test_the_command_ends_with_the_documented_code(capsys: pytest.CaptureFixture
 def test_a_crawl_is_loaded_without_what_it_may_never_need(tmp_path: Path) -> None:
     """Its first request goes out a second earlier for it."""
     heavy = {"feedparser", "htmldate", "numba", "plotly", "pyarrow", "requests", "rich", "scipy", "sklearn"}
+    heavy |= {"charset_normalizer"}
     script = "import sys, forager.cli.crawl; print(*sys.modules)"
     listed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path)
     assert heavy.isdisjoint(listed.stdout.split())
+
+
+def test_kernels_are_loaded_without_what_numba_would_load_beside_and_that_can_be_loaded_later(tmp_path: Path) -> None:
+    """A crawl makes its first request after eleven kernels."""
+    script = """if True:
+        import sys, numpy
+        from forager.foragers.kernels import highest
+        assert highest(numpy.array([3, 7, 5])) == 7
+        assert {"cffi", "scipy"}.isdisjoint(sys.modules)
+        import scipy.linalg
+    """
+    subprocess.run([sys.executable, "-c", script], check=True, cwd=tmp_path)
 
 
 def test_settings_are_read_without_loading_what_crawls(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ The kernels of a crawl (see `compiling`) are those that a crawl calls: a made-up
 time. They stay on disk, and a file beside them says that they are all there. It holds for the sources as they stand.
 """
 
+import gc
 import os
 import platform
 import sys
@@ -40,6 +41,7 @@ def prepare_crawl(settings: Settings, *, quiet: bool = False, loaded: bool = Fal
             from forager.cli.rehearsal import rehearse  # slow to load, and seldom asked for
 
             run_virtual(rehearse(settings, COMPILING if is_new else LOADING))
+            gc.collect()  # a whole crawl goes, before what is there is looked at no more
 
 
 def prepare_learning(settings: GPSettings) -> None:

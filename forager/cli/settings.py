@@ -4,9 +4,12 @@ import ast
 import dataclasses
 import inspect
 import json as jsonlib
+import sys
 import textwrap
 from collections.abc import Iterator
 from enum import Enum
+from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
@@ -70,13 +73,18 @@ def _comment(text: str, indent: str) -> str:
 
 def _field_docs(section: type) -> dict[str, str]:
     """The string that follows each field in the source of a settings class."""
-    (cls,) = ast.parse(textwrap.dedent(inspect.getsource(section))).body
-    assert isinstance(cls, ast.ClassDef)
-    docs = {}
-    for field, text in zip(cls.body, cls.body[1:], strict=False):
+    docs, body = {}, _classes(section.__module__)[section.__name__].body
+    for field, text in pairwise(body):
         if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and isinstance(text, ast.Expr):
             docs[field.target.id] = str(ast.literal_eval(text.value))
     return docs
+
+
+@cache
+def _classes(module: str) -> dict[str, ast.ClassDef]:
+    """The classes in the source of a module, by name."""
+    body = ast.parse(inspect.getsource(sys.modules[module])).body
+    return {one.name: one for one in body if isinstance(one, ast.ClassDef)}
 
 
 def _plain(value: Any) -> Any:

@@ -9,8 +9,6 @@ mean what the WHATWG Encoding standard says they mean: `latin1` is windows-1252,
 import codecs
 import re
 
-from charset_normalizer import from_bytes
-
 _PRESCAN = 4096  # bytes of the document searched for a label (ours: browsers look at 1,024)
 _SAMPLE = 4096  # bytes given to the guess
 _CHUNK = 32_768  # bytes checked at once: the text is thrown away, and small strings are made 30 times as fast
@@ -130,6 +128,8 @@ def _is_plausible(text: str, codec: str) -> bool:
 
 def _guess(body: bytes) -> str:
     """The likeliest codec by the frequencies of characters round the first byte that is not ASCII."""
+    from charset_normalizer import from_bytes  # slow to load, and few pages need it
+
     words = _TAGS.sub(b" ", body[: 64 * _SAMPLE])
     first = _NOT_ASCII.search(words)
     begin = max(0, first.start() - 64) if first else 0

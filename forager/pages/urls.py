@@ -10,11 +10,13 @@ Parsing and joining follow the WHATWG URL standard (the ada parser). On top of i
 """
 
 import re
-from functools import lru_cache
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from pathlib import Path
 from urllib.parse import unquote
 
 import can_ada
-from publicsuffixlist import PublicSuffixList
+from publicsuffixlist import PSLFILE, PublicSuffixList
 
 from forager.pages.lazily import lazily
 from forager.terms import Url
@@ -48,7 +50,6 @@ _UNKNOWN = Url("")  # what a memo gives for an href that it does not know
 _NAME = re.compile(r"[A-Za-z0-9][^:]*\Z|\.")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _EXTENSION = re.compile(r"\.[a-z]{2,5}$", re.IGNORECASE)
-_SUFFIXES = PublicSuffixList(accept_unknown=False)
 
 
 def canonical(url: str, base: str | None = None) -> Url | None:
@@ -232,4 +233,16 @@ def _is_noise(field: str) -> bool:
 
 @lru_cache(maxsize=50_000)
 def _site(netloc: str) -> str:
-    return _SUFFIXES.privatesuffix(netloc.partition(":")[0]) or netloc
+    return _suffixes().privatesuffix(netloc.partition(":")[0]) or netloc
+
+
+@cache
+def _suffixes() -> PublicSuffixList:
+    return PublicSuffixList(_ascii_rules(), accept_unknown=False, accept_encoded_idn=False)
+
+
+def _ascii_rules() -> Iterator[str]:
+    """The rules for public suffixes as they stand in canonical URLs; thrice as quick as the library encodes them."""
+    for line in Path(PSLFILE).read_text("utf-8").splitlines():
+        if not line.startswith("//"):
+            yield line if line.isascii() else can_ada.idna_encode(line.split()[0]).decode()

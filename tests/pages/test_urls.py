@@ -178,6 +178,8 @@ def test_the_host_keeps_its_port() -> None:
         ("http://localhost:8000/", "localhost:8000"),
         ("http://[::1]:9/", "[::1]:9"),
         ("http://someone.blogspot.com/", "someone.blogspot.com"),
+        ("https://news.blatt.xn--55qx5d.cn/", "blatt.xn--55qx5d.cn"),
+        ("https://www.blatt.xn--p1ai/", "blatt.xn--p1ai"),
     ],
 )
 def test_the_site_is_the_registrable_domain(url: str, expected: str) -> None:
