@@ -6,7 +6,7 @@
 import asyncio
 import atexit
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from itertools import islice
@@ -26,6 +26,7 @@ from forager.errors import ForagerError
 from forager.frontier.timetable import Timetable
 from forager.imports.files import import_files
 from forager.imports.opening import sources
+from forager.imports.tables import import_tables
 from forager.pages.feeds import read_feed
 from forager.pages.moments import moment
 from forager.pages.reader import read
@@ -38,13 +39,14 @@ from forager.reinforcing.focus import Focus
 from forager.reinforcing.settings import FocusSettings
 from forager.settings import load
 from forager.terms import Outcome, Request, Response, Url
+from forager.world.inflate import InflateError, Inflater
 from forager.world.robots import Robots
 from forager.world.rules import Rules
 from forager.world.tape.columns import load as load_tape
 from forager.world.tape.columns import save as save_tape
 from forager.world.warc.capturing import captures
 from forager.world.warc.cdxj import read_line
-from tests.corpora import CorpusMissing, feed_files, newspaper_pages, robots_files
+from forager.world.warc.wacz import unpack
 from tests.simulation.small_tape import paper
 
 HERE = Url("https://paper.example/news/today.html")
@@ -138,6 +140,22 @@ def warc(raw: bytes) -> None:
             pass
 
 
+def packed(raw: bytes) -> None:
+    unpack(file_of(raw, "x.wacz"), folder() / "unpacked")
+
+
+def body(raw: bytes) -> None:
+    """The first byte chooses how a body is compressed; the rest arrives in pieces."""
+    coding = ("gzip", "deflate", "br", "zstd", "gzip, br")[raw[0] % 5] if raw else ""
+    inflater = Inflater(coding, 10_000)
+    with suppress(InflateError):
+        for start in range(1, len(raw), 100):
+            if not inflater.full:
+                inflater.feed(raw[start : start + 100])
+        inflater.finish()
+    assert len(inflater.body) <= 10_000
+
+
 def index(raw: bytes) -> None:
     for line in text_of_bytes(raw).splitlines():
         read_line(line)
@@ -149,6 +167,21 @@ def recording(raw: bytes) -> None:
 
 def change_log(raw: bytes) -> None:
     read_change_log(file_of(raw, "log.csv"))
+
+
+def change_table(raw: bytes) -> None:
+    """The first byte chooses the kind of table."""
+    kind = (".jsonl", ".npz", ".parquet")[raw[0] % 3] if raw else ".jsonl"
+    read_change_log(file_of(raw[1:], f"log{kind}"))
+
+
+def tables(raw: bytes) -> None:
+    """The first byte chooses the kind of the table of versions; the other is sound."""
+    kind = ("csv", "parquet")[raw[0] % 2] if raw else "csv"
+    (folder() / kind).mkdir(exist_ok=True)
+    file_of(b"url,target,first_time,last_time\nhttp://a.example/,http://a.example/1,0,60\n", f"{kind}/stays.csv")
+    file_of(raw[1:], f"{kind}/versions.{kind}")
+    import_tables(folder() / kind, origin="fuzz")
 
 
 @cache
@@ -254,7 +287,7 @@ TARGETS: dict[str, Target] = {
     target.__name__: target
     for target in (
         *(page, url, robots, feed, sitemap, date, warc, index, recording, change_log, tape, formula, settings, seeds),
-        *(query, focus, rankings),
+        *(query, focus, rankings, packed, body, change_table, tables),
     )
 }
 
@@ -265,66 +298,3 @@ def attempt(target: Target, raw: bytes) -> None:
         target(raw)
     except ForagerError as error:
         assert "\n" not in str(error), error
-
-
-SAMPLES: dict[str, tuple[bytes, ...]] = {
-    "page": (
-        b"\0<!doctype html><html lang=en><head><title>A</title><link rel=canonical href=/x>"
-        b"<meta property=og:type content=article>"
-        b'<script type="application/ld+json">{"@type":"NewsArticle","datePublished":"2026-03-02T10:00:00Z"}</script></head>'
-        b"<body><nav><a href=/a>A</a></nav><article><h1>T</h1>"
-        b"<time datetime=2026-03-02>2 March</time><p>Some text.</p></article>",
-    ),
-    "url": (b"http://user@a.example:80/b/../c;jsessionid=1?utm_source=x&b=2&a=1#f", b"//[::1]/%7e", b"?page=2"),
-    "robots": (b"User-agent: *\nDisallow: /a*b$\nAllow: /\nCrawl-delay: 3\nSitemap: https://a.example/s.xml\n",),
-    "feed": (
-        b'<rss version="2.0"><channel><title>N</title><item><title>A</title><link>https://a.example/1</link>'
-        b"<pubDate>Mon, 02 Mar 2026 10:00:00 GMT</pubDate></item></channel></rss>",
-        b'{"version":"https://jsonfeed.org/version/1","items":[{"url":"https://a.example/2","date_published":"2026-03-02"}]}',
-        b'<feed xmlns="http://www.w3.org/2005/Atom"><entry><link href="/3"/>'
-        b'<updated>2026-03-02T10:00:00Z</updated></entry></feed>',
-    ),
-    "sitemap": (
-        b'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>https://a.example/1</loc>'
-        b"<lastmod>2026-03-02</lastmod></url></urlset>",
-        b"https://paper.example/a\nhttps://paper.example/b\n",
-    ),
-    "date": (b"Mon, 02 Mar 2026 10:00:00 +0100", b"2026-03-02T10:00:00.5Z", b"2. M\xc3\xa4rz 2026, 10:15 Uhr", b"1772409600"),
-    "warc": (
-        b"WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: https://a.example/\r\nWARC-Date: 2026-03-02T10:00:00Z\r\n"
-        b"Content-Type: application/http;msgtype=response\r\nContent-Length: 44\r\n\r\n"
-        b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello\r\n\r\n",
-    ),
-    "index": (b'org,example)/ 20260302000000 {"url": "http://example.org/", "offset": "0", "filename": "a.warc.gz"}\n',),
-    "recording": (
-        b" CDX N b a m s k r M S V g\norg,example)/ 20260302000000 http://example.org/ text/html 200 AAAA - - 1 1 a\n",
-        b'org,example)/ 20260302000000 {"url": "http://example.org/", "status": "200", "digest": "sha1:AAAA"}\n',
-        b'<http://example.org/>; rel="original",\n<http://web.example/2026/http://example.org/>; rel="memento"; '
-        b'datetime="Mon, 02 Mar 2026 10:00:00 GMT"\n',
-        b"url,time,digest\nhttp://example.org/,2026-03-02T10:00:00Z,a\n",
-        b'{"url": "http://example.org/", "time": 1772409600, "digest": "a"}\n',
-    ),
-    "change_log": (b"url,time,changed\na,0,1\na,3600,0\nb,0,1\nb,3600,1\n",),
-    "tape": (b"\0\0\0{", b"\x03\0\x10\xff\xff\xff\xff"),
-    "formula": (b"t * (X + 0.1) / (n + 1)", b"log(t) - -X", b"exp(min(t, 2))"),
-    "settings": (b"timetable:\n  download_delay: 2s\n", b"crawl.cycle=15m", b"a: &x [*x]\n"),
-    "seeds": (b"# papers\nhttps://a.example/\n\nhttps://b.example/news # best\n",),
-    "focus": (b'bridge "river" OR rain\n{"title": "A bridge", "text": "A bridge opens over the river"}\n{"text": "Rain"}\n',),
-    "rankings": (b"source,target\na,b\nb,c\n\0target,anchor\nb,Rain today\n\0query,count\nrain,3\n",),
-    "query": (b"\1after=1&limit=2", b"\3id=0", b"\6url=https://paper.example/"),
-}  # fmt: skip
-"""Something to begin with, for each target."""
-
-
-def real_samples(name: str) -> Iterator[bytes]:
-    """Files from the wild, where they are at hand."""
-    try:
-        match name:
-            case "page":
-                yield from (b"\0" + case.html.encode() for case in newspaper_pages()[:20])
-            case "robots":
-                yield from (body for _, body in robots_files()[::40])
-            case "feed":
-                yield from (body for _, body in feed_files()[::10])
-    except CorpusMissing:
-        return

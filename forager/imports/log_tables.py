@@ -6,8 +6,11 @@ documents   document, url, first, last: the same in cycles, beside a table of vi
 """
 
 import zipfile
+import zlib
 from dataclasses import replace
+from io import BufferedReader
 from pathlib import Path
+from tokenize import TokenError
 
 import numpy as np
 import pyarrow as pa
@@ -30,6 +33,8 @@ _PACKED = (".gz", ".bz2", ".zst")
 _DOCUMENT = ("document", "doc")
 _TEXTS = (*_PAGE, *_DIGEST, *_DOCUMENT, "target")
 _STAYS = ("url", "target", "first_time", "last_time")
+_BAD_ARCHIVE = (zipfile.BadZipFile, zlib.error, TokenError, ValueError, EOFError, AttributeError, RuntimeError)
+"""What damage in an .npz can raise; a way to pack that zipfile does not know is a `RuntimeError` too."""
 _EVER = np.iinfo(np.int32).max
 
 
@@ -40,6 +45,7 @@ def read_table(path: Path) -> pa.Table:
             case ".parquet":
                 table = pa.parquet.read_table(path)
             case ".jsonl" | ".ndjson" | ".json":
+                _check_objects(path)
                 table = pa.json.read_json(path)
             case _:
                 table = pa.csv.read_csv(path, convert_options=_as_text(path))
@@ -58,6 +64,14 @@ def _as_text(path: Path) -> pa.csv.ConvertOptions:
     with pa.csv.open_csv(path) as reader:
         names = reader.schema.names
     return pa.csv.ConvertOptions(column_types={name: pa.string() for name in names if name.strip().lower() in _TEXTS})
+
+
+def _check_objects(path: Path) -> None:
+    """Each line must be an object: pyarrow's reader brings down the process if the first is `null`."""
+    with BufferedReader(pa.input_stream(path)) as file:  # unpacks what is packed
+        for number, line in enumerate(file, 1):
+            if line.lstrip()[:1] not in (b"{", b""):
+                raise InputError(f"{path}: line {number} is no JSON object")
 
 
 def log_of_table(table: pa.Table, path: Path, cycle: float | None) -> ChangeLog:
@@ -110,7 +124,7 @@ def read_matrix(path: Path, cycle: float | None) -> ChangeLog:
             if "changed" not in content:
                 raise InputError(f"{path}: holds no array `changed`; it has {', '.join(content) or 'none'}")
             changed = content["changed"]
-    except (OSError, ValueError, EOFError, AttributeError, zipfile.BadZipFile) as problem:
+    except (*_BAD_ARCHIVE, OSError, MemoryError) as problem:
         reason = (
             problem.strerror if isinstance(problem, OSError) and problem.strerror else "no archive of number arrays"
         )

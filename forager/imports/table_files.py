@@ -6,6 +6,7 @@ likewise, plain, gz or zst. If there is Parquet, CSV of the same name is left al
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
@@ -78,10 +79,11 @@ def _parquet(path: Path, needed: Sequence[str], wished: Sequence[str], tally: Ta
         empty = pa.RecordBatch.from_pylist([], pa.schema([schema.field(place) for place in places.values()]))
         count, size, rows = file.metadata.num_rows, path.stat().st_size, 0
         for batch in file.iter_batches(_BATCH, columns=chosen) if count else iter([empty]):
+            batch.validate(full=True)
             rows += len(batch)
             columns = {name: batch.column(raw) for name, raw in zip(places, chosen, strict=True)}
             yield columns, size * rows // max(count, 1)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read: {_line(error)}") from None
 
 

@@ -11,6 +11,7 @@ import sqlite3
 from array import array
 from contextlib import suppress
 from dataclasses import dataclass
+from os import SEEK_END
 from pathlib import Path
 
 import msgspec
@@ -137,7 +138,7 @@ def restored(directory: Path, connection: sqlite3.Connection) -> Ledger:
         for name in _ARRAYS:
             getattr(ledger.columns, name).frombytes(parts.pop(name))
         ledger.turns.restore(parts.pop(_NAMES).decode("utf-8", "surrogatepass").split("\n"), parts.pop(_HOSTS))
-    except (OSError, zstandard.ZstdError, KeyError, ValueError):
+    except (OSError, zstandard.ZstdError, KeyError, ValueError, OverflowError):
         return Ledger()
     columns = [
         *(getattr(ledger.columns, name) for name in _ARRAYS),
@@ -158,9 +159,11 @@ def _head(directory: Path) -> Head | None:
             if file.readline(100) != _MAGIC:
                 return None
             head = msgspec.json.decode(file.readline(10_000), type=Head)
+            told = file.tell() + sum(head.sizes.values())
+            is_whole = min(head.sizes.values(), default=0) >= 0 and told == file.seek(0, SEEK_END)
     except (OSError, msgspec.DecodeError):
         return None
-    return head if head.form == FORM else None
+    return head if head.form == FORM and is_whole else None
 
 
 def _parts(directory: Path, head: Head) -> dict[str, bytes]:

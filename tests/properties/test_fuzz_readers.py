@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from forager.pages.feeds import read_feed
 from forager.terms import Url
-from tests.fuzzing import SAMPLES, TARGETS, attempt
+from tests.fuzz_samples import SAMPLES
+from tests.fuzzing import TARGETS, attempt
 
 EXAMPLES = {"page": 60, "recording": 30, "warc": 30, "query": 30, "robots": 40, "tape": 40, "change_log": 30}
 """Of the slower targets; the others have 100."""
@@ -19,6 +20,11 @@ FOUND = [
     ("tape", b"\x01\x01\x00{"),
     ("settings", b"crawl.cycle=\x80"),
     ("index", b'a b {"x":' + b"[" * 100_000),
+    ("change_table", b"\0null\n"),  # it brought down the process
+    ("change_table", SAMPLES["change_table"][1].replace(b"PK\1\2-\3-\0\0", b"PK\1\2-\3-\0\1")),  # says it is encrypted
+    ("packed", SAMPLES["packed"][0].replace(b"archive/a.warc", b"./" * 7)),  # a member without a name
+    ("tables", SAMPLES["tables"][1].replace(b"http://a", b"http://\xf4")),
+    ("tables", SAMPLES["tables"][1].replace(b"digest", b"d\xf4gest")),
     ("settings", b"timetable:\n  download_delay: 2s\n"),  # as an override: its error had three lines
 ]
 

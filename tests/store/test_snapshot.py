@@ -115,6 +115,8 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
     "another form": lambda data: data.replace(b'"form":2', b'"form":1'),
     "no head": lambda data: data.replace(b"{", b"[", 1),
     "fewer URLs": lambda data: data.replace(b'"known":6', b'"known":5'),
+    "absurdly many visits": lambda data: data.replace(b'"visits":4', b'"visits":4' + b"0" * 20),
+    "an absurd size": lambda data: data.replace(b'"found":', b'"found":4' + b"0" * 17),
     "another visit": lambda data: data.replace(b'"visits":4', b'"visits":3'),
 }
 

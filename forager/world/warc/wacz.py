@@ -143,7 +143,7 @@ def _checked(source: Path, wacz: zipfile.ZipFile, limit: int) -> list[zipfile.Zi
         raise InputError(f"{source}: {len(entries)} members, more than {_MOST_MEMBERS}; this is no recording")
     for entry in entries:
         path = PurePosixPath(entry.filename.replace("\\", "/"))
-        if path.is_absolute() or ".." in path.parts or ":" in path.parts[0]:
+        if path.is_absolute() or ".." in path.parts or any(":" in part for part in path.parts[:1]):
             raise InputError(f"{source}: a member named {entry.filename!r} points outside; do not use this file")
         if stat.S_ISLNK(entry.external_attr >> 16):
             raise InputError(f"{source}: member {entry.filename!r} is a link; do not use this file")
