@@ -16,7 +16,7 @@ from forager.cli.options import Config, Json, LogAs, NoDashboard, Quiet, Set, Ti
 from forager.cli.preparing import prepare_crawl
 from forager.cli.running import live_view, run_crawl, run_live, shown
 from forager.cli.seeds import check_seeds, read_seeds
-from forager.cli.settings import config_text
+from forager.cli.settings import write_config
 from forager.cli.statistics import skipped_facts, write_statistics
 from forager.cli.view import span
 from forager.clock import WallClock
@@ -95,7 +95,7 @@ async def _crawl(
     store = await SqliteStore.open(run_dir, settings.store)
     try:
         seeds = await _seeds(store, seeds, run_dir)
-        (run_dir / "config.yaml").write_text(config_text(settings), encoding="utf-8")
+        write_config(settings, run_dir)
         async with AsyncExitStack() as stack:
             stack.enter_context(log.kept_in(run_dir))
             wire = await stack.enter_async_context(

@@ -17,7 +17,7 @@ from forager.cli.options import Config, Json, LogAs, NoDashboard, Quiet, Set, Ti
 from forager.cli.preparing import prepare_crawl
 from forager.cli.report import write_report
 from forager.cli.running import live_view, run_crawl, run_live, shown
-from forager.cli.settings import config_text
+from forager.cli.settings import write_config
 from forager.cli.statistics import skipped_facts, write_statistics
 from forager.cli.view import span
 from forager.clock import Clock, FastClock, WallClock
@@ -85,7 +85,7 @@ async def run_demo(settings: Settings, folder: Path, log: Log) -> dict[str, Any]
     summary, chronicle, stopping = Summary(), Chronicle(), asyncio.Event()
     store = await SqliteStore.open(folder, settings.store)
     try:
-        (folder / "config.yaml").write_text(config_text(settings), encoding="utf-8")
+        write_config(settings, folder)
         async with AsyncExitStack() as stack:
             stack.enter_context(log.kept_in(folder))
             newsroom = await stack.enter_async_context(serve(Newsroom(settings.newsroom, clock), clock))

@@ -16,6 +16,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from forager.cli.options import Config, Json, Set, loaded
+from forager.errors import OutputError
 from forager.settings import Settings, leaves, value_of
 
 HEAD = """\
@@ -51,6 +52,17 @@ def settings(
 def config_text(chosen: Settings | None = None) -> str:
     """A config.yaml with every setting explained, at its default or as chosen."""
     return HEAD + "".join(_section(Settings(), "", "# ") if chosen is None else _section(chosen, "", ""))
+
+
+def write_config(chosen: Settings, run_dir: Path) -> None:
+    """What holds for a run, beside its database."""
+    path = run_dir / "config.yaml"
+    try:
+        path.write_text(config_text(chosen), encoding="utf-8")
+    except OSError as error:
+        raise OutputError(
+            f"{path}: cannot be written ({error.strerror}); make room or choose another directory"
+        ) from None
 
 
 def _section(values: Any, indent: str, mark: str) -> Iterator[str]:

@@ -16,6 +16,7 @@ DATABASE = "crawl.db"
 LOCK = "crawl.lock"
 MIGRATIONS = Path(__file__).parent / "migrations"
 APPLICATION = 0x466F7267  # "Forg", in the header of the file
+_NO_ROOM = ("SQLITE_FULL", "SQLITE_IOERR_SHMSIZE")  # the second: of its helper files
 _WAL_PAGES = 4000  # 16 MB of log between two checkpoints
 
 
@@ -128,7 +129,10 @@ def migrate(connection: sqlite3.Connection, migrations: Path) -> None:
 
 
 def damaged(path: Path, reason: object) -> StoreError:
+    """It cannot be used, and what to do: a full disk damages nothing."""
     line = " ".join(str(reason).split())
+    if getattr(reason, "sqlite_errorname", "") in _NO_ROOM:
+        return StoreError(f"{path}: cannot be written ({line}); make room or choose another directory")
     return StoreError(f"{path}: cannot be used ({line}); restore it from a copy or start in another directory")
 
 

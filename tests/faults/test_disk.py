@@ -131,6 +131,12 @@ def test_a_directory_that_cannot_be_written_is_refused_at_once(newsroom: Newsroo
     assert len(newsroom.requests) == asked
 
 
+def test_a_copy_of_the_settings_that_cannot_be_written_is_told_in_one_line(newsroom: Newsroom, tmp_path: Path) -> None:
+    killer = Killer(newsroom, tmp_path, nursery().start)
+    (killer.run_dir / "config.yaml").mkdir(parents=True)  # as bad as a disk that is full just then
+    assert "config.yaml: cannot be written" in one_line(killer.finish(1, Exit.OUTPUT))
+
+
 # A damaged database
 
 

@@ -170,6 +170,12 @@ async def test_a_file_of_another_program_is_refused_untouched(tmp_path: Path) ->
     assert "not a store of Forager" in await refusal(tmp_path)
 
 
+def test_a_disk_that_is_full_at_the_start_is_told_from_damage(tmp_path: Path) -> None:
+    (tmp_path / "1.sql").write_text("PRAGMA max_page_count = 1; CREATE TABLE a (x)")
+    with pytest.raises(StoreError, match=r"disk is full\); make room"):
+        connect_writer(tmp_path, StoreSettings(), tmp_path)
+
+
 @pytest.mark.parametrize("damage", ["empty", "garbage", "truncated", "odd length", "no header", "zeros inside"])
 async def test_a_damaged_file_is_refused_untouched(tmp_path: Path, damage: str) -> None:
     await filled(tmp_path)
