@@ -49,6 +49,7 @@ def read_table(path: Path) -> pa.Table:
                 table = pa.json.read_json(path)
             case _:
                 table = pa.csv.read_csv(path, convert_options=_as_text(path))
+        table.validate(full=True)
         names = [name.strip().lower() for name in table.column_names]
     except (pa.ArrowException, OSError, UnicodeDecodeError) as problem:
         raise InputError(f"{path}: cannot be read ({str(problem).splitlines()[0]})") from problem

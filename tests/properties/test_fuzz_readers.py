@@ -21,6 +21,7 @@ FOUND = [
     ("settings", b"crawl.cycle=\x80"),
     ("index", b'a b {"x":' + b"[" * 100_000),
     ("change_table", b"\0null\n"),  # it brought down the process
+    ("change_table", SAMPLES["change_table"][0].replace(b'"a"', b'"\xff"')),
     ("change_table", SAMPLES["change_table"][1].replace(b"PK\1\2-\3-\0\0", b"PK\1\2-\3-\0\1")),  # says it is encrypted
     ("packed", SAMPLES["packed"][0].replace(b"archive/a.warc", b"./" * 7)),  # a member without a name
     ("tables", SAMPLES["tables"][1].replace(b"http://a", b"http://\xf4")),
