@@ -89,8 +89,9 @@ def _by_worth(known: NDArray[np.int64], watched: Watched, now: float, count: int
 
 def _by_policy(scheduler: Scheduler, watched: Watched, now: float, before: int) -> list[Facts]:
     """The pages with a history, as the policy orders them, after so many others."""
-    assert scheduler.policy.score is not None
-    chosen = top(scheduler.watch.history, scheduler.policy.score, now, NEXT // 2)
+    score = scheduler.asked
+    assert score is not None
+    chosen = top(scheduler.watch.history, score, now, NEXT // 2)
     states = scheduler.watch.history.states(now, chosen.pages)
     return [
         {"rank": rank, "worth": None, "fresh": False, "rate": None, "score": round(score, 4)}

@@ -5,6 +5,7 @@ a history are ranked by its score function, and those without, which no function
 """
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass
 
 import numpy as np
@@ -83,6 +84,11 @@ class Scheduler:
         return CycleDone(at, str(self.policy), len(found), changes, change_rate(found), ndcg(found, changes))
 
     @property
+    def asked(self) -> ScoreFunction | None:
+        """The score function for whoever only looks on: chance that is used up by asking is not the crawl's."""
+        return deepcopy(self.policy.score)
+
+    @property
     def groups(self) -> list[int]:
         """The groups that have pages to look at."""
         return list(self.choosing.pools)
@@ -146,9 +152,10 @@ class Scheduler:
 
     def explain(self, page: int, now: float) -> Explanation | None:
         """Why a page is looked at soon or late; None if it has no history or is ranked by expected documents."""
-        if self.policy.score is None or not self.watch.history.visited(np.array([page]))[0]:
+        score = self.asked
+        if score is None or not self.watch.history.visited(np.array([page]))[0]:
             return None
-        return explain(self.watch.history, self.policy.score, now, page)
+        return explain(self.watch.history, score, now, page)
 
     def _preference(self) -> Preference:
         score, history = self.policy.score, self.watch.history

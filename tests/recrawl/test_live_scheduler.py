@@ -10,7 +10,7 @@ from forager.events import CycleDone, Scheduled
 from forager.recrawl.choosing import Surroundings
 from forager.recrawl.formula import parse
 from forager.recrawl.history import History
-from forager.recrawl.policies import Formula
+from forager.recrawl.policies import Formula, Rand
 from forager.recrawl.pool import Pool
 from forager.recrawl.scheduler import Policy, Scheduler
 from forager.recrawl.trail import Trail
@@ -251,6 +251,21 @@ def test_a_watch_saved_and_restored_goes_on_as_before(trail: bool) -> None:
         assert (
             getattr(one.history.states(130.0), column).tolist() == getattr(other.history.states(130.0), column).tolist()
         )
+
+
+def test_whoever_asks_why_does_not_change_what_chance_will_choose() -> None:
+    def course(asks: bool) -> list[int]:
+        one = scheduler(Expecting([0.0] * 9, seen=range(9)), Policy("rand", Rand(np.random.default_rng(1))))
+        for page in range(9):
+            visit(one, page, 1)
+        pages = []
+        for now in range(5, 12):
+            if asks:
+                assert one.explain(3, float(now)) is not None
+            pages.append(first(one, float(now), 0.0))
+        return pages
+
+    assert course(asks=True) == course(asks=False)
 
 
 def test_another_policy_can_take_over_at_any_time() -> None:
