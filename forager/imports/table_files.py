@@ -6,7 +6,6 @@ likewise, plain, gz or zst. If there is Parquet, CSV of the same name is left al
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
