@@ -34,8 +34,8 @@ class Watcher(Protocol):
     def saw_all(self, pages: NDArray[np.int64], when: NDArray[np.float64], version: NDArray[np.int64]) -> None:
         """Many pages were visited, one after the other."""
 
-    def credit(self, page: int, *, paid: bool) -> None:
-        """A page revealed a new document; it is `paid` unless it stood there before the first visit."""
+    def credit(self, page: int) -> None:
+        """A page revealed a new document, which did not stand there before the first visit."""
 
 
 class Shared:
@@ -98,11 +98,11 @@ class Shared:
     def credit(self, finding: Finding, links: NDArray[np.int64], now: float) -> None:
         """A document was accepted on a page with these links."""
         paid = self.visits.credit(finding)
-        if paid:
-            self.pace.found(now - finding.published)  # what stood there before the first visit is no lateness of ours
+        if paid:  # what stood there before the first visit is neither lateness of ours nor the page's pace
+            self.pace.found(now - finding.published)
+            if self.watcher is not None:
+                self.watcher.credit(finding.revealed_by)
         self.visits.signal(links, now)
-        if self.watcher is not None and finding.revealed_by >= 0:
-            self.watcher.credit(finding.revealed_by, paid=paid)
 
     def save(self) -> bytes:
         return self.saving()()

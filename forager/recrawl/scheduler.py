@@ -110,9 +110,9 @@ class Scheduler:
         """Somebody visited many pages."""
         self.watch.saw_all(pages, when, version)
 
-    def credit(self, page: int, *, paid: bool) -> None:
-        """A page revealed a new document; it is `paid` unless it stood there before the first visit."""
-        self.watch.credit(page, paid=paid)
+    def credit(self, page: int) -> None:
+        """A page revealed a new document, which did not stand there before the first visit."""
+        self.watch.credit(page)
 
     def looked(self, page: int) -> None:
         """The recrawl side itself visited a page, which `saw` was told of; its first visit can show no change."""

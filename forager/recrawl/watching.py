@@ -63,10 +63,10 @@ class Watch:
         if self.log is not None:
             self.log.add(pages, when, changed)
 
-    def credit(self, page: int, *, paid: bool) -> None:
-        """A page revealed a new document; it is `paid` unless it stood there before the first visit."""
+    def credit(self, page: int) -> None:
+        """A page revealed a new document, which did not stand there before the first visit."""
         self.history.credit(page)
-        if paid and self.log is not None:
+        if self.log is not None:
             self.log.credit(page)
 
     def holds(self, page: int, version: int) -> None:

@@ -117,9 +117,8 @@ def accept(
     books.accepted[at.accepted, 0], books.accepted[at.accepted, 1] = page, version
     at.accepted += 1
     at.hits += 1
-    if revealer >= 0:
-        if note_credit(mind.table, page, revealer, mind.means):
-            at.age = aged(at.age, at.now - tape.published[version])
+    if revealer >= 0 and note_credit(mind.table, page, revealer, mind.means):
+        at.age = aged(at.age, at.now - tape.published[version])
         if rules.watches:
             side.counts[2, revealer] += 1
     note_signal(mind.table, links, at.now)
