@@ -3,6 +3,10 @@
 
 def main() -> None:
     """Run the command line."""
-    from forager.cli.app import run
+    import sys
 
+    try:
+        from forager.cli.app import run
+    except KeyboardInterrupt:  # in the tenth of a second before `run` can tell it
+        sys.exit(130)
     run()

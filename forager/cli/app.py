@@ -91,7 +91,7 @@ def command(place: str, name: str) -> Any:
     """The function at `module:function` as a command."""
     module, _, function = place.partition(":")
     alone = typer.Typer(**PLAIN)
-    alone.command(name)(_stoppable(getattr(importlib.import_module(module), function)))
+    alone.command(name)(_stoppable(getattr(_stoppable(importlib.import_module)(module), function)))
     return typer.main.get_command(alone)
 
 

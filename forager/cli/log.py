@@ -7,6 +7,7 @@
 Times are UTC on the crawl's clock. The file `crawl.log` holds at least INFO.
 """
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -77,8 +78,7 @@ class Log:
         else:
             line = f"{moment(at)} {level.name:<7} {name:<9} {text}"
         if level >= self.level:
-            sys.stderr.write(line + "\n")
-            sys.stderr.flush()
+            _write(line)
         if self._file is not None and level >= min(self.level, Level.INFO):
             try:
                 self._file.write(line + "\n")
@@ -93,13 +93,12 @@ class Log:
             if self.form is LogFormat.JSON:
                 self.say("dashboard", "", at=clock.now(), level=Level.WARNING, address=address)
             else:
-                sys.stderr.write(f"Dashboard: {address}\n")
-                sys.stderr.flush()
+                _write(f"Dashboard: {address}")
 
         return say
 
     def _give_up(self, error: OSError) -> None:
-        sys.stderr.write(f"forager: {FILE} cannot be written ({error.strerror}); the crawl goes on without it\n")
+        _write(f"forager: {FILE} cannot be written ({error.strerror}); the crawl goes on without it")
 
     def _told(self, event: Event) -> tuple[Level, str, str]:
         match event:
@@ -126,6 +125,15 @@ class Log:
                 return Level.INFO, "learned", f"{text}{event.old:.3f}; {fate}"
             case Reinforced():
                 return Level.DEBUG, "earned", f"forager {event.forager}: {event.amount:+g}"
+
+
+def _write(line: str) -> None:
+    """A line on standard error; once nobody reads that any more, nowhere: the crawl goes on, and its log file tells."""
+    try:
+        sys.stderr.write(line + "\n")
+        sys.stderr.flush()
+    except OSError:
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - to the end of the process
 
 
 def _times(count: int, what: str) -> str:

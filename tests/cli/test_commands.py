@@ -161,6 +161,18 @@ def test_a_second_ctrl_c_ends_like_any_interrupted_command() -> None:
         run_live(main())
 
 
+def test_ctrl_c_while_a_command_is_loaded_is_told_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def load(name: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("importlib.import_module", load)
+    with pytest.raises(SystemExit) as ended:
+        run(["settings"])
+    assert (ended.value.code, capsys.readouterr().err) == (Exit.INTERRUPTED, "forager: stopped\n")
+
+
 def _command(run_dir: Path, output: Path, newsroom: Newsroom, *more: str) -> list[str]:
     seeds = [option for home in newsroom.homes for option in ("--seed", home)]
     return [

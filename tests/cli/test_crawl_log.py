@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,22 @@ EVENTS: tuple[Event, ...] = (
     CycleDone(AT, "expected new documents", visits=4, changes=1, change_rate=0.25, ndcg=0.5),
     CycleDone(AT, "expected new documents", visits=0, changes=0, change_rate=0.0, ndcg=0.0),  # it did nothing
 )
+
+
+class Unread(StringIO):
+    """A pipe whose reader has gone."""
+
+    def write(self, text: str) -> int:
+        raise BrokenPipeError
+
+
+def test_a_crawl_goes_on_when_nobody_reads_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", Unread())
+    log = Log(verbose=True)
+    with log.kept_in(tmp_path):
+        for event in EVENTS:
+            log(event)
+    assert len((tmp_path / FILE).read_text().splitlines()) == len(EVENTS)
 
 
 @pytest.mark.parametrize(
