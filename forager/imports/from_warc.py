@@ -12,11 +12,13 @@ from forager.foragers.states import document
 from forager.imports.captures import Collector, is_robots
 from forager.imports.facts import Facts
 from forager.imports.opening import Stream
+from forager.imports.sightings import Sightings
 from forager.imports.sniffing import Format
-from forager.pages.reader import read
+from forager.pages.reader import Page, read
 from forager.pages.settings import PagesSettings
-from forager.pages.urls import UrlMemo, canonical
-from forager.terms import Outcome, Response, Url
+from forager.pages.trust import Trust
+from forager.pages.urls import UrlMemo, canonical, site
+from forager.terms import Dated, Kind, Outcome, Response, Url
 from forager.world.warc.capturing import Capture, captures
 from forager.world.warc.reading import Broken
 from forager.world.warc.wacz import unpack
@@ -33,6 +35,7 @@ class WarcReader:
         self._settings, self._memo = settings or PagesSettings(), UrlMemo()
         self._shown: dict[Url, Facts] = {}
         self._bodies: dict[str, Facts] = {}
+        self._trust, self._sightings = Trust(), Sightings()
         self._waiting: list[tuple[Url, Capture]] = []
         """They repeat what no record before them showed; a file read later may."""
 
@@ -97,10 +100,21 @@ class WarcReader:
 
     def _read(self, url: Url, response: Response) -> Facts:
         page = read(response, memo=self._memo, settings=self._settings)
-        links = np.unique(self._builder.numbers(link.url for link in page.links)).astype(np.int32)
+        numbers = self._builder.numbers(link.url for link in page.links)
+        published = self._published(url, page, response.asked)
+        self._sightings.note(page.links, numbers, response.asked, again=url in self._shown)
         row = self._stating.row(document(page.title, page.text))
         prints = (page.byte_print, page.text_print)
-        return Facts.seen(self._builder, prints, page.published, page.kind, links, row)
+        return Facts.seen(self._builder, prints, published, page.kind, np.unique(numbers).astype(np.int32), row)
+
+    def _published(self, url: Url, page: Page, now: float) -> Dated | None:
+        """The date to believe of a page, as a crawl would that saw these captures one after the other."""
+        if page.kind is not Kind.ARTICLE:
+            return page.published
+        if not page.robots.index:
+            return None
+        others = self._sightings.dates(self._builder.number(url))
+        return self._trust.published(site(url), page, others, now, new=url not in self._shown)
 
 
 def _took(found: Capture) -> float:

@@ -82,22 +82,25 @@ def published(
 
     Sources in `ignored` are known to lie on this site: the next one is asked instead.
     """
-    stated = chain(
-        _dated(stated_dates(head, "datePublished", path(url)), DateSource.JSON_LD),
-        _dated(_meta(head, PUBLISHED_META), DateSource.META),
-        _dated(_stamps(head.tree, _PUBLISHED_HINT, _MODIFIED_HINT, anywhere=True), DateSource.TIME),
-        _dated(_url_days(url), DateSource.URL),
-    )
-    believed = (dated for dated in stated if dated.source not in ignored)
+    believed = (dated for dated in _stated(head, url) if dated.source not in ignored)
+    lies = [dated.time for dated in _stated(head, url) if dated.source in ignored] if ignored else []
     return (
         _best(believed, now)
-        or (_best(_searched(head.tree, now), now) if DateSource.TEXT not in ignored else None)
+        or (_best(_searched(head.tree, now, lies), now) if DateSource.TEXT not in ignored else None)
         or (
             _best(_dated([last_modified], DateSource.LAST_MODIFIED), now)
             if DateSource.LAST_MODIFIED not in ignored
             else None
         )
     )
+
+
+def _stated(head: Head, url: Url) -> Iterator[Dated]:
+    """The publication dates that a page and its address state, best source first."""
+    yield from _dated(stated_dates(head, "datePublished", path(url)), DateSource.JSON_LD)
+    yield from _dated(_meta(head, PUBLISHED_META), DateSource.META)
+    yield from _dated(_stamps(head.tree, _PUBLISHED_HINT, _MODIFIED_HINT, anywhere=True), DateSource.TIME)
+    yield from _dated(_url_days(url), DateSource.URL)
 
 
 def modified(head: Head, *, last_modified: str = "", now: float | None = None) -> Dated | None:
@@ -203,8 +206,11 @@ def _url_days(url: Url) -> Iterator[str]:
         yield f"{year}-{month:0>2}-{day:0>2}" if month.isdigit() else f"{day} {month} {year}"
 
 
-def _searched(tree: LexborHTMLParser, now: float | None) -> Iterator[Dated]:
-    """What htmldate makes of the text; it parses the page anew, so this is the dear way."""
+def _searched(tree: LexborHTMLParser, now: float | None, lies: Collection[float]) -> Iterator[Dated]:
+    """What htmldate makes of the text; it parses the page anew, so this is the dear way.
+
+    It also looks where dates are stated, and so may come back with one of the `lies`.
+    """
     import htmldate  # slow to load as well
 
     html = tree.html or ""
@@ -222,4 +228,5 @@ def _searched(tree: LexborHTMLParser, now: float | None) -> Iterator[Dated]:
         )
     except (ValueError, TypeError, AttributeError, LxmlError):  # an empty page, or a date it stumbles over
         return
-    yield from _dated([day or ""], DateSource.TEXT)
+    found = _dated([day or ""], DateSource.TEXT)
+    yield from (dated for dated in found if all(abs(dated.time - lie) > SAME_DAY for lie in lies))

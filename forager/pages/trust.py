@@ -9,8 +9,11 @@ believed on that site any more, until it mends.
 from collections import deque
 from collections.abc import Iterable, Mapping
 
+from forager.pages.reader import Page
 from forager.terms import Dated, DateSource
 
+_ORDER = list(DateSource)
+DAY = 86_400.0
 WINDOW = 20
 FEWEST = 5
 OLD = 2 * 86_400.0
@@ -38,6 +41,25 @@ class Trust:
     def liars(self, site: str) -> frozenset[DateSource]:
         """The sources that are not believed on this site."""
         return frozenset(source for source in DateSource if not self.believes(site, source))
+
+    def published(
+        self, site: str, page: Page, others: Iterable[Dated | None], now: float, *, new: bool
+    ) -> Dated | None:
+        """The date of a document to believe, its own or what others say; `new`: it was not seen before, so its date teaches.
+
+        If the best source names only the day, a finer date of that day is better.
+        """
+        stated = page.published
+        if stated is not None and new:
+            self.learn(site, stated, now)
+        if stated is not None and not self.believes(site, stated.source):
+            stated = page.published_but(self.liars(site))
+        candidates = sorted(filter(None, (stated, *others)), key=lambda dated: _ORDER.index(dated.source))
+        chosen = self.choose(site, candidates, now)
+        if chosen is not None and not chosen.exact:
+            finer = (one for one in candidates if one.exact and chosen.time <= one.time < chosen.time + DAY)
+            chosen = next(finer, chosen)
+        return chosen
 
     def choose(self, site: str, dates: Iterable[Dated | None], now: float) -> Dated | None:
         """The first date that is believed and does not lie in the future; give them best source first."""

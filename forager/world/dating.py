@@ -6,9 +6,6 @@ from forager.pages.urls import site
 from forager.store.protocol import Known, Store
 from forager.terms import Dated, DateSource, UrlId
 
-_ORDER = list(DateSource)
-DAY = 86_400.0
-
 
 class Dating:
     """Chooses the publication date to believe, and learns which sources lie where."""
@@ -34,21 +31,10 @@ class Dating:
 
     async def published(self, known: Known, page: Page, now: float) -> Dated | None:
         """The date to believe: from the page, from the feed that announced it, or our first sighting."""
-        where = site(known.url)
-        on_page = page.published
-        if on_page is not None and known.version is None:
-            self.trust.learn(where, on_page, now)
-        if on_page is not None and not self.trust.believes(where, on_page.source):
-            on_page = page.published_but(self.trust.liars(where))
         stated = self._announced.get(known.id) if known.published is None else known.published
         announced = None if stated is None else Dated(stated, DateSource.FEED)
-        first = await self._first_sighting(known)
-        candidates = sorted(filter(None, (on_page, announced, first)), key=lambda dated: _ORDER.index(dated.source))
-        chosen = self.trust.choose(where, candidates, now)
-        if chosen is not None and not chosen.exact:  # only the day: a finer date of that day is better
-            finer = (one for one in candidates if one.exact and chosen.time <= one.time < chosen.time + DAY)
-            chosen = next(finer, chosen)
-        return chosen
+        others = (announced, await self._first_sighting(known))
+        return self.trust.published(site(known.url), page, others, now, new=known.version is None)
 
     async def _first_sighting(self, known: Known) -> Dated | None:
         """When its link appeared; unknown if it stood there already when we first looked at the linking page."""

@@ -17,9 +17,10 @@ from forager.frontier.scope import Scope
 from forager.frontier.skipped import REFUSALS, Skipped
 from forager.pages.changes import has_changed
 from forager.pages.reader import Page
+from forager.pages.trust import DAY
 from forager.store.protocol import Found, Known, Store, Version, VersionId, Visit
 from forager.terms import Channel, Dated, ForagerId, Kind, Outcome, Response, Url, UrlId, Validators
-from forager.world.dating import DAY, Dating
+from forager.world.dating import Dating
 from forager.world.lately import Lately
 from forager.world.reading import Reader
 from forager.world.settings import VisitSettings

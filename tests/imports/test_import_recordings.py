@@ -75,6 +75,55 @@ RECORDING = warc(
 )
 
 
+TEXT = (
+    "The river rose over night and the lower town had to be left in a hurry by all who live there, say the firemen. "
+) * 6
+UNDATED = (
+    '<html><head><title>{title}</title><meta property="og:type" content="article">{date}</head>'
+    f"<body><article><h1>{{title}}</h1><p>{{title}}: {TEXT}</p></article></body></html>"
+)
+
+
+def dates(path: Path, *records: tuple[str, str, str, str]) -> dict[str, float]:
+    """By URL, the date of the first version of every page that a recording of these records holds."""
+    path.write_bytes(warc(*records))
+    tape = import_files(sources([str(path)]), origin="t").tape
+    return {url: tape.published.item(at) for url, at in zip(tape.urls(), tape.version_start, strict=False)}
+
+
+def test_a_date_that_never_moves_is_not_believed_and_the_link_tells_since_when_a_page_is_there(tmp_path: Path) -> None:
+    lie = '<meta property="article:published_time" content="2025-01-01T06:00:00Z">'
+    names = [f"http://e.org/story-{number}" for number in range(8)]
+    home = "<html><body><h1>News</h1>" + "".join(f'<a href="{name}">Story {name}</a>' for name in names)
+    found = dates(
+        tmp_path / "a.warc.gz",
+        ("response", "http://e.org/", "2026-03-02T07:00:00Z", http("200 OK", "<html><body>Soon</body></html>")),
+        ("response", "http://e.org/", "2026-03-02T08:00:00Z", http("200 OK", home)),
+        *(
+            ("response", name, "2026-03-02T08:30:00Z", http("200 OK", UNDATED.format(title=name, date=lie)))
+            for name in names
+        ),
+    )
+    believed = [found[name] == MARCH_2 + 8 * 3600 for name in names]
+    assert believed == [False] * 4 + [True] * 4  # of five dates four repeat the one before
+    assert found[names[0]] < MARCH_2
+
+
+def test_a_feed_in_a_recording_dates_pages_that_do_not_say_their_date(tmp_path: Path) -> None:
+    feed = (
+        '<?xml version="1.0"?><rss version="2.0"><channel><title>N</title><link>http://e.org/</link><item><title>Flood'
+        "</title><link>http://e.org/flood</link><pubDate>Mon, 02 Mar 2026 05:00:00 GMT</pubDate></item></channel></rss>"
+    )
+    head = "HTTP/1.1 200 OK\r\nContent-Type: application/rss+xml\r\n\r\n"
+    page = http("200 OK", UNDATED.format(title="Flood", date=""))
+    found = dates(
+        tmp_path / "a.warc.gz",
+        ("response", "http://e.org/feed", "2026-03-02T07:00:00Z", head + feed),
+        ("response", "http://e.org/flood", "2026-03-02T07:01:00Z", page),
+    )
+    assert found["http://e.org/flood"] == MARCH_2 + 5 * 3600
+
+
 def check_recording(path: Path) -> None:
     found = import_files(sources([str(path)]), origin="t")
     tape, urls = found.tape, list(found.tape.urls())

@@ -159,3 +159,10 @@ def test_no_markup_raises_while_dates_are_read(pieces: list[str]) -> None:
     tree = Head(LexborHTMLParser(" ".join(pieces)))
     published(tree, PLAIN, now=NOW)
     modified(tree, now=NOW)
+
+
+def test_the_date_of_a_source_that_lies_is_not_found_again_by_searching_the_text() -> None:
+    told = "<p>Posted on March 10, 2022 by the night desk.</p>"
+    assert published(page(META), PLAIN, now=NOW, ignored={DateSource.META}) is None
+    day = Dated(datetime(2022, 3, 10, tzinfo=UTC).timestamp(), DateSource.TEXT, exact=False)
+    assert published(page(told), PLAIN, now=NOW) == day  # what only the text says is still believed
