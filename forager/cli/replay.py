@@ -2,6 +2,7 @@
 
 import asyncio
 import json as jsonlib
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,23 +23,29 @@ from forager.dashboard.chronicle import Chronicle
 from forager.engine.journal import Journal, JournalFile
 from forager.engine.summary import Summary, fleet_facts
 from forager.errors import OutputError
+from forager.exports.protocol import Writer
 from forager.foragers.settings import ForagerKind
 from forager.reports.showing import figure
+from forager.settings import Settings
 from forager.simulation.account import Figures
 from forager.simulation.compare import FIGURES
 from forager.simulation.records import ReplayRecords
 from forager.simulation.run import Plan, Replay
+from forager.terms import Url
 from forager.world.tape.columns import Tape, load
 
 
 def replay(
-    tape: Annotated[Path, typer.Argument(help="A tape, or the run directory of a crawl.")],
+    tape: Annotated[Path, typer.Argument(help="A tape, or the run directory of a crawl; with --bytes a WARC, too.")],
     kind: Annotated[ForagerKind | None, typer.Option("--kind", help="WL, RL, WLRL, or the baseline BFS.")] = None,
     budget: Annotated[str, typer.Option(help="Downloads per simulated hour, such as 60/h.")] = "",
     seed: Annotated[list[str] | None, typer.Option("--seed", help="A URL to start from; may be repeated.")] = None,
     seed_file: Annotated[
         list[Path] | None, typer.Option("--seed-file", help="URLs to start from, one per line.")
     ] = None,
+    bytes_: Annotated[
+        bool, typer.Option("--bytes", help="Crawl a run directory's or any WARC's recorded bytes, by all rules.")
+    ] = False,
     warm_up: Annotated[str, typer.Option(help="News of this first time does not count, such as 12h.")] = "0",
     preset: Annotated[str, typer.Option(help="A named set of settings: paper.")] = "",
     append: Annotated[Path | None, typer.Option("-o", help="Append stories to a .jsonl or .csv file.")] = None,
@@ -61,6 +68,8 @@ def replay(
     json: Json = False,
 ) -> None:
     """Run a fleet over a recording in simulated time and say what it would have found, how soon, at what cost."""
+    if bytes_ and config is None and (tape / "config.yaml").is_file():
+        config = tape / "config.yaml"  # as it was crawled
     settings = settings_for(config, set_ or (), preset)
     if kind is not None:
         settings = replace(settings, forager=replace(settings.forager, kind=kind))
@@ -69,6 +78,10 @@ def replay(
     given = [url for path in seed_file or () for url in read_seeds(path)]
     given += check_seeds(("--seed", text) for text in seed or ())
     limit = time_given(time_limit)
+    if bytes_:
+        logs = [Log(quiet=quiet, verbose=verbose, form=log_format)] if verbose or log_format is not None else []
+        _replay_bytes(tape, settings, given, limit, stories_writer(append, overwrite), journal, logs, json)
+        return
     with tape_folder(tape) as folder:
         world = load(folder)
         warm = warm_up_of(warm_up, world)
@@ -115,6 +128,28 @@ def replay(
         finally:
             if file is not None:
                 file.close()
+
+
+def _replay_bytes(
+    path: Path,
+    settings: Settings,
+    seeds: list[Url],
+    limit: float | None,
+    writer: Writer | None,
+    journal: Path | None,
+    logs: list[Log],
+    json: bool,
+) -> None:
+    from forager.cli.replay_bytes import crawl_bytes, text_of, write_stories  # slow to load, and few ask for it
+
+    with ExitStack() as stack:
+        readers: list[Reader] = [*logs]
+        if journal is not None:
+            readers.append(JournalFile(stack.enter_context(_opened(journal))))
+        facts, store = crawl_bytes(path, settings, seeds, limit, readers)
+    if writer is not None:
+        write_stories(store, writer)
+    typer.echo(jsonlib.dumps(facts) if json else text_of(facts), err=writer is not None and writer.name == "-")
 
 
 def _say(line: str) -> None:

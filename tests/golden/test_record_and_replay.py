@@ -1,11 +1,16 @@
 """Record a synthetic crawl, replay its bytes with the same seed, get the same journal."""
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from forager.cli.app import app
+from forager.cli.replay_bytes import crawl_bytes
 from forager.clock import Clock
+from forager.errors import InputError
 from forager.settings import load
 from forager.world.protocol import Web
 from forager.world.recording import Recording
@@ -33,3 +38,31 @@ def test_a_recorded_crawl_replays_to_the_same_journal(kind: str, tmp_path: Path)
 
 def _replay(folder: Path, clock: Clock) -> Web:
     return WarcWeb(warcs_in(folder), clock)
+
+
+def test_the_command_crawls_recorded_bytes_again_to_the_same_journal(tmp_path: Path) -> None:
+    settings = load(None, QUICK).settings
+    recorder = InlineRecorder(WarcWriter(tmp_path / "warc", RecordingSettings(), settings.live.user_agent, None))
+    recorded = Crawled(settings, lambda web, clock: Recording(web, recorder, clock)).run(2)
+    asyncio.run(recorder.close())
+    seeds = [word for home in recorded.newsroom.homes for word in ("--seed", home)]
+    overrides = [word for one in QUICK for word in ("-s", one)]
+    stories, journal = tmp_path / "stories.jsonl", tmp_path / "journal.jsonl"
+
+    words = ["replay", str(tmp_path), "--bytes", "--json", "-O", str(stories), "--journal", str(journal)]
+    told = CliRunner().invoke(app, [*words, *seeds, *overrides])
+
+    assert told.exit_code == 0, told.output
+    facts = json.loads(told.stdout)
+    lines, again = recorded.journal.getvalue().splitlines(), journal.read_bytes().splitlines()
+    assert 200 < len(again) <= len(lines)  # it ends with the last capture
+    assert again == lines[: len(again)]
+    assert facts["stories"] == len(stories.read_text().splitlines()) > 10
+    assert facts["recording"]["unrecorded"] == 0 == facts["recording"]["broken"]
+
+
+def test_what_holds_no_recording_is_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "empty.warc").write_bytes(b"")
+    for path, trouble in ((tmp_path / "none", "no WARC in it"), (tmp_path / "empty.warc", "no capture")):
+        with pytest.raises(InputError, match=trouble):
+            crawl_bytes(path, load(None, []).settings, [], None, [])

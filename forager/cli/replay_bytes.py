@@ -1,0 +1,109 @@
+"""`forager replay --bytes`: the crawl itself over recorded bytes, in the recording's own time.
+
+Every rule of a live crawl holds: robots.txt, politeness, redirects, retries, reading. So a crawl that went wrong can be
+looked at again, as often as it takes, and a change of settings or code can be tried on what the sites really sent. What
+is asked for and was never recorded is counted.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from forager.assembly import Reader, make_crawl, wire
+from forager.cli.view import moment, span
+from forager.clock import LoopClock, run_virtual
+from forager.engine.crawl import stop_after
+from forager.engine.summary import Summary, fleet_facts
+from forager.errors import InputError, OutputError
+from forager.exports.outlet import Outlet
+from forager.exports.protocol import Writer
+from forager.pages.urls import site
+from forager.settings import Settings
+from forager.store.memory import MemoryStore
+from forager.terms import Url
+from forager.world.warc.web import WarcWeb
+from forager.world.warc.writer import warcs_in
+
+
+def crawl_bytes(
+    path: Path, settings: Settings, seeds: list[Url], limit: float | None, readers: Sequence[Reader]
+) -> tuple[dict[str, Any], MemoryStore]:
+    """What came of a crawl of a recording, a run directory's or any WARC's, and what it has stored."""
+    clock = LoopClock(0.0)
+    web = WarcWeb(_warcs(path), clock)
+    period = web.period
+    if period is None:
+        raise InputError(f"{path}: no capture of a page in it")
+    clock.epoch = period[0]
+    seeds = seeds or _first_pages(web)
+    store, summary = MemoryStore(), Summary()
+    seconds = period[1] - period[0] if limit is None else min(limit, period[1] - period[0])
+
+    async def main() -> dict[str, Any]:
+        crawl = await make_crawl(settings, clock, wire(settings, clock, web), store, seeds, [summary, *readers])
+        stopping = asyncio.Event()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(stop_after(clock, seconds, stopping))
+            group.create_task(crawl.run(seeds, stopping))
+        return summary.facts() | {"foragers": fleet_facts(crawl.agent)}
+
+    facts = run_virtual(main())
+    recording = {
+        "start": period[0],
+        "seconds": seconds,
+        "urls": len(web.urls),
+        "asked": web.asked,
+        "unrecorded": web.unrecorded,
+        "broken": web.broken,
+    }
+    return facts | {"recording": recording}, store
+
+
+def write_stories(store: MemoryStore, writer: Writer) -> None:
+    """All stories that a crawl stored, to a file."""
+
+    async def write() -> None:
+        async with Outlet(store, writer, _refuse):
+            pass
+
+    asyncio.run(write())
+
+
+def text_of(facts: dict[str, Any]) -> str:
+    """The outcome, for people."""
+    recording = facts["recording"]
+    asked, unrecorded = recording["asked"], recording["unrecorded"]
+    lines = [
+        f"{span(recording['seconds'])} from {moment(recording['start'])}, crawled again from the recorded bytes of "
+        f"{recording['urls']:,} URLs.",
+        f"{facts['stories']} stories, median delay {span(facts['delay_median_s'])}, {facts['requests']} requests "
+        f"({facts['not_modified']} unchanged), {facts['pages']} pages.",
+        f"{unrecorded:,} of {asked:,} requests ({unrecorded / max(1, asked):.0%}) were for what was not recorded by then.",
+    ]
+    if recording["broken"]:
+        lines.append(f"{recording['broken']:,} records are broken and were left out.")
+    return "\n".join(lines)
+
+
+def _warcs(path: Path) -> list[Path]:
+    if path.is_file():
+        return [path]
+    folder = path / "warc" if (path / "warc").is_dir() else path
+    found = warcs_in(folder) if folder.is_dir() else []
+    if not found:
+        raise InputError(f"{path}: no WARC in it; give a run directory, a WARC file or a folder of them")
+    return found
+
+
+def _first_pages(web: WarcWeb) -> list[Url]:
+    """Of each site the page that was recorded first: where its crawl began."""
+    first: dict[str, Url] = {}
+    for url in web.urls:
+        if not url.endswith("/robots.txt"):
+            first.setdefault(site(url), url)
+    return list(first.values())
+
+
+def _refuse(line: str) -> None:
+    raise OutputError(line)
