@@ -19,6 +19,11 @@ _STYLE = (
 )
 _CURVES = (("efficiency", "New documents per download (3 h windows)"), ("freshness", "Freshness"))
 
+_MANY = 1000.0
+"""From here on numbers are shown whole."""
+_TINY = 1e-12
+"""A spread below this share of the mean is what is left of adding up equal numbers."""
+
 
 def write_report(path: Path, tape: Tape, graphs: Sequence[GraphFigures], rows: Sequence[Row]) -> None:
     """Write the report to a file."""
@@ -74,7 +79,10 @@ def told(row: Row, first: Row, name: str) -> str:
     """A figure with its spread; a * if it differs from that of the first fleet in a paired t-test, p < 0.05."""
     mean, spread = row.mean(name), row.sd(name)
     mark = " *" if row is not first and paired(row, first, name)[1] < 0.05 else ""
-    return f"{figure(mean, '.4g')}{'' if np.isnan(spread) else f' ± {spread:.2g}'}{mark}"
+    many = abs(mean) >= _MANY
+    spread = 0.0 if spread < _TINY * abs(mean) else spread
+    shown = "" if np.isnan(spread) else f" ± {format(spread, ',.0f' if many else '.2g')}"
+    return f"{figure(mean, ',.0f' if many else '.4g')}{shown}{mark}"
 
 
 def _plot(rows: Sequence[Row], name: str, label: str, *, script: bool) -> str:

@@ -6,11 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 
+import numpy as np
 import pytest
 from typer import Typer
 from typer.testing import CliRunner
 
 from forager.cli.compare_fleets import SHOWN, compare_fleets, doubt
+from forager.cli.fleets_report import told
 from forager.cli.replay import replay
 from forager.cli.tapes import budget
 from forager.errors import InputError
@@ -244,3 +246,23 @@ def test_stories_on_standard_output_stand_there_alone(folder: Path) -> None:
     rows = [json.loads(line) for line in ran.stdout.splitlines()]
     assert {tuple(row) for row in rows} == {FIELDS}
     assert "stories found" in ran.stderr
+
+
+def test_figures_are_told_whole_from_a_thousand_on_and_equal_repeats_have_no_spread() -> None:
+    class Given:
+        def __init__(self, *values: float) -> None:
+            self.values = values
+
+        def mean(self, name: str) -> float:
+            return float(np.mean(self.values))
+
+        def sd(self, name: str) -> float:
+            return float(np.std(self.values, ddof=1))
+
+    for values, shown in (
+        ((19_176, 19_178), "19,177 ± 1"),  # √2
+        ((0.1, 0.1, 0.1), "0.1 ± 0"),  # as floats they have a mean of .10000000000000002
+        ((0.25, 0.75), "0.5 ± 0.35"),  # √.125
+    ):
+        row = Given(*values)
+        assert told(row, row, "coverage") == shown
