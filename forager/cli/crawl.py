@@ -76,7 +76,8 @@ def crawl(
     prepare_crawl(settings, quiet=not log.is_for_people)
     archives = [str(path) for path in history or ()]
     facts, failed = run_live(_crawl(run_dir, settings, seeds, archives, writer, time_given(time_limit), log))
-    typer.echo(jsonlib.dumps(facts) if json else _text(facts, run_dir))
+    told = jsonlib.dumps(facts) if json else _text(facts, run_dir)
+    typer.echo(told, err="-" in (str(append), str(overwrite)))  # where stories go, nothing else does
     if failed:
         raise typer.Exit(Exit.OUTPUT)
 

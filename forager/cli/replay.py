@@ -13,6 +13,7 @@ from forager.assembly import Reader
 from forager.cli.log import Log
 from forager.cli.options import Config, Json, LogFormat, NoDashboard, Quiet, Set, TimeLimit, time_given
 from forager.cli.preparing import once
+from forager.cli.replay_bytes import crawl_bytes, text_of, write_stories
 from forager.cli.replay_stories import ReplayedStories, stories_writer
 from forager.cli.replay_view import play_watched
 from forager.cli.seeds import check_seeds, read_seeds
@@ -80,7 +81,8 @@ def replay(
     limit = time_given(time_limit)
     if bytes_:
         logs = [Log(quiet=quiet, verbose=verbose, form=log_format)] if verbose or log_format is not None else []
-        _replay_bytes(tape, settings, given, limit, stories_writer(append, overwrite), journal, logs, json)
+        facts = _replay_bytes(tape, settings, given, limit, stories_writer(append, overwrite), journal, logs)
+        typer.echo(jsonlib.dumps(facts) if json else text_of(facts), err="-" in (str(append), str(overwrite)))
         return
     with tape_folder(tape) as folder:
         world = load(folder)
@@ -138,10 +140,7 @@ def _replay_bytes(
     writer: Writer | None,
     journal: Path | None,
     logs: list[Log],
-    json: bool,
-) -> None:
-    from forager.cli.replay_bytes import crawl_bytes, text_of, write_stories  # slow to load, and few ask for it
-
+) -> dict[str, Any]:
     with ExitStack() as stack:
         readers: list[Reader] = [*logs]
         if journal is not None:
@@ -149,7 +148,7 @@ def _replay_bytes(
         facts, store = crawl_bytes(path, settings, seeds, limit, readers)
     if writer is not None:
         write_stories(store, writer)
-    typer.echo(jsonlib.dumps(facts) if json else text_of(facts), err=writer is not None and writer.name == "-")
+    return facts
 
 
 def _say(line: str) -> None:
