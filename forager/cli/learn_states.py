@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from forager.cli.options import Config, Json, Quiet, Set, loaded
-from forager.cli.outputs import whole
+from forager.cli.outputs import check_place, whole
 from forager.engine.texts import read_texts
 from forager.errors import InputError
 from forager.foragers.states import LONGEST_TEXT, States
@@ -31,6 +31,7 @@ def learn_states(
     json: Json = False,
 ) -> None:
     """Learn text clusters and write them to a file; use it with -s forager.states.file=FILE."""
+    check_place(output)
     settings = loaded(config, set_).settings.forager.states
     begun = time.monotonic()
     texts = _read(corpus, limit, quiet)

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from forager.errors import OutputError
@@ -10,7 +10,7 @@ from forager.errors import OutputError
 
 def check_place(path: Path | None) -> None:
     """Find out before hours of work what cannot be written."""
-    if path is None:
+    if path is None or _is_device(path):
         return
     folder = path.absolute().parent
     if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
@@ -19,11 +19,19 @@ def check_place(path: Path | None) -> None:
 
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """A draft to write to, which takes the place of the file when it is complete."""
-    draft = path.with_name(path.name + ".tmp")
+    """A draft to write to, which takes the place of the file when it is complete; a device or pipe is written to itself."""
     try:
-        yield draft
-        draft.replace(path)
+        if _is_device(path):
+            yield path
+            return
+        place = path.resolve()  # a link stays, and leads to what was written
+        draft = place.with_name(place.name + ".tmp")
+        try:
+            yield draft
+            draft.replace(place)
+        finally:
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)
     except OSError as problem:
         raise OutputError(f"{path}: cannot be written ({problem.strerror}); choose another place with -O") from problem
 
@@ -32,3 +40,8 @@ def write_whole(path: Path, text: str) -> None:
     """Write a text file."""
     with whole(path) as draft:
         draft.write_text(text, encoding="utf-8")
+
+
+def _is_device(path: Path) -> bool:
+    """Whether this is neither a file nor a folder: /dev/stdout, a pipe."""
+    return path.exists() and not path.is_file() and not path.is_dir()

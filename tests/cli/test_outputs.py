@@ -1,5 +1,6 @@
 """What a command is to write at its end is looked after before it begins."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -40,3 +41,27 @@ def test_where_the_stories_of_a_crawl_go_to_standard_output_nothing_else_does(tm
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout == ""  # there were none
     assert "0 stories" in ran.stderr
+
+    assert list(tmp_path.iterdir()) == [path]  # the draft is gone
+
+
+def test_a_pipe_is_written_to_and_stays_one(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reading = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+    try:
+        check_place(pipe)
+        write_whole(pipe, "all of it")
+        assert pipe.is_fifo()
+        assert os.read(reading, 100) == b"all of it"
+    finally:
+        os.close(reading)
+
+
+def test_a_link_goes_on_pointing_to_what_is_written(tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    link, held = tmp_path / "latest.html", tmp_path / "runs" / "report.html"
+    link.symlink_to(held)
+    write_whole(link, "new")
+    assert link.is_symlink()
+    assert held.read_text(encoding="utf-8") == "new"

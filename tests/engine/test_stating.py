@@ -171,7 +171,7 @@ def test_learned_states_are_written_to_a_file_that_a_crawl_can_use(
     with pytest.raises(InputError, match="too few for 50 clusters"):
         learn_states(corpus, file, limit=100)
     with pytest.raises(OutputError, match="cannot be written"):
-        learn_states(corpus, tmp_path, limit=100, set_=["forager.states.dimension=3"], quiet=True)
+        learn_states(tmp_path / "missing", tmp_path, limit=100)  # told before anything is read
 
 
 async def test_states_with_which_learning_would_blow_up_are_refused(tmp_path: Path) -> None:
