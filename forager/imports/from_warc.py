@@ -64,7 +64,7 @@ class WarcReader:
     def finish(self) -> None:
         """All files were read: what still waits is shown by the body it repeats, or is broken."""
         for url, found in self._waiting:
-            facts = self._bodies.get(found.digest)
+            facts = self._repeated(url, found)
             if facts is None:
                 self._tally.note("repeats an unknown capture", str(found.place), shown=url)
             else:
@@ -87,9 +87,9 @@ class WarcReader:
         """What the capture shows; None if its body cannot be found."""
         if found.response.outcome is Outcome.UNCHANGED:
             return self._shown.get(url)
-        key = f"{found.digest} {url}"  # the same bytes may have other links under another URL
-        if found.repeats:  # of another URL, if this one never showed these bytes
-            return self._bodies.get(key) or self._bodies.get(found.digest) or self._shown.get(url)
+        if found.repeats:
+            return self._repeated(url, found) or self._shown.get(url)
+        key = _key(url, found)
         facts = self._bodies.get(key) if found.digest else None
         if facts is None:
             facts = self._read(url, found.response)
@@ -97,6 +97,10 @@ class WarcReader:
                 self._bodies[key] = facts
                 self._bodies.setdefault(found.digest, facts)
         return facts
+
+    def _repeated(self, url: Url, found: Capture) -> Facts | None:
+        """What the same bytes showed under this URL; of another one, if it never showed them."""
+        return self._bodies.get(_key(url, found)) or self._bodies.get(found.digest)
 
     def _read(self, url: Url, response: Response) -> Facts:
         page = read(response, memo=self._memo, settings=self._settings)
@@ -115,6 +119,11 @@ class WarcReader:
             return None
         others = self._sightings.dates(self._builder.number(url))
         return self._trust.published(site(url), page, others, now, new=url not in self._shown)
+
+
+def _key(url: Url, found: Capture) -> str:
+    """Of a body: the same bytes may have other links under another URL."""
+    return f"{found.digest} {url}"
 
 
 def _took(found: Capture) -> float:

@@ -330,3 +330,26 @@ def test_a_revisit_may_repeat_what_another_address_showed(tmp_path: Path, order:
     assert (found.tape.versions, found.tally.records) == (2, 2)
     assert found.tape.text_print[0] == found.tape.text_print[1] != 0
     assert not found.tally.broken
+
+
+def test_a_revisit_that_is_read_before_its_body_has_the_links_of_its_own_address(tmp_path: Path) -> None:
+    writing = pytest.importorskip("warcio.warcwriter")
+    headers = pytest.importorskip("warcio.statusandheaders")
+    head = headers.StatusAndHeaders("200 OK", [("Content-Type", "text/html")], protocol="HTTP/1.0")
+    body, dated = ARTICLE.replace("/b", "next").encode(), {"WARC-Date": "2026-03-02T07:00:00Z"}
+    with (tmp_path / "b.warc.gz").open("wb") as file:
+        writer = writing.WARCWriter(file, gzip=True)
+        for url in ("http://e.org/one/flood", "http://e.org/two/flood"):  # next leads elsewhere from there
+            record = writer.create_warc_record(
+                url, "response", payload=io.BytesIO(body), http_headers=head, warc_headers_dict=dated
+            )
+            writer.write_record(record)
+        digest = record.rec_headers.get_header("WARC-Payload-Digest")
+        again = writer.create_revisit_record(url, digest, url, "2026-03-02T07:00:00Z", http_headers=head)
+    with (tmp_path / "a.warc.gz").open("wb") as file:
+        writing.WARCWriter(file, gzip=True).write_record(again)
+    found = import_files(sources([str(tmp_path)]), origin="t", every_capture=True)
+    two = list(found.tape.urls()).index(url)
+    begin, end = found.tape.version_start[two : two + 2]
+    assert end - begin == 2
+    assert found.tape.link_set[begin] == found.tape.link_set[begin + 1]
