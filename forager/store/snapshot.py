@@ -31,7 +31,6 @@ SHARE = 0.25
 FORM = 2
 """To be raised whenever the meaning of a column changes."""
 
-_FRESH = f"{FILE}.new"
 _MAGIC = b"Forager columns\n"
 _ARRAYS = tuple(name for name, column in vars(Columns()).items() if isinstance(column, array))
 _HOSTS, _NAMES, _URLS, _VALIDATORS, _HASHES, _NUMBERS = "hosts", "names", "urls", "validators", "hashes", "numbers"
@@ -66,23 +65,22 @@ class Snapshot:
     """Of all hosts."""
     validators: Texts
 
-    def write(self, directory: Path) -> bool:
-        """Write it beside crawl.db, to be put in place; False if it cannot be: then the old one, or none, must do."""
-        fresh = directory / _FRESH
+    def write(self, directory: Path) -> None:
+        """Put it beside crawl.db, where all of it must be committed; if it cannot be, the old one, or none, must do."""
+        fresh = directory / f"{FILE}.new"
         try:
             parts = self._packed()
             if parts is None:
-                return False
+                return
             head = Head(FORM, len(self.urls), self.visits, self.last_visit, {n: len(part) for n, part in parts.items()})
             with fresh.open("wb") as file:
                 file.write(_MAGIC + msgspec.json.encode(head) + b"\n")
                 for part in parts.values():
                     file.write(part)
+            fresh.replace(directory / FILE)
         except OSError:
             with suppress(OSError):
                 fresh.unlink(missing_ok=True)
-            return False
-        return True
 
     def _packed(self) -> dict[str, bytes] | None:
         """Every part; None if a text holds what should part it from the next."""
@@ -96,12 +94,6 @@ class Snapshot:
                 return None
             parts[name] = packer.compress(joined)
         return parts
-
-
-def put_in_place(directory: Path) -> None:
-    """Let what was written hold from now on; everything in it must be committed."""
-    with suppress(OSError):
-        (directory / _FRESH).replace(directory / FILE)
 
 
 def taken(ledger: Ledger) -> Snapshot:

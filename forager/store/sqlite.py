@@ -22,7 +22,7 @@ from forager.store.protocol import Counts, Found, Known, Lease, Story, Version, 
 from forager.store.rows import Codec, NewVersion, state_row, story_row, url_row, visit_row
 from forager.store.rundir import Lock, connect_writer, prepare
 from forager.store.settings import StoreSettings
-from forager.store.snapshot import SHARE, Snapshot, is_behind, put_in_place, taken
+from forager.store.snapshot import SHARE, is_behind, taken
 from forager.store.writer import Writer
 from forager.terms import Url, UrlId
 
@@ -49,8 +49,9 @@ class SqliteStore:
         self._recent: OrderedDict[VersionId, tuple[UrlId, float, Version]] = OrderedDict()  # forgets its first at once
         self._codec = Codec()
         self._writer = Writer(self._take_batch, settings, str(directory))
-        self._snapshot: Future[bool] = get_running_loop().create_future()
-        self._snapshot.set_result(False)
+        self._snapshot: Future[None] = get_running_loop().create_future()
+        self._snapshot.set_result(None)
+        self._is_renewing = False
 
     @classmethod
     async def open(cls, directory: Path, settings: StoreSettings | None = None) -> "SqliteStore":
@@ -69,7 +70,7 @@ class SqliteStore:
             raise
         store = cls(directory, lock, connection, ledger, archive, settings)
         if is_behind(directory, ledger):
-            store._snapshot = loop.run_in_executor(None, _write_columns, taken(ledger), directory)
+            store._snapshot = loop.run_in_executor(None, taken(ledger).write, directory)
         return store
 
     def __repr__(self) -> str:
@@ -171,7 +172,7 @@ class SqliteStore:
         self._writer.check()
         self._batch.kept[name] = value
         await self._writer.commit(1)
-        if self._snapshot.done() and is_behind(self._directory, self._ledger, SHARE):
+        if self._snapshot.done() and not self._is_renewing and is_behind(self._directory, self._ledger, SHARE):
             await self._renew_columns()
 
     async def recall(self, name: str) -> bytes | None:
@@ -208,18 +209,21 @@ class SqliteStore:
             await self._snapshot
             await self._writer.finish()
             if is_behind(self._directory, self._ledger):
-                await get_running_loop().run_in_executor(None, _write_columns, taken(self._ledger), self._directory)
+                await get_running_loop().run_in_executor(None, taken(self._ledger).write, self._directory)
         finally:
             self._archive.close()
             self._connection.close()
             self._lock.release()
 
     async def _renew_columns(self) -> None:
-        """Write what is known as columns, beside the loop; they hold once all that they tell of is committed."""
-        self._snapshot = get_running_loop().run_in_executor(None, taken(self._ledger).write, self._directory)
-        if await shield(self._snapshot):
+        """Write what is known as columns, beside the loop, once all that they tell of is committed."""
+        snapshot, self._is_renewing = taken(self._ledger), True
+        try:
             await self._writer.commit(0)
-            put_in_place(self._directory)
+            self._snapshot = get_running_loop().run_in_executor(None, snapshot.write, self._directory)
+            await shield(self._snapshot)
+        finally:
+            self._is_renewing = False
 
     async def _catch_up(self) -> None:
         """A reader sees whatever was decided before it asked, even if the caller that decided was cancelled."""
@@ -236,11 +240,3 @@ class SqliteStore:
             batch.tallies.update((f"outcome {name}", count) for name, count in self._ledger.outcomes.items())
             batch.tallies.update((f"trouble {name}", count) for name, count in self._ledger.troubles.items())
         return partial(batch.write, self._connection, self._codec)
-
-
-def _write_columns(snapshot: Snapshot, directory: Path) -> bool:
-    """Write what is known as columns; all of it must be committed."""
-    written = snapshot.write(directory)
-    if written:
-        put_in_place(directory)
-    return written

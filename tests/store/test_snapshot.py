@@ -1,5 +1,6 @@
 """The columns beside crawl.db: a store opened with them is the store that its rows tell of."""
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -86,8 +87,7 @@ async def test_they_are_really_used(tmp_path: Path) -> None:
     held = snapshot.taken(store._ledger)
     await store.close()
     held.arrays["depth"] = bytes(len(held.arrays["depth"]))  # the rows say 1
-    assert held.write(tmp_path)
-    snapshot.put_in_place(tmp_path)
+    held.write(tmp_path)
     assert path.exists()
     assert [known.depth for known in (await told(tmp_path))[1]] == [0] * 6
 
@@ -106,6 +106,28 @@ async def test_they_are_renewed_while_a_crawl_runs(tmp_path: Path) -> None:
     by_columns, by_rows = await both(tmp_path)
     assert by_columns == by_rows
     assert by_rows[0].known == 12
+
+
+async def test_they_are_written_once_though_much_is_kept_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[snapshot.Snapshot] = []
+    pack = snapshot.Snapshot._packed
+
+    def packed(one: snapshot.Snapshot) -> dict[str, bytes] | None:
+        begun.append(one)
+        return pack(one)
+
+    monkeypatch.setattr(snapshot.Snapshot, "_packed", packed)
+    store = await SqliteStore.open(tmp_path)
+    await store.put([found(number) for number in range(6)])
+    async with asyncio.TaskGroup() as group:
+        group.create_task(store.keep("fleet", b"what it learned"))
+        while not (begun and store._snapshot.done()):
+            await asyncio.sleep(0)
+        group.create_task(store.keep("states", b"what it read"))  # before the first columns are in place
+    await store.close()
+    assert len(begun) == 1
 
 
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {
