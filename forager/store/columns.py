@@ -15,6 +15,8 @@ KINDS = tuple(Kind)
 CHANNEL_CODES = {channel: code for code, channel in enumerate(CHANNELS)}
 KIND_CODES = {kind: code for code, kind in enumerate(KINDS)}
 NEVER = math.nan
+PART = b"\0"
+"""What stands between the validators of two URLs: nothing that a header can hold."""
 _UNSEEN = KIND_CODES[Kind.OTHER]
 
 
@@ -31,7 +33,7 @@ class Columns:
         """The number of the last visit, counted over all URLs from 1; 0 if there was none."""
         self.version = array("i")
         self.byte_print, self.text_print = array("Q"), array("Q")
-        self.validators = Texts(part=b"\0")
+        self.validators = Texts(part=PART)
         """Date and entity tag in one string, parted by a line end, which no header can contain; empty if there are none."""
 
     def append(self, found: Found) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 import zstandard
 
 from forager.store.addresses import Addresses, Hashes
-from forager.store.columns import Columns
+from forager.store.columns import PART, Columns
 from forager.store.ledger import Ledger
 from forager.store.texts import Texts
 
@@ -34,8 +34,6 @@ FORM = 2
 _MAGIC = b"Forager columns\n"
 _ARRAYS = tuple(name for name, column in vars(Columns()).items() if isinstance(column, array))
 _HOSTS, _NAMES, _URLS, _VALIDATORS, _HASHES, _NUMBERS = "hosts", "names", "urls", "validators", "hashes", "numbers"
-PART = b"\0"
-"""What stands between two validators: nothing that a header can hold."""
 _LAST = "SELECT (SELECT url FROM urls WHERE id = ?1), (SELECT at FROM visits WHERE id = ?2)"
 
 
