@@ -17,7 +17,7 @@ from forager.recrawl.rhythm import Rhythm
 from forager.recrawl.scheduler import Policy, Scheduler, rhythm_in
 from forager.recrawl.visit_log import VisitLog
 from forager.recrawl.watching import Watch
-from forager.store.protocol import Store, Visit
+from forager.store.protocol import Store, Story, Visit
 from forager.store.reader import SqliteReader
 from forager.terms import UrlId
 
@@ -111,7 +111,7 @@ async def _visits(store: Kept, pages: Sequence[int]) -> AsyncIterator[Visit]:
 
 
 async def _refill(log: VisitLog, store: Kept) -> None:
-    """Enter the stored visits into a log."""
+    """Enter the stored visits into a log, and which new documents they revealed."""
     waiting: list[Visit] = []
     async for visit in store.visits():
         waiting.append(visit)
@@ -119,6 +119,12 @@ async def _refill(log: VisitLog, store: Kept) -> None:
             _enter(log, waiting)
             waiting.clear()
     _enter(log, waiting)
+    log.credit_past([_document(story, store) async for story in store.stories()])
+
+
+def _document(story: Story, store: Kept) -> tuple[int, int, float, float]:
+    source = None if story.discovered_from is None else store.find(story.discovered_from)
+    return story.id, -1 if source is None else source, story.first_seen, story.fetched
 
 
 def _enter(log: VisitLog, visits: list[Visit]) -> None:

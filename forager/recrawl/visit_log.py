@@ -1,5 +1,6 @@
 """The latest visits, as many as memory is given: what a score function is learned from while the crawl runs."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -83,6 +84,28 @@ class VisitLog:
         at = self._size - self.added + int(self._latest[page]) if page < len(self._latest) else -1
         if at >= 0:
             self._room.brought[at] += 1
+
+    def credit_past(self, documents: Iterable[tuple[int, int, float, float]]) -> None:
+        """Credit visits of the past, as `credit` did then. Of each document: its page, the page on which a link to it was met
+        (-1: none), when that was, and when the document was fetched.
+
+        What a page showed on a later visit it revealed itself; what the first visit of another page met is its backlog.
+        """
+        visits = self.visits
+        order = np.lexsort((visits.when, visits.page))
+        page, when = visits.page[order], visits.when[order]
+
+        def until(one: int, moment: float) -> IntArray:
+            """The visits of a page up to a moment."""
+            begin, end = np.searchsorted(page, (one, one + 1))
+            return order[begin : begin + np.searchsorted(when[begin:end], moment, side="right")]
+
+        for url, source, met, fetched in documents:
+            own = until(url, fetched)
+            if len(own) > 1:
+                self._room.brought[own[-1]] += 1
+            elif len(until(source, met)) > 1:
+                self._room.brought[until(source, fetched)[-1]] += 1
 
     def _write(self, visits: Visits) -> None:
         used = self._size + len(visits)

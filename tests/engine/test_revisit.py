@@ -32,7 +32,7 @@ from forager.recrawl.learned import Learned as Function
 from forager.recrawl.learned import to_text
 from forager.recrawl.scheduler import Policy
 from forager.recrawl.settings import RecrawlSettings, RetrainSettings
-from forager.recrawl.visit_log import Visits
+from forager.recrawl.visit_log import VisitLog, Visits
 from forager.recrawl.watching import Watch
 from forager.settings import load
 from forager.terms import Channel, Url, UrlId
@@ -97,6 +97,21 @@ def test_a_history_can_be_rebuilt_from_the_visits_of_the_store(monkeypatch: pyte
         for column in ("n", "X", "last", "first", "halved"):
             ours, theirs = (getattr(one.states(0.0, seen), column).tolist() for one in (again, saved))
             assert ours == pytest.approx(theirs), column
+
+
+def test_a_crawl_that_goes_on_knows_which_visits_revealed_documents() -> None:
+    crawled = crawl_newsroom(
+        4,
+        "newsroom.pace=4",
+        "timetable.download_delay=3s",
+        "recrawl.retrain.enabled=true",
+        "recrawl.retrain.after=100000",
+    )
+    before, again = crawled.crawl.scheduler.watch.log, VisitLog()
+    asyncio.run(restore_history(Watch(History(cycle=900.0), again), crawled.store))
+    assert before is not None
+    assert before.visits.brought.sum() > 10
+    assert again.visits.brought.tolist() == before.visits.brought.tolist()
 
 
 def test_a_crawl_that_goes_on_knows_the_histories() -> None:

@@ -116,3 +116,18 @@ def test_of_a_single_text_several_changes_look_like_one() -> None:
     rate = -np.log(1 - 0.082943 * 10) / 10
     scores = Expected(Foretelling(text_breadth=0.0)).scores(states)
     assert scores == pytest.approx([1 - np.exp(-rate * 10)], rel=1e-4)
+
+
+def test_documents_of_the_past_pay_the_visit_that_revealed_them() -> None:
+    log, hub, story = VisitLog(), 0, 1
+    pages, when = np.array([hub, hub, story, hub, story]), np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+    log.add(pages, when, np.zeros(5, dtype=np.bool_))
+    log.credit_past(
+        [
+            (story, hub, 2.0, 3.0),  # met by the second visit of the hub, and fetched before its third
+            (story, hub, 2.0, 5.0),  # changed when it was seen again
+            (7, hub, 1.0, 4.0),  # stood there at the first visit
+            (8, -1, 2.0, 4.0),  # no link led there
+        ]
+    )
+    assert log.visits.brought.tolist() == [0, 1, 0, 0, 1]
