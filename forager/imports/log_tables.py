@@ -7,6 +7,7 @@ documents   document, url, first, last: the same in cycles, beside a table of vi
 
 import zipfile
 import zlib
+from codecs import BOM_UTF8
 from dataclasses import replace
 from io import BufferedReader
 from pathlib import Path
@@ -36,6 +37,8 @@ _STAYS = ("url", "target", "first_time", "last_time")
 _BAD_ARCHIVE = (zipfile.BadZipFile, zlib.error, TokenError, ValueError, EOFError, AttributeError, RuntimeError)
 """What damage in an .npz can raise; a way to pack that zipfile does not know is a `RuntimeError` too."""
 _EVER = np.iinfo(np.int32).max
+_DATED = r"^\s*(\d{4}-|\d{8}T|[A-Za-z]|\d{14}\s*$)"
+"""How a time begins, among those that `moment` reads, that is no number of seconds."""
 
 
 def read_table(path: Path) -> pa.Table:
@@ -71,7 +74,7 @@ def _check_objects(path: Path) -> None:
     """Each line must be an object: pyarrow's reader brings down the process if the first is `null`."""
     with BufferedReader(pa.input_stream(path)) as file:  # unpacks what is packed
         for number, line in enumerate(file, 1):
-            if line.lstrip()[:1] not in (b"{", b""):
+            if line.removeprefix(BOM_UTF8).lstrip()[:1] not in (b"{", b""):
                 raise InputError(f"{path}: line {number} is no JSON object")
 
 
@@ -203,7 +206,7 @@ def _seconds(column: pa.ChunkedArray, path: Path) -> NDArray[np.float64]:
             f"{path}: times must be seconds since 1970 or ISO 8601, not {shown!r} (row {int(wrong[0]) + 1})"
         )
     if pa.types.is_string(times.type):
-        dated = pc.match_substring_regex(times, r"^\s*(\d{4}-|\d{14}\s*$)").to_numpy(zero_copy_only=False)
+        dated = pc.match_substring_regex(times, _DATED).to_numpy(zero_copy_only=False)
         if dated.any() and not dated.all():
             one, other = (times[int(np.argmax(kind))].as_py()[:40] for kind in (~dated, dated))
             raise InputError(f"{path}: times are partly seconds ({one}), partly dates ({other}); write all alike")

@@ -31,6 +31,20 @@ def test_digests_and_iso_times(tmp_path: Path) -> None:
     assert read_change_log(path, cycle="1d").changed.tolist() == EXPECTED
 
 
+def test_dates_may_be_written_in_several_ways(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    times = ("2026-03-02T10:00:00", "20260303T100000Z", "20260304100000", '"Thu, 05 Mar 2026 10:00:00 GMT"')
+    path.write_text("url,time,changed\n" + "".join(f"a,{time},1\n" for time in times))
+    log = read_change_log(path, cycle=86_400.0)
+    assert log.changed.tolist() == [[False, True, True, True]]  # the first visit finds nothing changed
+
+
+def test_json_lines_may_begin_with_the_mark_of_their_encoding(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text('{"url":"a","cycle":0,"changed":0}\n{"url":"a","cycle":1,"changed":1}\n', encoding="utf-8-sig")
+    assert read_change_log(path).changed.tolist() == [[False, True]]
+
+
 def test_pages_and_digests_that_look_like_numbers_are_text(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     rows = ["007,0,17293822569102704640", "007,1,17293822569102704641", "7,0,1", "7,2,1e0"]  # as numbers, all are equal
