@@ -60,9 +60,11 @@ def save_history(watch: Watch) -> Callable[[], bytes]:
 
 def save_schedule(setting: str, scheduler: Scheduler, lessons: Sequence[Learned]) -> bytes:
     policy = scheduler.policy
-    learned = any(one.replaced and one.formula == policy.formula for one in lessons)
-    latest, rhythm = list(lessons[-LESSONS:]), rhythm_in(policy)
-    kept = Schedule(setting, policy.formula, learned, latest, scheduler.done, scheduler.cycle, rhythm)
+    in_use = [one for one in lessons if one.replaced and one.formula == policy.formula][-1:]
+    latest = list(lessons[-LESSONS:])
+    if in_use and in_use[0] not in latest:  # how it came to that is remembered however long ago it was
+        latest[:1] = in_use
+    kept = Schedule(setting, policy.formula, bool(in_use), latest, scheduler.done, scheduler.cycle, rhythm_in(policy))
     return msgspec.json.encode(kept)
 
 

@@ -14,6 +14,7 @@ from forager.engine import learning
 from forager.engine.policy import read_policy
 from forager.engine.remembering import (
     HISTORY,
+    LESSONS,
     MANY,
     Schedule,
     policy_in_use,
@@ -263,6 +264,21 @@ def test_a_better_function_takes_over_and_a_crawl_that_goes_on_uses_it() -> None
     kept = asyncio.run(recall_schedule(crawled.store))
     assert kept is not None
     assert (kept.setting, kept.formula, kept.learned, kept.lessons) == ("t2", "t * X", True, [told])
+
+
+def test_a_learned_function_stays_however_often_none_was_better_since() -> None:
+    crawled = crawl_newsroom(0.5, "crawl.policy=t2", "recrawl.retrain.enabled=true")
+    retraining = crawled.crawl.retraining
+    assert retraining is not None
+    told = [retraining.take(Verdict("t * X", "ndcg", 0.6, 0.5, True, 10), now=7.0)]
+    told += [retraining.take(Verdict("n", "ndcg", 0.4, 0.5, False, 10), now=8.0 + n) for n in range(LESSONS)]
+    asyncio.run(crawled.crawl.save())
+    for hours in (0.5, 0.6):
+        crawled.run(0.1, store=crawled.store, start=hours)
+        assert str(crawled.crawl.scheduler.policy) == "t * X"
+    kept = asyncio.run(recall_schedule(crawled.store))
+    assert kept is not None
+    assert kept.lessons == [told[0], *told[2:]]
 
 
 def test_a_function_that_is_not_better_is_not_used() -> None:
