@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -17,6 +18,7 @@ from forager.imports.sniffing import Format, sniff
 from forager.imports.tally import Tally
 from forager.world.tape.columns import Tape
 
+_RECORDINGS = {Format.WARC, Format.WACZ}
 _ARC = b"filedesc://"
 """How an ARC file begins."""
 
@@ -55,7 +57,7 @@ def import_files(
     recordings = WarcReader(collector)
     formats: Counter[str] = Counter()
     total, before = sum(source.size for source in found), 0
-    beside = frozenset(file_name(source.name) for source in found) if len(found) > 1 else frozenset[str]()
+    beside = _recordings(found) if len(found) > 1 else frozenset[str]()
     for source in found:
         told = partial(_told, progress, source.name, before, total)
         try:
@@ -67,9 +69,20 @@ def import_files(
             collector.tally.note(kind, source.name, shown=str(error).removeprefix(f"{source.name}: "))
         before += source.size
     recordings.finish()
-    if identity is None and not {Format.WARC.value, Format.WACZ.value} & formats.keys():
+    if identity is None and not formats.keys() & _RECORDINGS:
         collector.builder.identity = "text"
     return Imported(collector.tape(merge=not every_capture), collector.tally, formats)
+
+
+def _recordings(found: Sequence[Source]) -> Set[str]:
+    """The names of those files that are recordings."""
+    names = set()
+    for source in found:
+        if source.path is not None:
+            with suppress(InputError), opened(source) as stream:
+                if sniff(stream.head) in _RECORDINGS:
+                    names.add(file_name(source.name))
+    return names
 
 
 def _read(
@@ -80,7 +93,7 @@ def _read(
         format = sniff(stream.head)
         if format is Format.UNKNOWN:
             raise _UnknownFormat(_unknown(stream))
-        if format in (Format.WARC, Format.WACZ):
+        if format in _RECORDINGS:
             read_warc(stream, format, recordings, told)
         for captures in _captures(stream, format, collector.tally, beside):
             collector.take(captures)

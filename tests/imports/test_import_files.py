@@ -303,10 +303,15 @@ def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path, name: str) -> 
 
 def test_what_an_index_says_of_a_recording_that_is_read_too_is_left_out(tmp_path: Path) -> None:
     written(tmp_path, CDX_11, "a.cdx")
-    named = written(tmp_path, "url,time,changed\nhttp://other.example/,0,1\n", "a.warc.gz")  # the name alone matters
+    page = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>Hello</p>"
+    head = "WARC-Type: response\r\nWARC-Date: 2026-03-02T00:00:00Z\r\nWARC-Target-URI: http://other.example/\r\n"
+    record = f"WARC/1.0\r\n{head}Content-Type: application/http\r\nContent-Length: {len(page)}\r\n\r\n{page}\r\n\r\n"
+    named = written(tmp_path, record, "a.warc.gz")
     cdxj = 'org,example)/ 20260302000000 {"url":"http://example.org/new","filename":"far/away/a.warc.gz"}\n'
     written(tmp_path, cdxj, "b.cdxj")
     assert set(versions(imported(tmp_path).tape)) == {"http://other.example/"}
+    named.write_bytes(b"")  # a recording that cannot be read says nothing itself
+    assert set(versions(imported(tmp_path).tape)) == {*EXPECTED, "http://example.org/new"}
     named.unlink()
     assert set(versions(imported(tmp_path).tape)) == {*EXPECTED, "http://example.org/new"}
 
