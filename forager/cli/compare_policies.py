@@ -35,6 +35,7 @@ from forager.recrawl.learned import from_text
 from forager.recrawl.log import ChangeLog
 from forager.recrawl.policies import Formula, named
 from forager.recrawl.settings import NAMES, RecrawlSettings
+from forager.reports.showing import figure
 
 
 def compare_policies(
@@ -126,13 +127,21 @@ def machine_readable(log: ChangeLog, judged: list[Judged]) -> dict[str, object]:
     """The comparison as plain values."""
     return {
         "log": {"pages": log.pages, "cycles": log.cycles, "changed_share": log.changed_share()},
-        "policies": [{"name": one.name} | figures(one) for one in judged[:-1]],
-        "oracle": figures(judged[-1]),
+        "policies": [{"name": one.name, **figures(one), **_discovered(one)} for one in judged[:-1]],
+        "oracle": {**figures(judged[-1]), **_discovered(judged[-1])},
     }
 
 
+def _discovered(one: Judged) -> dict[str, float | None]:
+    """What is known of documents; no delay if none was found."""
+    if (found := one.discovery) is None:
+        return {}
+    delays = {"delay_mean": found.delay_mean, "delay_median": found.delay_median}
+    return {"coverage": found.coverage, **(delays if len(found.delays) else dict.fromkeys(delays))}
+
+
 def figures(one: Judged) -> dict[str, float]:
-    found: dict[str, float] = {
+    return {
         "changerate": one.mean("change_rate"),
         "changerate_ci": one.interval("change_rate"),
         "ndcg": one.mean("ndcg"),
@@ -141,10 +150,6 @@ def figures(one: Judged) -> dict[str, float]:
         "freshness_ci": one.interval("freshness"),
         "age_cycles": one.mean("age"),
     }
-    if one.discovery is not None:
-        found["coverage"] = one.discovery.coverage
-        found["delay_mean"], found["delay_median"] = one.discovery.delay_mean, one.discovery.delay_median
-    return found
 
 
 def as_table(log: ChangeLog, judged: list[Judged]) -> Table:
@@ -169,6 +174,6 @@ def documents_table(judged: list[Judged]) -> Table:
     table = narrow_table("New documents", caption, ["policy", "coverage", "mean delay", "median delay"])
     for one in judged:
         if (found := one.discovery) is not None:
-            delays = f"{found.delay_mean:.2f}", f"{found.delay_median:.1f}"
+            delays = figure(found.delay_mean, ".2f"), figure(found.delay_median, ".1f")
             table.add_row(Text(one.name), f"{found.coverage:.1%}", *delays)
     return table

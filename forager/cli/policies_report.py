@@ -12,6 +12,7 @@ from forager.cli.outputs import write_whole
 from forager.recrawl.archive_judge import WindowJudged
 from forager.recrawl.comparison import Figure, Judged, victories
 from forager.recrawl.log import ChangeLog
+from forager.reports import showing
 
 _STYLE = (
     "body{font:15px sans-serif;margin:2em auto;max-width:70em}"
@@ -71,7 +72,8 @@ def _found(judged: Sequence[Judged]) -> str:
     for one in judged:
         if one.discovery is not None:
             found = one.discovery
-            figures = f"<td>{found.coverage:.1%}</td><td>{found.delay_mean:.2f}</td><td>{found.delay_median:.1f}</td>"
+            delays = showing.figure(found.delay_mean, ".2f"), showing.figure(found.delay_median, ".1f")
+            figures = "".join(f"<td>{cell}</td>" for cell in (f"{found.coverage:.1%}", *delays))
             rows += f"<tr><th>{html.escape(one.name)}</th>{figures}</tr>"
     if not rows:
         return ""

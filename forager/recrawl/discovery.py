@@ -30,11 +30,12 @@ class Discovery:
 
     @property
     def delay_mean(self) -> float:
-        return float(self.delays.mean()) if len(self.delays) else 0.0
+        """nan if none was found, as for the median."""
+        return float(self.delays.mean()) if len(self.delays) else np.nan
 
     @property
     def delay_median(self) -> float:
-        return float(np.median(self.delays)) if len(self.delays) else 0.0
+        return float(np.median(self.delays)) if len(self.delays) else np.nan
 
     @property
     def worth(self) -> float:

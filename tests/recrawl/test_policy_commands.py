@@ -1,6 +1,7 @@
 """`learn` and `compare policies` from file to file."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -117,6 +118,19 @@ def test_the_report_is_one_page_that_loads_nothing(
     assert "<script src" not in text
     assert "ChangeRate" in text and "oracle" in text
     assert "hacs" in capsys.readouterr().out
+
+
+def test_a_policy_that_finds_no_document_has_no_delay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log, documents, report = tmp_path / "log.csv", tmp_path / "documents.csv", tmp_path / "report.html"
+    log.write_text("url,cycle,changed\n" + "".join(f"h{page},{cycle},1\n" for page in range(8) for cycle in range(10)))
+    documents.write_text("document,url,first,last\nd,h7,4,4\n")
+    never = "0 - t"  # whoever was just seen is seen again
+    compare_policies(log, [never], folds=1, k="1", documents=documents, json=True, output=report)
+    (told,) = json.loads(capsys.readouterr().out)["policies"]
+    assert (told["coverage"], told["delay_mean"], told["delay_median"]) == (0, None, None)
+    assert "<td>0.0%</td><td>–</td><td>–</td>" in report.read_text(encoding="utf-8")
+    compare_policies(log, [never], folds=1, k="1", documents=documents)
+    assert re.search(r"0 - t\s+0\.0%\s+–\s+–", capsys.readouterr().out)
 
 
 def test_discovery_logs_add_coverage_and_delay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
