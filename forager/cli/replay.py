@@ -121,7 +121,7 @@ def replay(
                 typer.echo(told, err="-" in (str(append), str(overwrite)))  # where stories go, nothing else does
 
             watching = play_watched(
-                run, chronicle, records, settings.dashboard, tape.resolve().name, say=_say, finish=finish, serve=serve
+                run, chronicle, records, settings.dashboard, tape.resolve().name, log=log, finish=finish, serve=serve
             )
             with once(f"replay-{settings.forager.kind.value}", quiet=not log.is_for_people):
                 asyncio.run(watching)
@@ -149,10 +149,6 @@ def _replay_bytes(
     if writer is not None:
         write_stories(store, writer)
     return facts
-
-
-def _say(line: str) -> None:
-    typer.echo(line, err=True)
 
 
 def _facts(summary: Summary, run: Replay, tape: Tape, figures: Figures) -> dict[str, Any]:

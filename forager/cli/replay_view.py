@@ -8,7 +8,10 @@ import asyncio
 from collections.abc import Callable
 
 import numpy as np
+import typer
 
+from forager.cli.log import Log
+from forager.cli.options import LogFormat
 from forager.cli.running import shown, stopped_by_signals
 from forager.dashboard.chronicle import Chronicle
 from forager.dashboard.coverage import Appeared, Coverage
@@ -31,17 +34,18 @@ async def play_watched(
     settings: DashboardSettings,
     name: str,
     *,
-    say: Callable[[str], None],
+    log: Log,
     finish: Callable[[], None],
     serve: bool,
 ) -> None:
     """Play to the end with the dashboard open; `finish` when that is reached, then serve on until Ctrl-C if wanted."""
     watched = watch_replay(replay, records, name)
-    async with shown(watched, chronicle, settings, lambda address: say(f"Dashboard: {address}")):
+    async with shown(watched, chronicle, settings, log.dashboard(replay.clock)):
         await play(replay)
         finish()
         if serve and settings.enabled:
-            say("The dashboard stays until Ctrl-C.")
+            if log.form is LogFormat.TEXT:
+                typer.echo("The dashboard stays until Ctrl-C.", err=True)
             stopping = asyncio.Event()
             with stopped_by_signals(stopping):
                 await stopping.wait()

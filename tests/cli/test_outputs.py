@@ -27,6 +27,7 @@ def test_a_file_that_could_not_be_finished_keeps_what_it_held(tmp_path: Path) ->
         draft.write_text("half", encoding="utf-8")
         raise OSError(28, "No space left on device")
     assert path.read_text(encoding="utf-8") == "first"
+    assert list(tmp_path.iterdir()) == [path]  # the draft is gone
 
 
 def test_where_the_stories_of_a_crawl_go_to_standard_output_nothing_else_does(tmp_path: Path) -> None:
@@ -41,8 +42,6 @@ def test_where_the_stories_of_a_crawl_go_to_standard_output_nothing_else_does(tm
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout == ""  # there were none
     assert "0 stories" in ran.stderr
-
-    assert list(tmp_path.iterdir()) == [path]  # the draft is gone
 
 
 def test_a_pipe_is_written_to_and_stays_one(tmp_path: Path) -> None:

@@ -232,6 +232,13 @@ def test_replay_logs_as_a_crawl_does(folder: Path, options: list[str], shown: st
     assert shown in ran.stderr
 
 
+def test_a_replay_that_logs_json_says_in_json_where_its_dashboard_is(folder: Path) -> None:
+    options = ["--log-format", "json", "-s", "dashboard.port=0", "--time-limit", "2h"]
+    ran = CliRunner().invoke(command(replay), [str(folder), *options], catch_exceptions=False)
+    (told,) = [line for line in map(json.loads, ran.stderr.splitlines()) if line["event"] == "dashboard"]
+    assert told["address"].startswith("http://127.0.0.1:")
+
+
 def test_where_nothing_is_known_the_summary_of_a_replay_says_so(tmp_path: Path) -> None:
     builder = TapeBuilder("t")
     builder.add("https://a.example/", 0.0)
