@@ -29,7 +29,7 @@ def make_scheduler(
     *,
     known: Callable[[], IntArray],
     shared_until: Callable[[int], float],
-    groups: Callable[[], IntArray] | None = None,
+    groups: Callable[[int], IntArray] | None = None,
     lately: Callable[[int], IntArray] | None = None,
     seeds: IntArray = NOWHERE,
 ) -> Scheduler:

@@ -64,8 +64,8 @@ class Surroundings:
     """Until when the last copy of a page serves everybody, so that it is not fetched again."""
     explore: Callable[[IntArray, float], int]
     """Which of some pages nobody has seen to try: its index."""
-    groups: Callable[[], IntArray] | None = None
-    """The group of every known page, such as its host; None: all are one group."""
+    groups: Callable[[int], IntArray] | None = None
+    """The groups, such as hosts, of all pages known now but the first so many; None: all are one group."""
     lately: Callable[[int], IntArray] | None = None
     """The pages that became known after the first so many; None: nobody keeps them in order."""
 
@@ -127,13 +127,14 @@ class Choosing:
         """These links were just seen on a page; those that are new there join their pools."""
         if len(links) and self.pools:
             new = self.around.expecting.fresh(links, now)
-            if self._group is None:
+            if self._group is None or self.around.groups is None:
                 self.pools[0].add(new)
-            else:
-                new = new[new < len(self._group)]
-                for group in np.unique(self._group[new]).tolist():
-                    if group in self.pools:
-                        self.pools[group].add(new[self._group[new] == group])
+                return
+            if new.max(initial=-1) >= len(self._group):  # found since the last ranking
+                self._group = np.concatenate([self._group, self.around.groups(len(self._group))])
+            for group in np.unique(self._group[new]).tolist():
+                if group in self.pools:
+                    self.pools[group].add(new[self._group[new] == group])
 
     def postpone(self, page: int, until: float) -> None:
         """Do not choose a page before a time."""
@@ -142,7 +143,7 @@ class Choosing:
     def rank(self, now: float) -> None:
         """Rank all known pages, or a short list of them; the best make the pools."""
         self._postponed = {page: until for page, until in self._postponed.items() if until > now}
-        self._group = None if self.around.groups is None else self.around.groups()
+        self._group = None if self.around.groups is None else self.around.groups(0)
         pages, unseen = self._listed() or self._all(now)
         best = distinct(np.concatenate([self.prefer.best(pages, self._group, now, POOL), self._strangers(unseen, now)]))
         if self._group is None:

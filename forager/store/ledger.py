@@ -50,8 +50,8 @@ class Ledger:
     def urls_of(self, host: str) -> list[Url]:
         return [self.urls[id] for id in self.turns.of(host)]
 
-    def hosts(self) -> NDArray[np.int64]:
-        return np.array(self.turns.hosts[1], dtype=np.int64)
+    def hosts(self, begin: int = 0) -> NDArray[np.int64]:
+        return np.array(self.turns.hosts[1][begin:], dtype=np.int64)
 
     def last_visits(self) -> NDArray[np.float64]:
         return np.array(self.columns.last_visit)

@@ -170,8 +170,8 @@ class Store(Protocol):
     def urls_of(self, host: str) -> list[Url]:
         """The known URLs of a host, which is named as in the URL."""
 
-    def hosts(self) -> "NDArray[np.int64]":
-        """By number, the host of each URL: hosts have numbers of their own, dense, from 0."""
+    def hosts(self, begin: int = 0) -> "NDArray[np.int64]":
+        """The host of each URL from a number on: hosts have numbers of their own, dense, from 0."""
 
     def known(self, id: UrlId) -> Known: ...
 

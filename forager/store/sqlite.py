@@ -88,8 +88,8 @@ class SqliteStore:
     def urls_of(self, host: str) -> list[Url]:
         return self._ledger.urls_of(host)
 
-    def hosts(self) -> NDArray[np.int64]:
-        return self._ledger.hosts()
+    def hosts(self, begin: int = 0) -> NDArray[np.int64]:
+        return self._ledger.hosts(begin)
 
     def known(self, id: UrlId) -> Known:
         return self._ledger.known(id)

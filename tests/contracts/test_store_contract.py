@@ -181,6 +181,7 @@ async def test_hosts_and_last_visits_come_by_number(store: Store) -> None:
     first, second, third = await store.put([at("a", 1), at("b", 1), at("a", 2)])
     await store.ack(fetched(second, when=7.0))
     assert store.hosts().tolist() == [0, 1, 0]
+    assert store.hosts(1).tolist() == [1, 0]
     assert store.urls_of("a") == [store.url(first), store.url(third)]
     assert store.urls_of("nobody") == []
     never, visited, neither = store.last_visits().tolist()

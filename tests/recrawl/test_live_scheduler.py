@@ -83,7 +83,7 @@ def scheduler(
         known=lambda: np.arange(pages),
         shared_until=lambda page: 1e9 if page in resting else -math.inf,
         explore=lambda unseen, luck: int(luck * len(unseen)),
-        groups=None if groups is None else lambda: np.array(groups),
+        groups=None if groups is None else lambda begin: np.array(groups[begin:]),
     )
     return Scheduler(
         policy,
@@ -198,6 +198,17 @@ def test_links_that_just_appeared_join_the_pool_at_once() -> None:
     expecting.worths[999] = 0.9
     one.saw(0, 1.0, 1, np.array([999]))
     assert one.choose(1.0, 0.0) == (999, 0.9)
+
+
+def test_so_does_a_page_of_some_host_that_was_not_known_at_the_last_ranking() -> None:
+    groups, expecting = [0, 1], Expecting([0.4, 0.5], fresh=[2])
+    one = scheduler(expecting, groups=groups)
+    assert one.choose(0.0, 0.0, 1) == (1, 0.5)
+    expecting.worths = np.array([0.4, 0.5, 0.9])
+    groups.append(1)
+    one.saw(1, 0.5, 1, np.array([2]))
+    assert one.choose(0.5, 0.0, 1) == (2, 0.9)
+    assert one.choose(0.5, 0.0, 0) == (0, 0.4)
 
 
 def test_a_change_is_another_version_than_at_the_visit_before() -> None:
