@@ -58,7 +58,7 @@ class Expected:
 
     def _rates(self, documents: FloatArray, hours: FloatArray, usual: float) -> tuple[float, FloatArray]:
         """The mean rate of a kind, and that of each of its pages."""
-        first = self.by.prior_weight * self.by.max_age_hours
+        first = self.by.prior_weight * self.by.prior_hours
         mean = float((documents.sum() + usual * first) / (hours.sum() + first))
         guess = self.by.prior_weight * self.by.max_age_hours**2
         excess = float(((documents - mean * hours) ** 2).sum() - mean * hours.sum())

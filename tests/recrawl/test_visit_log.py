@@ -3,9 +3,13 @@
 import numpy as np
 import pytest
 
+from forager.foragers.settings import ExpectationSettings
+from forager.foragers.sighting import Finding
+from forager.foragers.visits import VisitStatistics
 from forager.recrawl.expected import Expected, Foretelling
 from forager.recrawl.states import States
 from forager.recrawl.visit_log import VisitLog, Visits, change_log
+from forager.terms import NOBODY, UrlId
 
 
 def test_a_log_of_visits_forgets_the_oldest_half_when_it_is_full() -> None:
@@ -83,27 +87,34 @@ def test_documents_of_single_texts_are_not_told_of() -> None:
 
 
 def test_the_default_rule_ranks_pages_as_the_crawl_does() -> None:
-    # Two lists watched for 30 hours brought 30 and 6 documents, hourly cycles. With a first guess of .5 for 240 hours
-    # their mean is (36 + 120) / (60 + 240) = .52. Squares: (30 - 15.6)^2 + (6 - 15.6)^2 = 299.52, less .52 * 60 = 268.32;
-    # variance (268.32 + 5760 * .052) / (1800 + 5760) = .07511; mean / variance = 6.92, so the prior's ten hours weigh.
-    # Rates (30 + 5.2) / 40 = .88 and (6 + 5.2) / 40 = .28; after 2 and 30 (at most 24) hours.
+    # Two lists watched for 30 hours brought 30 and 6 documents, hourly cycles. With a first guess of .5 for 100 hours
+    # their mean is (36 + 50) / (60 + 100) = .5375. Squares: (30 - 16.125)^2 + (6 - 16.125)^2 = 295.03, less .5375 * 60 =
+    # 262.78; variance (262.78 + 5760 * .05375) / (1800 + 5760) = .07571; mean / variance = 7.1, so the prior's ten hours
+    # weigh. Rates (30 + 5.375) / 40 = .8844 and (6 + 5.375) / 40 = .2844; after 2 and 30 (at most 24) hours.
     states = States(
         now=60.0,
         last=np.array([58.0, 30.0]),
         first=np.array([28.0, 0.0]),
-        n=np.array([9.0, 9.0]),
+        n=np.array([31.0, 31.0]),
         documents=np.array([30.0, 6.0]),
         hub=np.ones(2),
         day=24.0,
     )
-    expected = [0.88 * 2 * (0.52 / 0.88) ** 0.25, 0.28 * 24 * (0.52 / 0.28) ** 0.25]
+    expected = [0.884375 * 2 * (0.5375 / 0.884375) ** 0.25, 0.284375 * 24 * (0.5375 / 0.284375) ** 0.25]
     assert Expected(Foretelling()).scores(states) == pytest.approx(expected)
+    crawl = VisitStatistics(ExpectationSettings())
+    for page, begin, documents in ((0, 28, 30), (1, 0, 6)):
+        for hour in range(begin, begin + 31):
+            crawl.visit(UrlId(page), 3600.0 * hour, hub=True)
+        for _ in range(documents):
+            crawl.credit(Finding(NOBODY, UrlId(page), 0, 0, 0.0, -1, -1, UrlId(page)))
+    assert crawl.rank(np.arange(2), 3600.0 * 60) == pytest.approx(expected)
 
 
 def test_of_a_single_text_several_changes_look_like_one() -> None:
-    # Ten visits in 90 hours found eight new texts. Mean (8 + .01 * 240) / 330 = .03152; the squares exceed chance by
-    # (8 - 2.836)^2 - 2.836 = 23.83, the variance is (23.83 + 5760 * .003152) / (8100 + 5760) = .003029, so 10.405 hours
-    # weigh: (8 + .3279) / 100.405 = .08294 an hour, .8294 in the gap of ten hours between visits; unhidden 1.769 / 10.
+    # Ten visits in 90 hours found eight new texts. Mean (8 + .01 * 100) / 190 = .04737; the squares exceed chance by
+    # (8 - 4.263)^2 - 4.263 = 9.701, the variance is (9.701 + 5760 * .004737) / (8100 + 5760) = .002668, so 17.75 hours
+    # weigh: (8 + .8408) / 107.75 = .08205 an hour, .8205 in the gap of ten hours between visits; unhidden 1.718 / 10.
     states = States(
         now=100.0,
         last=np.array([90.0]),
@@ -113,7 +124,7 @@ def test_of_a_single_text_several_changes_look_like_one() -> None:
         hub=np.zeros(1),
         day=24.0,
     )
-    rate = -np.log(1 - 0.082943 * 10) / 10
+    rate = -np.log(1 - 0.082049 * 10) / 10
     scores = Expected(Foretelling(text_breadth=0.0)).scores(states)
     assert scores == pytest.approx([1 - np.exp(-rate * 10)], rel=1e-4)
 
