@@ -79,7 +79,7 @@ def contest(lesson: Lesson) -> Verdict | None:
         warmup=lesson.settings.warmup,
         young=DAY / lesson.cycle,
     )
-    judged = retrain(log, _in_use(lesson), how, lesson.seed)
+    judged = retrain(log, _in_use(lesson), how, lesson.seed, lesson.settings)
     return Verdict(text_of(judged.learned.tree), fitness, judged.new, judged.current, judged.won, len(lesson.visits))
 
 

@@ -32,7 +32,7 @@ from forager.recrawl.history import History
 from forager.recrawl.learned import Learned as Function
 from forager.recrawl.learned import to_text
 from forager.recrawl.scheduler import Policy
-from forager.recrawl.settings import RecrawlSettings, RetrainSettings
+from forager.recrawl.settings import AdaptiveSettings, HacsSettings, RecrawlSettings, RetrainSettings
 from forager.recrawl.visit_log import VisitLog, Visits
 from forager.recrawl.watching import Watch
 from forager.settings import load
@@ -209,6 +209,22 @@ def test_a_function_in_use_is_judged_by_its_own_rhythm_of_the_week() -> None:
     assert alike is not None
     assert asleep is not None
     assert alike.old != asleep.old  # the log lies in hours that the second one takes for dead: all pages are equal
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("adaptive", RecrawlSettings(adaptive=AdaptiveSettings(initial=2.0, increase=0.9))),
+        ("hacs", RecrawlSettings(hacs=HacsSettings(window=3.0))),
+    ],
+)
+def test_a_rule_in_use_is_judged_by_its_own_settings(name: str, other: RecrawlSettings) -> None:
+    usual = lesson(name)
+    set_so = replace(usual, settings=replace(other, k=usual.settings.k, retrain=SMALL))
+    alike, its_own = contest(usual), contest(set_so)
+    assert alike is not None
+    assert its_own is not None
+    assert alike.old != its_own.old
 
 
 def test_too_little_is_no_lesson() -> None:

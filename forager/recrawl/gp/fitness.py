@@ -1,5 +1,7 @@
 """The fitness of a tree: simulate the crawl with it and measure (GP4C)."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,7 +12,7 @@ from forager.recrawl.gp.tree import Tree, terminals_of
 from forager.recrawl.log import ChangeLog
 from forager.recrawl.policies import Formula, ScoreFunction
 from forager.recrawl.rhythm import Rhythm
-from forager.recrawl.settings import RecrawlSettings
+from forager.recrawl.settings import DEFAULTS, RecrawlSettings
 from forager.recrawl.simulate import simulate
 from forager.recrawl.states import ALL, BASIC, EXTENDED, TRAILED
 
@@ -27,9 +29,12 @@ class Judge:
         self._grouped: GroupedSimulation | None = None
         self._pagewise: PagewiseSimulation | None = None
 
-    def by_page(self, score: Tree | ScoreFunction) -> NDArray[np.float64]:
-        """What each page contributes to the fitness of a tree, or of any rule; their mean is the fitness."""
-        wanted, young = RecrawlSettings(k=self.settings.k, warmup=self.settings.warmup), self.settings.young
+    def by_page(self, score: Tree | ScoreFunction, recrawl: RecrawlSettings = DEFAULTS) -> NDArray[np.float64]:
+        """What each page contributes to the fitness of a tree, or of any rule; their mean is the fitness.
+
+        `recrawl` tells how histories are kept that the rule reads.
+        """
+        wanted, young = replace(recrawl, k=self.settings.k, warmup=self.settings.warmup), self.settings.young
         rule = Formula.of(score, self.rhythm) if isinstance(score, tuple) else score
         curves = simulate(self.log, rule, wanted, young=young)
         if self.settings.fitness != "discovery":

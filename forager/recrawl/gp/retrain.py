@@ -13,6 +13,7 @@ from forager.recrawl.gp.settings import GPSettings
 from forager.recrawl.log import ChangeLog
 from forager.recrawl.policies import ScoreFunction
 from forager.recrawl.rhythm import Rhythm
+from forager.recrawl.settings import DEFAULTS, RecrawlSettings
 
 SURE = 2.576
 """Standard errors by which a function must be ahead: one in 200 is so by chance, as a crawl holds lesson after lesson."""
@@ -54,11 +55,16 @@ def learn(
         return choose_carefully(best, rules, measure["train"], measure["validation"], by_page).chosen
 
 
-def retrain(log: ChangeLog, current: ScoreFunction, settings: GPSettings, seed: int, processes: int = 1) -> Contest:
-    """Learn from two thirds of the pages and let the result compete with `current` on the last third."""
+def retrain(
+    log: ChangeLog, current: ScoreFunction, settings: GPSettings, seed: int, recrawl: RecrawlSettings = DEFAULTS
+) -> Contest:
+    """Learn from two thirds of the pages and let the result compete with `current` on the last third.
+
+    `recrawl` tells how the crawl keeps the histories that both read.
+    """
     train, validation, held_out = log.shuffled(stream(seed, "retrain: order of pages")).folds(3)
-    learned = learn(train, validation, settings, seed, processes)
+    learned = learn(train, validation, settings, seed)
     judge = Judge(held_out, settings)
-    new, old = judge.by_page(learned.tree), judge.by_page(current)
+    new, old = judge.by_page(learned.tree, recrawl), judge.by_page(current, recrawl)
     _, error = difference(new, old)
     return Contest(learned, float(new.mean()), float(old.mean()), error)
