@@ -12,6 +12,7 @@ from forager.events import Learned
 from forager.foragers.visits import VisitStatistics
 from forager.recrawl.cycle import top
 from forager.recrawl.scheduler import EXPECTED, Policy, Scheduler
+from forager.recrawl.settings import WORTH
 from forager.reports.showing import shown, span
 from forager.store.protocol import Known
 from forager.terms import Kind, UrlId
@@ -31,6 +32,11 @@ BY_POLICY = (
     "function gives to their history: n visits, X changes, t cycles since the last visit"
 )
 """What any other policy ranks by, in words."""
+REORDERED = (
+    "links that just appeared and pages never visited go by the new documents they promise; of the pages seen before that "
+    "promise enough, the one goes first to whose history the learned function gives the highest score"
+)
+"""What the default ranks by once a function was learned beside it, in words."""
 
 
 def recrawl(watched: Watched, chronicle: Chronicle) -> Facts:
@@ -38,12 +44,12 @@ def recrawl(watched: Watched, chronicle: Chronicle) -> Facts:
     now, settings = watched.clock.now(), watched.settings
     fleet, cycle = watched.turns()
     policy = Policy() if watched.scheduler is None else watched.scheduler.policy
-    by_worth = policy.score is None
+    by_default = policy.name == WORTH
     return {
         "now": now,
-        "policy": EXPECTED if by_worth else policy.name,
-        "meaning": MEANING if by_worth else BY_POLICY,
-        "formula": FORMULA if by_worth else policy.formula or policy.name,
+        "policy": EXPECTED if by_default else policy.name,
+        "meaning": (MEANING if policy.score is None else REORDERED) if by_default else BY_POLICY,
+        "formula": policy.formula or (FORMULA if by_default else policy.name),
         "fitness": next((_learned(one) for one in reversed(chronicle.learned) if one.replaced), None),
         "learned": [_learned(one) for one in chronicle.learned],
         "least_worth": settings.least_worth,
@@ -59,15 +65,15 @@ def recrawl(watched: Watched, chronicle: Chronicle) -> Facts:
 def schedule(watched: Watched, now: float) -> list[Facts]:
     """The pages that the recrawl cycle would look at first, and what speaks for each.
 
-    By a policy, those never visited that promise enough come first, and then, from their rank on, those with a history.
+    By a policy, those never visited that promise enough come first, and then, from their rank on, those with a history;
+    of these too only those that promise enough, if the policy was learned beside the default.
     """
     scheduler = watched.scheduler
     if scheduler is None or scheduler.policy.score is None:
         return _by_worth(watched.known(), watched, now, NEXT)
     known = watched.known()
     never = known[~scheduler.watch.history.visited(known)]
-    worth, _ = watched.shared.visits.worth(never, now)
-    never = never[worth >= watched.settings.least_worth]
+    never = never[_promises_enough(never, scheduler, watched, now)]
     return _by_worth(never, watched, now, NEXT // 2) + _by_policy(scheduler, watched, now, len(never))
 
 
@@ -91,7 +97,12 @@ def _by_policy(scheduler: Scheduler, watched: Watched, now: float, before: int) 
     """The pages with a history, as the policy orders them, after so many others."""
     score = scheduler.asked
     assert score is not None
-    chosen = top(scheduler.watch.history, score, now, NEXT // 2)
+
+    def eligible(part: slice) -> NDArray[np.bool_]:
+        return _promises_enough(np.arange(part.start, part.stop), scheduler, watched, now)
+
+    reorders = scheduler.policy.name == WORTH
+    chosen = top(scheduler.watch.history, score, now, NEXT // 2, eligible if reorders else None)
     states = scheduler.watch.history.states(now, chosen.pages)
     return [
         {"rank": rank, "worth": None, "fresh": False, "rate": None, "score": round(score, 4)}
@@ -107,6 +118,12 @@ def _by_policy(scheduler: Scheduler, watched: Watched, now: float, before: int) 
             strict=True,
         )
     ]
+
+
+def _promises_enough(pages: NDArray[np.int64], scheduler: Scheduler, watched: Watched, now: float) -> NDArray[np.bool_]:
+    """Which pages are worth a request."""
+    worth, _ = watched.shared.visits.worth(pages, now)
+    return np.asarray(worth >= scheduler.choosing.around.thrift.least_worth)
 
 
 def why_next(

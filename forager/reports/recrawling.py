@@ -11,7 +11,7 @@ from forager.recrawl.cycle import explain, facts
 from forager.recrawl.formula import parse
 from forager.recrawl.policies import Formula, history_for
 from forager.recrawl.scheduler import Policy
-from forager.recrawl.settings import RecrawlSettings
+from forager.recrawl.settings import WORTH, RecrawlSettings
 from forager.recrawl.watching import Watch
 from forager.reports.reasons import Prospect
 from forager.reports.showing import moment, shown, span
@@ -19,6 +19,8 @@ from forager.terms import UrlId
 
 LUCK = np.random.Generator(np.random.PCG64(0))
 """For the policy `rand`, whose ranks cannot be foretold."""
+
+REORDERED = "Of the pages seen before, it orders those that promise documents enough for a request."
 
 
 async def why_again(
@@ -46,7 +48,7 @@ async def why_again(
     else:
         explained = explain(history, policy.score, now, id)
         said[0] += f": {explained}."
-        said.append(_next(explained.rank, kept))
+        said.append(REORDERED if policy.name == WORTH else _next(explained.rank, kept))
     return " ".join([*filter(None, said), *_lessons(kept)])
 
 

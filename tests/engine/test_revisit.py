@@ -10,6 +10,10 @@ import numpy as np
 import pytest
 
 from forager.chance import stream
+from forager.dashboard.chronicle import Chronicle
+from forager.dashboard.coverage import Coverage
+from forager.dashboard.schedule import REORDERED, recrawl
+from forager.dashboard.watched import watch
 from forager.engine import learning
 from forager.engine.policy import read_policy
 from forager.engine.remembering import (
@@ -31,12 +35,14 @@ from forager.recrawl.formula import parse
 from forager.recrawl.history import History
 from forager.recrawl.learned import Learned as Function
 from forager.recrawl.learned import to_text
-from forager.recrawl.scheduler import Policy
+from forager.recrawl.policies import Formula
+from forager.recrawl.scheduler import EXPECTED, Policy
 from forager.recrawl.settings import AdaptiveSettings, HacsSettings, RecrawlSettings, RetrainSettings
 from forager.recrawl.visit_log import VisitLog, Visits
 from forager.recrawl.watching import Watch
 from forager.settings import load
 from forager.terms import Channel, Url, UrlId
+from forager.world.tape.player import TapeClock
 from tests.virtual import Crawled, crawl_newsroom
 
 SMALL = RetrainSettings(enabled=True, after=100, terminals="basic", population=12, generations=2)
@@ -328,6 +334,20 @@ def test_a_function_learned_from_the_default_orders_only_what_is_worth_a_request
     asyncio.run(crawled.crawl.save())
     crawled.run(0.1, store=crawled.store, start=0.5)
     assert str(crawled.crawl.scheduler.policy) == "0 - n"
+
+
+def test_the_dashboard_says_what_a_function_learned_from_the_default_orders() -> None:
+    crawled = crawl_newsroom(0.5, "recrawl.retrain.enabled=true")
+    scheduler, now = crawled.crawl.scheduler, crawled.settings.newsroom.start + 3600.0
+    scheduler.use(Policy("worth", Formula.of(parse("t")), "t"))
+    nothing = Coverage("nothing", lambda: (np.empty(0), np.empty(0, dtype=np.bool_)))
+    watched = replace(watch("a crawl", crawled.crawl, nothing), clock=TapeClock(now))
+    shown = recrawl(watched, Chronicle())
+    assert (shown["policy"], shown["formula"], shown["meaning"]) == (EXPECTED, "t", REORDERED)
+    told = np.array([crawled.store.find(one["url"]) for one in shown["next"] if one["score"] is not None])
+    around = scheduler.choosing.around
+    assert len(told)
+    assert around.expecting.worth(told, now)[0].min() >= around.thrift.least_worth  # the others are not asked for
 
 
 def test_another_setting_wins_over_what_was_learned_before() -> None:

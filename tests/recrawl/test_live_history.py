@@ -135,6 +135,14 @@ def test_a_decision_is_explained_with_rank_and_next_visit() -> None:
     )
 
 
+def test_a_function_learned_beside_the_default_says_nothing_of_when_a_page_has_its_turn() -> None:
+    text = explained(Schedule("worth", "t * X", learned=True, done=CycleDone(3600.0, "t * X", 2, 1, 0.5, 1.0)))
+    assert text == (
+        "By t * X: n=4 X=1 t=1 → 1.00, rank 3 of 4. Of the pages seen before, it orders those that promise documents "
+        "enough for a request."
+    )
+
+
 def test_a_function_that_goes_by_the_rhythm_of_the_week_is_explained_by_it() -> None:
     rhythm = (3.0, *(1.0 - 2.0 / 167.0 for _ in range(167)))  # the first hour of the week is three times as busy
     text = explained(Schedule("function.json", "busy * X", rhythm=rhythm))
