@@ -7,7 +7,7 @@ has a pool of its own.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -175,15 +175,14 @@ class Choosing:
         listed, lately = self.shortlist, self.around.lately
         if listed is None or lately is None:
             return None
-        listed.used += self.used
-        late = lately(listed.known)
-        if not serves(listed.used, listed.known, len(late), listed.listed):
+        used, late = listed.used + self.used, lately(listed.known)
+        if not serves(used, listed.known, len(late), listed.listed):
             return None
-        self.known, listed.late = listed.known + len(late), len(late)
-        listed.pages = distinct(np.concatenate([listed.pages, late]))
-        unseen = distinct(np.concatenate([listed.unseen, late]))
-        listed.unseen = unseen[~self.around.expecting.visited(unseen)]
-        return distinct(np.concatenate([listed.pages, self.pools[0].all])), listed.unseen
+        pages, unseen = (distinct(np.concatenate([column, late])) for column in (listed.pages, listed.unseen))
+        unseen = unseen[~self.around.expecting.visited(unseen)]
+        self.shortlist = replace(listed, pages=pages, unseen=unseen, late=len(late), used=used)
+        self.known = listed.known + len(late)
+        return distinct(np.concatenate([pages, self.pools[0].all])), unseen
 
     def _strangers(self, unseen: IntArray, now: float) -> IntArray:
         """Some pages that nobody has seen, promising ones, so that there is always something to explore."""

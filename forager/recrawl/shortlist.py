@@ -15,7 +15,7 @@ from forager.compiling import compiled
 IntArray = NDArray[np.int64]
 
 LEAST = 1024
-"""No list is shorter; of so few pages all are ranked every time."""
+"""No list is shorter; of twice as many pages, or fewer, all are ranked every time."""
 PART = 32
 """Else one page of so many is on it for what it promises now, as many for later, …"""
 LATER = 86_400.0
@@ -32,8 +32,8 @@ def length(known: int) -> int:
 
 
 def serves(used: int, known: int, late: int, listed: int) -> bool:
-    """Whether a list may still be used: made of so many known pages that so many were listed, after so many downloads, and
-    if so many pages became known since."""
+    """Whether a list may still be used: `listed` of `known` pages are on it, `used` downloads were made since, and `late`
+    pages became known."""
     return used * LOOKS < known and late <= LATE * listed
 
 
@@ -41,9 +41,9 @@ list_length, list_serves = compiled(length), compiled(serves)
 """The same for kernels."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Shortlist:
-    """Made by a ranking of all pages; those that become known later join it."""
+    """Made by a ranking of all pages; with those that become known later it is another one."""
 
     pages: IntArray
     unseen: IntArray
