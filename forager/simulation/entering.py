@@ -79,14 +79,14 @@ def read_off(
     From now on they count as visited. As the function of that name in `reading` does.
     """
     begin, end = tape.shown_start[tape.link_set[version]], tape.shown_start[tape.link_set[version] + 1]
-    shown, count = tape.shown[begin:end], 0
-    for url in shown:
-        if tape.held[url] < 0 and tape.published[tape.begin[url]] >= at.now - rules.max_age:
-            books.shown[count] = url
-            count += 1
-    for url in shown:
-        tape.held[url] = tape.begin[url]
+    shown = books.shown[: standing_in(tape.shown[begin:end], at.now, tape.appears, books.shown)]
     note_shown(mind.table, shown, page, at.now, first, mind.means, mind.known)
+    count = 0
+    for url in shown:
+        new, tape.held[url] = tape.held[url] < 0, tape.begin[url]
+        if new and tape.published[tape.begin[url]] >= at.now - rules.max_age:
+            books.shown[count] = url  # never behind those still to be looked at
+            count += 1
     return count
 
 

@@ -36,7 +36,7 @@ def _shown(
     page: Sighting, world: TapeWorld, shared: Shared, first: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """What a page shows, which counts as visited from now on, and what of it nobody had read."""
-    shown, new = world.shown(page.version)
+    shown, new = world.shown(page.version, page.when)
     shared.visits.shown(page.url, page.when, shown, first=first)
     return shown, new
 

@@ -16,6 +16,7 @@ from forager.simulation.luck import Luck
 from forager.simulation.run import Replay
 from forager.simulation.seeds import default_seeds
 from forager.world.tape.columns import Tape
+from forager.world.tape.rewire import rewired
 from tests.bench.replay_speed import site
 from tests.simulation.recorded_like import HubWorld, write_hubs
 from tests.simulation.small_tape import DAY, paper
@@ -129,6 +130,16 @@ def test_also_where_documents_are_read_off_lists(tmp_path: Path, articles: bool)
     quick, slow = (run(tape, 30.0, 1, patrol=patrol, days=4.0) for patrol in (True, False))
     same(quick, slow)
     assert sum(quick.account.accepted) > 20
+
+
+def test_also_on_the_rewired_twin_where_no_document_is_read_before_it_appears(tmp_path: Path) -> None:
+    write_hubs(tmp_path, HubWorld(papers=2, hubs=5), articles=False)
+    tape = rewired(import_tables(tmp_path, origin="hubs", identity="link").tape, stream(1, "rewiring"))
+    quick, slow = (run(tape, 30.0, 1, patrol=patrol, days=4.0) for patrol in (True, False))
+    same(quick, slow)
+    found = np.isfinite(quick.account.found)
+    assert found.sum() > 20
+    assert (quick.account.found >= quick.account.truth.born)[found].all()
 
 
 def test_luck_drawn_in_blocks_is_the_luck_drawn_one_by_one() -> None:

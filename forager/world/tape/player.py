@@ -134,11 +134,15 @@ class TapeWorld:
             begin, end, links = standing_links(begin, end, links, when, self.columns.appears)
         return Sightings(urls, when, shown[0], free, hub, shown[1], begin, end, links, lost)
 
-    def shown(self, version: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """The documents that can be read off a page just downloaded, and which of them nobody had read before."""
+    def shown(self, version: int, now: float) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """The documents that can be read off a page just downloaded, and which of them nobody had read before.
+
+        None that appears later is among them: on a rewired tape its link waits for it.
+        """
         columns = self.columns
         chosen = columns.link_set.item(version)
         urls = columns.shown[columns.shown_start[chosen] : columns.shown_start[chosen + 1]]
+        urls = standing(urls, now, columns.appears)
         new = self.held[urls] < 0
         self.held[urls] = columns.begin[urls]
         return urls, new
