@@ -36,17 +36,17 @@ class Course:
     rest: float = 0.0
     """How long the fleet rests the next time."""
     cycle_ends: float = 0.0  # the scheduler's
-    ranked: float = 0.0  # the choosing's, as the next two
+    ranked: float = 0.0  # the choosing's, as the next four
     ranked_pages: int = 0
-    gathered: int = 0
-    """How many of the pages that became known were looked at for the ranking of all."""
     used: int = 0
+    pooled: bool = False
+    under_way: bool = False
     listed: int = 0  # the short list's, as the next three: pages listed, 0 if there is no list, …
     listed_of: int = 0
     listed_late: int = 0
     listed_used: int = 0
-    pooled: bool = False
-    under_way: bool = False
+    gathered: int = 0
+    """How many of the pages that became known were looked at for the ranking of all."""
     hits: float = 0.0  # the pace's, as the next two
     downloads: float = 0.0
     age: float = 0.0
