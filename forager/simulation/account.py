@@ -89,6 +89,8 @@ class Account:
         """The version of each page that was accepted last, …"""
         self.stores = np.zeros(world.tape.pages, dtype=np.bool_)
         """… and whether any was."""
+        self._changing = np.flatnonzero(np.diff(world.columns.begin) > 1)
+        """Pages that have more than one version: only these can go out of date."""
         self.due = self.start + SAMPLE
         """When the next sample is to be taken."""
 
@@ -113,16 +115,19 @@ class Account:
     def watch(self, now: float) -> None:
         """Take the samples that are due."""
         while now >= self.due:
-            at, outdated = self.due, self._outdated()
-            fresh, old = (freshness(outdated, at), age(outdated, at)) if len(outdated) else (np.nan, np.nan)
+            at, (outdated, steady) = self.due, self._outdated()
+            fresh, old = freshness(outdated, at, steady), age(outdated, at, steady)
+            if not len(outdated) + steady:
+                fresh = old = np.nan
             self.samples.append(Sample(at, fresh, old, sum(self.downloads), self.sent, sum(self.accepted)))
             self.due += SAMPLE
 
-    def _outdated(self) -> NDArray[np.float64]:
-        """When each document's page changed away from the stored version; inf if it has not yet."""
+    def _outdated(self) -> tuple[NDArray[np.float64], int]:
+        """When each document's page changed away from the stored version, inf if it has not yet; and how many never do."""
         columns = self.world.columns
         held = self.stored if self.updates else columns.held
-        return _changes(np.flatnonzero(self.stores), held, columns.begin, columns.time)
+        pages = self._changing[self.stores[self._changing]]
+        return _changes(pages, held, columns.begin, columns.time), int(np.count_nonzero(self.stores)) - len(pages)
 
     def figures(self, found_urls: int, *, warm_up: float = 0.0) -> Figures:
         """The figures of the whole replay; documents there at the very start never count."""

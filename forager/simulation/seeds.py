@@ -65,5 +65,6 @@ class _Paths:
             sets = sets[~self._read[sets]]
             self._read[sets] = True
             start = tape.link_start[sets]
-            pages = distinct(tape.links[spans(start, tape.link_start[sets + 1] - start)].astype(np.int64))
-            pages = pages[~self.reached[pages]]
+            linked = np.zeros(tape.pages, np.bool_)
+            linked[tape.links[spans(start, tape.link_start[sets + 1] - start)]] = True
+            pages = np.flatnonzero(linked & ~self.reached)

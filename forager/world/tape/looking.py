@@ -111,3 +111,26 @@ def standing(links: NDArray[np.int64], when: float, appears: NDArray[np.float64]
     """The same in a place of their own."""
     out = np.empty(len(links), np.int64)
     return out[: standing_in(links, when, appears, out)]
+
+
+@compiled
+def parted(
+    start: NDArray[np.int64], links: NDArray[np.int32], read: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """The link sets as two: the links to pages that are read off, and the others; each with where its sets begin."""
+    count = 0
+    for link in links:
+        count += read[link]
+    shown, others = np.empty(count, np.int64), np.empty(len(links) - count, np.int64)
+    shown_start, other_start = np.zeros_like(start), np.zeros_like(start)
+    for i in range(len(start) - 1):
+        place, other = shown_start[i], other_start[i]
+        for link in links[start[i] : start[i + 1]]:
+            if read[link]:
+                shown[place] = link
+                place += 1
+            else:
+                others[other] = link
+                other += 1
+        shown_start[i + 1], other_start[i + 1] = place, other
+    return shown_start, shown, other_start, others

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from forager.foragers.sighting import Sighting, Sightings
 from forager.terms import NOBODY, ForagerId, Kind, UrlId
 from forager.world.tape.columns import KINDS, Tape
-from forager.world.tape.looking import look_up, look_up_all, standing, standing_links
+from forager.world.tape.looking import look_up, look_up_all, parted, standing, standing_links
 
 LISTS = [KINDS.index(kind) for kind in (Kind.HUB, Kind.FEED, Kind.SITEMAP)]
 
@@ -67,12 +67,13 @@ class TapeWorld:
         self._print = np.asarray(tape.text_print)
         # plain arrays: an element of a memory map costs several times as much
         begin, time = np.asarray(tape.version_start), np.asarray(tape.time)
-        link_start, links = np.asarray(tape.link_start), np.array(tape.links, dtype=np.int64)
-        shown_start, shown = link_start[:0], links[:0]
+        link_start = np.asarray(tape.link_start)
         if self.reads_off:
-            read = tape.url_kind[tape.links] == KINDS.index(Kind.ARTICLE)
-            shown_start, shown = _some(link_start, links, read)
-            link_start, links = _some(link_start, links, ~read)
+            read = tape.url_kind == KINDS.index(Kind.ARTICLE)
+            shown_start, shown, link_start, links = parted(link_start, np.asarray(tape.links), read)
+        else:
+            links = np.array(tape.links, dtype=np.int64)
+            shown_start, shown = link_start[:0], links[:0]
         self.columns = Columns(
             seconds=seconds,
             revisit_after=revisit_after,
@@ -200,11 +201,3 @@ def _appearances(begin: NDArray[np.int64], time: NDArray[np.float64]) -> NDArray
     shown = np.flatnonzero(np.diff(begin))
     appears[shown] = time[begin[shown]]
     return appears
-
-
-def _some(
-    start: NDArray[np.int64], links: NDArray[np.int64], chosen: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The link sets with only the chosen links."""
-    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(chosen)])
-    return before[start], links[chosen]
