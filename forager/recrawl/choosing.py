@@ -127,14 +127,21 @@ class Choosing:
         """These links were just seen on a page; those that are new there join their pools."""
         if len(links) and self.pools:
             new = self.around.expecting.fresh(links, now)
-            if self._group is None or self.around.groups is None:
-                self.pools[0].add(new)
-                return
-            if new.max(initial=-1) >= len(self._group):  # found since the last ranking
-                self._group = np.concatenate([self._group, self.around.groups(len(self._group))])
-            for group in np.unique(self._group[new]).tolist():
+            own = self._groups_of(new)
+            for group in np.unique(own).tolist():
                 if group in self.pools:
-                    self.pools[group].add(new[self._group[new] == group])
+                    self.pools[group].add(new[own == group])
+
+    def _groups_of(self, pages: IntArray) -> IntArray:
+        """The groups of pages, also of those found since the last ranking; 0 if all are one group."""
+        if self._group is None or self.around.groups is None:
+            return np.zeros(len(pages), np.int64)
+        ranked = len(self._group)
+        own = self._group[np.minimum(pages, ranked - 1)]
+        late = pages >= ranked
+        if late.any():
+            own[late] = self.around.groups(ranked)[pages[late] - ranked]
+        return own
 
     def postpone(self, page: int, until: float) -> None:
         """Do not choose a page before a time."""
