@@ -13,6 +13,7 @@ import typer
 from forager.assembly import make_crawl, open_wire, require_contact
 from forager.cli.log import Log
 from forager.cli.options import Config, Json, LogAs, NoDashboard, Quiet, Set, TimeLimit, Verbose, loaded, time_given
+from forager.cli.outputs import tell
 from forager.cli.preparing import prepare_crawl
 from forager.cli.running import live_view, run_crawl, run_live, shown
 from forager.cli.seeds import check_seeds, read_seeds
@@ -76,8 +77,7 @@ def crawl(
     prepare_crawl(settings, quiet=not log.is_for_people)
     archives = [str(path) for path in history or ()]
     facts, failed = run_live(_crawl(run_dir, settings, seeds, archives, writer, time_given(time_limit), log))
-    told = jsonlib.dumps(facts) if json else _text(facts, run_dir)
-    typer.echo(told, err="-" in (str(append), str(overwrite)))  # where stories go, nothing else does
+    tell(jsonlib.dumps(facts) if json else _text(facts, run_dir), append, overwrite)
     if failed:
         raise typer.Exit(Exit.OUTPUT)
 

@@ -7,7 +7,7 @@ from collections import Counter
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -85,7 +85,7 @@ def import_(
         raise InputError(_nothing(imported.tally, " ".join(files or [str(table)])))
     save(imported.tape, output)
     facts = _facts(imported, output, time.monotonic() - begun)
-    typer.echo(jsonlib.dumps(facts) if json else _summary(imported, output))
+    typer.echo(jsonlib.dumps(facts) if json else _summary(imported, output, facts["documents"]))
 
 
 def _import(files: list[str], identity: str | None, display: "_Display") -> Imported:
@@ -140,7 +140,7 @@ def _appeared(tape: Tape) -> int:
     return int((documents(tape).born > tape.start).sum())
 
 
-def _facts(imported: Imported, output: Path, seconds: float) -> dict[str, object]:
+def _facts(imported: Imported, output: Path, seconds: float) -> dict[str, Any]:
     tape, tally = imported.tape, imported.tally
     return {
         "tape": str(output),
@@ -159,11 +159,11 @@ def _counted(counts: Counter[str]) -> dict[str, int]:
     return {kind: count for kind, count in counts.most_common() if count}
 
 
-def _summary(imported: Imported, output: Path) -> str:
+def _summary(imported: Imported, output: Path, appeared: int) -> str:
     tape, tally = imported.tape, imported.tally
     lines = [
         f"{tape.pages:,} pages, {tape.versions:,} versions, {tape.links.size:,} links; {_span(tape)}",
-        f"{_appeared(tape):,} documents appeared, {_NEW[tape.identity]}",
+        f"{appeared:,} documents appeared, {_NEW[tape.identity]}",
         *(f"{count:,} × {name}" for name, count in imported.formats.most_common()),
     ]
     if tally.records:

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import typer
+
 from forager.errors import OutputError
 
 
@@ -40,6 +42,11 @@ def write_whole(path: Path, text: str) -> None:
     """Write a text file."""
     with whole(path) as draft:
         draft.write_text(text, encoding="utf-8")
+
+
+def tell(outcome: str, *stories: Path | None) -> None:
+    """Say what came of the work; on standard error if the stories go to standard output, where nothing else does."""
+    typer.echo(outcome, err="-" in map(str, stories))
 
 
 def _is_device(path: Path) -> bool:

@@ -12,6 +12,7 @@ import typer
 from forager.assembly import Reader
 from forager.cli.log import Log
 from forager.cli.options import Config, Json, LogFormat, NoDashboard, Quiet, Set, TimeLimit, time_given
+from forager.cli.outputs import tell
 from forager.cli.preparing import once
 from forager.cli.replay_bytes import crawl_bytes, text_of, write_stories
 from forager.cli.replay_stories import ReplayedStories, stories_writer
@@ -79,23 +80,22 @@ def replay(
     given = [url for path in seed_file or () for url in read_seeds(path)]
     given += check_seeds(("--seed", text) for text in seed or ())
     limit = time_given(time_limit)
+    log = Log(quiet=quiet, verbose=verbose, form=log_format)
+    logs = [log] if verbose or log_format is not None else []
+    writer = stories_writer(append, overwrite)
     if bytes_:
-        logs = [Log(quiet=quiet, verbose=verbose, form=log_format)] if verbose or log_format is not None else []
-        facts = _replay_bytes(tape, settings, given, limit, stories_writer(append, overwrite), journal, logs)
-        typer.echo(jsonlib.dumps(facts) if json else text_of(facts), err="-" in (str(append), str(overwrite)))
+        facts = _replay_bytes(tape, settings, given, limit, writer, journal, logs)
+        tell(jsonlib.dumps(facts) if json else text_of(facts), append, overwrite)
         return
     with tape_folder(tape) as folder:
         world = load(folder)
         warm = warm_up_of(warm_up, world)
         summary, chronicle, records = Summary(), Chronicle(), ReplayRecords(world)
         readers: list[Reader] = [summary, chronicle, records] if settings.dashboard.enabled else [summary]
-        writer = stories_writer(append, overwrite)
         stories = None if writer is None else ReplayedStories(writer)
         if stories is not None:
             readers.append(stories)
-        log = Log(quiet=quiet, verbose=verbose, form=log_format)
-        if verbose or log_format is not None:
-            readers.append(log)
+        readers += logs
         file = None if journal is None else _opened(journal)
         try:
             written = Journal(readers if file is None else [*readers, JournalFile(file)])
@@ -117,8 +117,7 @@ def replay(
             def finish() -> None:
                 figures = run.figures(warm_up=warm)
                 facts = _facts(summary, run, world, figures)
-                told = jsonlib.dumps(facts) if json else _text(facts, figures, world, run.end)
-                typer.echo(told, err="-" in (str(append), str(overwrite)))  # where stories go, nothing else does
+                tell(jsonlib.dumps(facts) if json else _text(facts, figures, world, run.end), append, overwrite)
 
             watching = play_watched(
                 run, chronicle, records, settings.dashboard, tape.resolve().name, log=log, finish=finish, serve=serve

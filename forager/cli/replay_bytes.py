@@ -18,6 +18,7 @@ from forager.engine.summary import Summary, fleet_facts
 from forager.errors import InputError, OutputError
 from forager.exports.outlet import Outlet
 from forager.exports.protocol import Writer
+from forager.imports.captures import is_robots
 from forager.pages.urls import site
 from forager.settings import Settings
 from forager.store.memory import MemoryStore
@@ -100,7 +101,7 @@ def _first_pages(web: WarcWeb) -> list[Url]:
     """Of each site the page that was recorded first: where its crawl began."""
     first: dict[str, Url] = {}
     for url in web.urls:
-        if not url.endswith("/robots.txt"):
+        if not is_robots(url):
             first.setdefault(site(url), url)
     return list(first.values())
 

@@ -83,10 +83,9 @@ def published(
     Sources in `ignored` are known to lie on this site: the next one is asked instead.
     """
     believed = (dated for dated in _stated(head, url) if dated.source not in ignored)
-    lies = [dated.time for dated in _stated(head, url) if dated.source in ignored] if ignored else []
     return (
         _best(believed, now)
-        or (_best(_searched(head.tree, now, lies), now) if DateSource.TEXT not in ignored else None)
+        or (_best(_searched(head, url, now, ignored), now) if DateSource.TEXT not in ignored else None)
         or (
             _best(_dated([last_modified], DateSource.LAST_MODIFIED), now)
             if DateSource.LAST_MODIFIED not in ignored
@@ -206,14 +205,14 @@ def _url_days(url: Url) -> Iterator[str]:
         yield f"{year}-{month:0>2}-{day:0>2}" if month.isdigit() else f"{day} {month} {year}"
 
 
-def _searched(tree: LexborHTMLParser, now: float | None, lies: Collection[float]) -> Iterator[Dated]:
+def _searched(head: Head, url: Url, now: float | None, ignored: Collection[DateSource]) -> Iterator[Dated]:
     """What htmldate makes of the text; it parses the page anew, so this is the dear way.
 
-    It also looks where dates are stated, and so may come back with one of the `lies`.
+    It also looks where dates are stated, and so may come back with what an `ignored` source said.
     """
     import htmldate  # slow to load as well
 
-    html = tree.html or ""
+    html = head.tree.html or ""
     if not html.startswith("<") or len(html) > SEARCHED_CHARACTERS:  # what is no markup it might take for an address
         return
     latest = datetime.fromtimestamp(LATEST if now is None else min(now + FUTURE, LATEST), UTC)
@@ -229,4 +228,5 @@ def _searched(tree: LexborHTMLParser, now: float | None, lies: Collection[float]
     except (ValueError, TypeError, AttributeError, LxmlError):  # an empty page, or a date it stumbles over
         return
     found = _dated([day or ""], DateSource.TEXT)
+    lies = [dated.time for dated in _stated(head, url) if dated.source in ignored] if ignored else []
     yield from (dated for dated in found if all(abs(dated.time - lie) > SAME_DAY for lie in lies))

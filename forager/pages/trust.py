@@ -16,7 +16,7 @@ _ORDER = list(DateSource)
 DAY = 86_400.0
 WINDOW = 20
 FEWEST = 5
-OLD = 2 * 86_400.0
+OLD = 2 * DAY
 """Seconds after which a day is not the present one in any zone."""
 FUTURE = 3600.0
 """Seconds a date may lie ahead of us: clocks differ."""
