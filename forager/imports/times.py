@@ -84,7 +84,7 @@ def _in_seconds(number: Floats | np.float64) -> Floats:
 
 def http_moment(text: str) -> float:
     """`Tue, 20 Jun 2000 18:02:59 GMT`, as TimeMaps write it; ISO 8601 will do as well."""
-    if text[4:5] == "-":
+    if _ISO.match(text):
         return moment(text)
     try:
         said = parsedate_to_datetime(text)
