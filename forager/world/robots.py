@@ -16,8 +16,6 @@ from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 from weakref import WeakValueDictionary
 
-from protego import Protego
-
 from forager.clock import Clock
 from forager.frontier.timetable import Timetable
 from forager.pages.urls import canonical, host
@@ -55,13 +53,12 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A robots.txt as we hold it: its text, or why there is none."""
+    """A robots.txt as we hold it: its rules, or why there are none."""
 
     source: Url
     fetched: float
     expires: float
-    text: str = ""
-    parsed: Protego | None = None
+    rules: Rules | None = None
     trouble: Trouble = Trouble.NONE
     reason: str = ""
     validators: Validators = field(default_factory=Validators)
@@ -82,7 +79,7 @@ class Robots:
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def __repr__(self) -> str:
-        without = sum(file.parsed is None for file in self._files.values())
+        without = sum(file.rules is None for file in self._files.values())
         return f"<Robots for {self.agent}: {len(self._files)} files, {without} of them without rules>"
 
     async def fetch(self, request: Request) -> Response:
@@ -106,30 +103,29 @@ class Robots:
     def sitemaps(self, name: str) -> tuple[str, ...]:
         """The Sitemap lines of the files known of a host (with port if any), as written."""
         files = (self._files.get(f"{scheme}://{name}") for scheme in ("https", "http"))
-        found = (line for file in files if file and file.parsed for line in file.parsed.sitemaps)
+        found = (line for file in files if file and file.rules for line in file.rules.sitemaps)
         return tuple(dict.fromkeys(found))
 
     # Judging.
 
     def _allows(self, file: _File, url: Url) -> bool:
-        return file.parsed is None or bool(file.parsed.can_fetch(url, self.agent))
+        return file.rules is None or file.rules.allows(url, self.agent)
 
     def _crawl_delay(self, file: _File) -> float:
         return min(file.crawl_delay, self.settings.crawl_delay_limit)
 
     def _verdict(self, file: _File, url: Url) -> Verdict:
-        if file.trouble is not Trouble.NONE or file.parsed is None:
+        if file.trouble is not Trouble.NONE or file.rules is None:
             allowed = file.trouble is Trouble.NONE
             return Verdict(url, allowed, file.reason, 0, "", file.source, file.fetched, 0.0, file.trouble)
-        allowed = self._allows(file, url)
-        rules = Rules.read(file.text)
-        rule = rules.deciding(url, self.agent)
+        rule = file.rules.deciding(url, self.agent)
+        allowed = rule is None or rule.allow
         return Verdict(
             url=url,
             allowed=allowed,
             rule=rule.text if rule else "no rule matches",
             line=rule.line if rule else 0,
-            group=rules.group(self.agent) or "",
+            group=file.rules.group(self.agent) or "",
             source=file.source,
             fetched=file.fetched,
             crawl_delay=self._crawl_delay(file),
@@ -171,7 +167,7 @@ class Robots:
     async def _ask(self, key: str, old: _File | None) -> _File:
         url = Url(f"{key}/robots.txt")
         for _ in range(REDIRECTS + 1):
-            known = old is not None and old.parsed is not None and old.source == url
+            known = old is not None and old.rules is not None and old.source == url
             validators = old.validators if old is not None and known else Validators()
             response = await self.inner.fetch(Request(url, validators, body_limit=self.settings.read))
             if response.outcome is not Outcome.MOVED:
@@ -189,9 +185,9 @@ class Robots:
                 text = response.body.decode("utf-8", "replace").removeprefix("\ufeff")
                 kept = self._kept_until(response)
                 validators = validators_of(response)
-                parsed = Protego.parse(text)
-                delay = float(parsed.crawl_delay(self.agent) or 0.0)
-                return _File(response.url, now, kept, text, parsed, validators=validators, crawl_delay=delay)
+                rules = Rules.read(text)
+                delay = rules.crawl_delay(self.agent)
+                return _File(response.url, now, kept, rules, validators=validators, crawl_delay=delay)
             case Outcome.UNCHANGED if old is not None:
                 return replace(old, fetched=now, expires=self._kept_until(response))
             case Outcome.GONE | Outcome.UNRECORDED:
@@ -200,7 +196,7 @@ class Robots:
                 expires = now if response.trouble is Trouble.BUDGET else now + self.settings.retry_after_failure
                 return _File(response.url, now, expires, trouble=response.trouble, reason=response.error)
         expires = now + self.settings.retry_after_failure
-        if old is not None and old.parsed is not None:
+        if old is not None and old.rules is not None:
             return replace(old, expires=expires)
         reason = f"robots.txt could not be had, so nothing is allowed: {response.error}"
         return _File(response.url, now, expires, trouble=Trouble.ROBOTS, reason=reason)

@@ -1,10 +1,11 @@
-"""Which line of a robots.txt decides about a URL (RFC 9309).
+"""Which line of a robots.txt decides about a URL (RFC 9309), and what else the file asks for.
 
-The verdict itself is protego's, which does not say why. This small matcher finds the deciding line; the tests hold the
-two together, so it is as generous as protego: misspelt or colon-less directives count, a group whose name is found at
-the start of a word of ours applies, the longest one wins, and `/index.html` allowed allows `/` too.
+It is as generous to sites as protego, Scrapy's parser, which the tests compare it with: misspelt or colon-less directives
+count, a group whose name is found at the start of a word of ours applies, the longest one wins, and `/index.html` allowed
+allows `/` too. Unlike protego it says which line decides.
 """
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -13,9 +14,11 @@ from urllib.parse import quote
 _AGENT = frozenset({"user-agent", "useragent", "user agent"})
 _ALLOW = frozenset({"allow"})
 _DISALLOW = frozenset({"disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw"})
-_SITE_WIDE = frozenset({"sitemap", "sitemaps", "site-map", "host"})
-_OTHER = frozenset({"crawl-delay", "crawl delay", "request-rate", "request rate", "visit-time", "visit time"})
-_KNOWN = _AGENT | _ALLOW | _DISALLOW | _SITE_WIDE | _OTHER
+_SITEMAP = frozenset({"sitemap", "sitemaps", "site-map"})
+_SITE_WIDE = _SITEMAP | {"host"}
+_DELAY = frozenset({"crawl-delay", "crawl delay"})
+_OTHER = frozenset({"request-rate", "request rate", "visit-time", "visit time"})
+_KNOWN = _AGENT | _ALLOW | _DISALLOW | _SITE_WIDE | _DELAY | _OTHER
 _ESCAPE = re.compile(rb"%([0-9A-Fa-f]{2})")
 
 
@@ -36,10 +39,12 @@ class Rule:
         return len(self.pattern), self.allow
 
     def matches(self, path: str) -> bool:
-        *middle, last = self.pattern.removesuffix("$").split("*")
         anchored = self.pattern.endswith("$")
+        if not anchored and "*" not in self.pattern:
+            return path.startswith(self.pattern)
+        *middle, last = self.pattern.removesuffix("$").split("*")
         if not middle:
-            return path == last if anchored else path.startswith(last)
+            return path == last
         if not path.startswith(middle[0]):
             return False
         at = len(middle[0])
@@ -52,10 +57,25 @@ class Rule:
 
 
 @dataclass(slots=True)
-class Rules:
-    """The groups of one robots.txt: agent name in lower case -> its rules."""
+class Group:
+    """What a robots.txt asks of one agent."""
 
-    groups: dict[str, list[Rule]] = field(default_factory=dict)
+    rules: list[Rule] = field(default_factory=list)
+    """The one that decides over the others first."""
+    crawl_delay: float = 0.0
+    """Seconds; 0 if none is asked for."""
+
+
+@dataclass(slots=True)
+class Rules:
+    """One robots.txt."""
+
+    groups: dict[str, Group] = field(default_factory=dict)
+    """By the name of the agent in lower case."""
+    sitemaps: list[str] = field(default_factory=list)
+    """As written."""
+    _speaking: dict[str, str | None] = field(default_factory=dict)
+    """The groups found for agents."""
 
     @classmethod
     def read(cls, text: str) -> "Rules":
@@ -66,29 +86,47 @@ class Rules:
             if name in _AGENT:
                 current = [*(current if naming else []), *_agents(value)]
                 for agent in current:
-                    rules.groups.setdefault(agent, [])
+                    rules.groups.setdefault(agent, Group())
             elif value and name in _ALLOW | _DISALLOW:
+                found = list(_rules(name in _ALLOW, value, number, line)) if current else []
                 for agent in dict.fromkeys(current):
-                    rules.groups[agent].extend(_rules(name in _ALLOW, value, number, line))
+                    rules.groups[agent].rules += found
+            elif name in _DELAY and (delay := _delay(value)) is not None:
+                for agent in current:
+                    rules.groups[agent].crawl_delay = delay
+            elif value and name in _SITEMAP:
+                rules.sitemaps.append(value)
             if name not in _SITE_WIDE:
                 naming = name in _AGENT
+        for group in rules.groups.values():
+            group.rules.sort(key=lambda rule: rule.rank, reverse=True)
         return rules
 
     def group(self, agent: str) -> str | None:
         """The name of the group that speaks to us; None if none does."""
-        ours = agent.strip().lower()
-        scores = {name: 1 if name == "*" else len(name) * _starts_word(name, ours) for name in self.groups}
-        best = max(scores, key=scores.__getitem__, default=None)
-        return best if best is not None and scores[best] else None
+        if agent not in self._speaking:
+            ours = agent.strip().lower()
+            scores = {name: 1 if name == "*" else len(name) * _starts_word(name, ours) for name in self.groups}
+            best = max(scores, key=scores.__getitem__, default=None)
+            self._speaking[agent] = best if best is not None and scores[best] else None
+        return self._speaking[agent]
 
     def deciding(self, url: str, agent: str) -> Rule | None:
         """The rule that decides about the URL; None if none matches (then it is allowed)."""
-        path = path_of(url)
-        group = self.group(agent)
+        path, group = path_of(url), self.group(agent)
         if group is None or path.partition("?")[0] == "/robots.txt":
             return None
-        matching = (rule for rule in self.groups[group] if rule.matches(path))
-        return max(matching, key=lambda rule: rule.rank, default=None)
+        return next((rule for rule in self.groups[group].rules if rule.matches(path)), None)
+
+    def allows(self, url: str, agent: str) -> bool:
+        """Whether the agent may fetch the URL."""
+        rule = self.deciding(url, agent)
+        return rule is None or rule.allow
+
+    def crawl_delay(self, agent: str) -> float:
+        """Seconds between two requests that the file asks of the agent; 0 if it does not."""
+        group = self.group(agent)
+        return 0.0 if group is None else self.groups[group].crawl_delay
 
 
 def path_of(url: str) -> str:
@@ -128,6 +166,15 @@ def _rules(allow: bool, value: str, number: int, line: str) -> Iterator[Rule]:
             yield Rule(allow, pattern, number, line)
             if allow and pattern.endswith("/index.html"):
                 yield Rule(allow, pattern.removesuffix("index.html") + "$", number, line)
+
+
+def _delay(value: str) -> float | None:
+    """Seconds; None if the value makes no sense."""
+    try:
+        seconds = float(value)
+    except ValueError:
+        return None
+    return seconds if math.isfinite(seconds) and seconds >= 0 else None
 
 
 def _pattern(value: str) -> str:

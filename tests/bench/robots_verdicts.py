@@ -2,8 +2,8 @@
 
     python tests/bench/robots_verdicts.py --every 10
 
-Peers that are not installed are left out: robotspy, robotexclusionrulesparser, and gpyrobotstxt, a port of Google's own
-parser (GPL, so never a dependency). `rules` is our matcher that explains verdicts; it must never differ from protego.
+Peers that are not installed are left out: protego, robotspy, robotexclusionrulesparser, and gpyrobotstxt, a port of Google's
+own parser (GPL, so never a dependency). `forager` is our matcher; it must never differ from protego.
 """
 
 import argparse
@@ -13,8 +13,6 @@ import urllib.robotparser
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-
-from protego import Protego
 
 from forager.world.rules import Rules, path_of
 from tests.corpora import robots_files
@@ -27,18 +25,14 @@ AGENTS = ("Forager", "Googlebot", "GPTBot", "Googlebot-News")
 PATHS = ("/", "/index.html", "/news/2024/05/a-story.html", "/search?q=a&page=2", "/tag/caf%C3%A9/", "/feed/")
 
 
+def forager(text: str) -> Judge:
+    return Rules.read(text).allows
+
+
 def protego(text: str) -> Judge:
+    from protego import Protego
+
     return Protego.parse(text).can_fetch
-
-
-def rules(text: str) -> Judge:
-    read = Rules.read(text)
-
-    def judge(url: str, agent: str) -> bool:
-        rule = read.deciding(url, agent)
-        return rule is None or rule.allow
-
-    return judge
 
 
 def stdlib(text: str) -> Judge:
@@ -70,7 +64,7 @@ def google(text: str) -> Judge:
 
 
 PEERS: dict[str, Callable[[str], Judge]] = {
-    "protego": protego, "rules": rules, "urllib.robotparser": stdlib, "robotspy": robotspy,
+    "forager": forager, "protego": protego, "urllib.robotparser": stdlib, "robotspy": robotspy,
     "robotexclusionrulesparser": rerp, "gpyrobotstxt (Google)": google,
 }  # fmt: skip
 
@@ -97,7 +91,7 @@ def reason(text: str, url: str, agent: str) -> str:
     """The likely cause of a difference: what is special about the rules that match."""
     read = Rules.read(text)
     group = read.group(agent)
-    matching = [rule for rule in read.groups.get(group or "", []) if rule.matches(path_of(url))]
+    matching = [rule for rule in (read.groups[group].rules if group else ()) if rule.matches(path_of(url))]
     decided = read.deciding(url, agent)
     line = decided.text if decided else ""
     if decided and not re.match(r"(?i)\s*(allow|disallow)\s*:", line):
@@ -133,7 +127,7 @@ def main() -> None:
             started = time.perf_counter()
             theirs = judged(PEERS[name], text, urls, tally)
             tally.seconds += time.perf_counter() - started
-            if name == "protego":
+            if name == "forager":
                 ours = [verdict is True for verdict in theirs]
                 verdicts += len(ours)
             count(tally, text, urls, ours, theirs)
@@ -159,14 +153,14 @@ def count(tally: Tally, text: str, urls: list[str], ours: list[bool], theirs: li
         tally.looser += their
         why = reason(text, url, agent)
         tally.classes[why] += 1
-        tally.examples.setdefault(why, f"{agent} {url} (protego: {'allowed' if our else 'disallowed'})")
+        tally.examples.setdefault(why, f"{agent} {url} (forager: {'allowed' if our else 'disallowed'})")
 
 
 def report(files: int, verdicts: int, tallies: dict[str, Tally], *, examples: bool) -> None:
     print(f"{files} real robots.txt files, {verdicts} verdicts for {', '.join(AGENTS)}\n")
-    names = ("differ", "share", "stricter", "looser", "crashed", "seconds", "× protego")
+    names = ("differ", "share", "stricter", "looser", "crashed", "seconds", "× forager")
     print(f"{'parser':28}" + "".join(f"{name:>{width}}" for name, width in zip(names, WIDTHS, strict=True)))
-    base = tallies["protego"].seconds
+    base = tallies["forager"].seconds
     for name, tally in tallies.items():
         differ = tally.stricter + tally.looser
         print(

@@ -7,7 +7,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from protego import Protego
 from pydantic import TypeAdapter, ValidationError
 from selectolax.lexbor import LexborHTMLParser
 
@@ -19,6 +18,7 @@ from forager.world.newsroom.plan import Plan, make_plan
 from forager.world.newsroom.rhythm import hourly_rates, publication_times
 from forager.world.newsroom.settings import FeedFormat, Honesty, NewsroomSettings, Paper, Section
 from forager.world.newsroom.truth import Published
+from forager.world.rules import Rules
 
 SETTINGS = NewsroomSettings(days=4, latency=0.0)
 DAY = 86400.0
@@ -256,11 +256,11 @@ async def test_dates_can_be_missing_rough_or_in_the_future(trouble, stated):
 
 
 async def test_robots_txt_forbids_a_folder_names_the_sitemaps_and_may_ask_for_a_delay():
-    for delay, expected in ((0.0, None), (2.5, 2.5)):
+    for delay, expected in ((0.0, 0.0), (2.5, 2.5)):
         room = newsroom(replace(SETTINGS, crawl_delay=delay))
-        rules = Protego.parse((await get(room, f"{room.homes[0]}robots.txt")).body.decode())
-        assert not rules.can_fetch(f"{room.homes[0]}internal/login", "forager")
-        assert rules.can_fetch(f"{room.homes[0]}world/", "forager")
+        rules = Rules.read((await get(room, f"{room.homes[0]}robots.txt")).body.decode())
+        assert not rules.allows(f"{room.homes[0]}internal/login", "forager")
+        assert rules.allows(f"{room.homes[0]}world/", "forager")
         assert rules.crawl_delay("forager") == expected
         assert list(rules.sitemaps) == [f"{room.homes[0]}sitemap.xml", f"{room.homes[0]}sitemap-news.xml"]
         assert f"{room.homes[0]}internal/login" in hrefs(room.bases["gazette"], (await get(room, room.homes[0])).body)

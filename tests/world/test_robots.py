@@ -352,6 +352,7 @@ LINES = st.sampled_from(
     ["User-agent: *", "User-agent: ForagerBot", "user-agent: forager*", "User-agent: bot", "User agent foragerbot",
      "Disallow: /", "Allow: /a", "Disallow: /a*b$", "Disallow /x", "Allow: /*.html$", "Disallow: /a%2fb", "Allow: /$",
      "Disallow: http://a.example/a", "Allow: /index.html", "dissalow: /b", "Disallow:", "Crawl-delay: 3", "Sitemap: /s",
+     "Crawl-delay: -1", "crawl delay 1.5", "Crawl-delay: soon", "Crawl-delay: inf", "sitemap:",
      "Noindex: /a", "# note", "", "rubbish", "Disallow: /é", "Disallow: /a$b", "Disallow: *", "Allow: **a",
      "User-agent:"]
 )  # fmt: skip
@@ -360,14 +361,17 @@ PATHS = st.text(alphabet="/ab.$*%2Fé?=", max_size=8)
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(LINES, max_size=12), PATHS, st.sampled_from(["ForagerBot", "bot", "Forager", "other"]))
-def test_the_explained_rule_always_agrees_with_the_verdict(lines: list[str], path: str, agent: str) -> None:
+def test_rules_agree_with_protego(lines: list[str], path: str, agent: str) -> None:
     text, url = "\n".join(lines), f"http://a.example/{path}"
-    rule = Rules.read(text).deciding(url, agent)
-    assert (rule is None or rule.allow) == Protego.parse(text).can_fetch(url, agent)
+    rules, peer = Rules.read(text), Protego.parse(text)
+    rule = rules.deciding(url, agent)
+    assert rules.allows(url, agent) == (rule is None or rule.allow) == peer.can_fetch(url, agent)
+    assert rules.crawl_delay(agent) == (peer.crawl_delay(agent) or 0.0)
+    assert rules.sitemaps == list(peer.sitemaps)
     assert rule is None or lines[rule.line - 1].strip() == rule.text
 
 
-def test_the_explained_rule_agrees_with_the_verdict_on_real_files() -> None:
+def test_rules_agree_with_protego_on_real_files() -> None:
     files = have(robots_files)[::25]
     verdicts = 0
     for name, raw in files:
@@ -377,9 +381,11 @@ def test_the_explained_rule_agrees_with_the_verdict_on_real_files() -> None:
         paths = {"/", "/index.html", *(f"/{value.replace('*', 'x').replace('$', '').lstrip('/')}" for value in written)}
         for path in sorted(paths):
             for agent in ("ForagerBot", "Googlebot", "GPTBot"):
-                rule = rules.deciding(f"https://{name}{path}", agent)
-                assert (rule is None or rule.allow) == parsed.can_fetch(f"https://{name}{path}", agent), (name, path)
+                url = f"https://{name}{path}"
+                assert rules.allows(url, agent) == parsed.can_fetch(url, agent), (name, path)
+                assert rules.crawl_delay(agent) == (parsed.crawl_delay(agent) or 0.0), name
                 verdicts += 1
+        assert rules.sitemaps == list(parsed.sitemaps)
     assert verdicts > 1000
 
 
