@@ -15,7 +15,6 @@ from forager.cli.options import Config, Json, LogAs, NoDashboard, Quiet, Set, Ti
 from forager.cli.outputs import tell
 from forager.cli.preparing import prepare_crawl
 from forager.cli.running import live_view, run_crawl, run_live, shown
-from forager.cli.seeds import check_seeds, read_seeds
 from forager.cli.statistics import skipped_facts, write_statistics
 from forager.cli.view import span
 from forager.clock import WallClock
@@ -26,6 +25,7 @@ from forager.exports.formats import writer_for
 from forager.exports.outlet import Outlet
 from forager.exports.protocol import Mode, Writer
 from forager.foragers.settings import ForagerKind
+from forager.library.seed_list import check_seeds, read_seeds
 from forager.settings import Settings
 from forager.terms import Url
 
