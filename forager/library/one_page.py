@@ -42,7 +42,11 @@ async def fetch(url: str, *, user_agent: str | None = None, settings: Mapping[st
     if asked is None:
         raise InputError(f"{url!r} is not an http(s) URL, such as https://example.org/news")
     async with open_wire(chosen, WallClock()) as wire:
-        return read_page(await wire.web.fetch(Request(asked)), settings=chosen.pages)
+        response = await wire.web.fetch(Request(asked))
+    page = read_page(response, settings=chosen.pages)
+    if response.outcome is not Outcome.FETCHED:
+        page.trouble = response.error or f"{response.outcome}, status {response.status}"
+    return page
 
 
 def read(html: str | bytes, url: str, *, content_type: str = "", fetched: float | None = None) -> "Page":

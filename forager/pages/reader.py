@@ -39,7 +39,7 @@ class Page:
         self.url: Url = response.url
         self.response = response
         """The answer that it was read from."""
-        self.trouble = "" if response.body else response.error or "empty body"
+        self.trouble = "" if response.body else "empty body"
         """Why something could not be read, as far as it was tried; empty if all went well."""
         self._memo = memo
         self._settings = settings
