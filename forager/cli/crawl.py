@@ -43,9 +43,12 @@ def crawl(
         typer.Option(help="What archives know of the pages (CDX, TimeMap, WARC, tape …): rates to begin with."),
     ] = None,
     kind: Annotated[ForagerKind | None, typer.Option("--kind", help="WL, RL, WLRL, or the baseline BFS.")] = None,
-    append: Annotated[Path | None, typer.Option("-o", help="Append stories to a .jsonl or .csv file.")] = None,
+    append: Annotated[
+        str | None, typer.Option("-o", metavar="FILE", help="Append stories to a .jsonl or .csv file.")
+    ] = None,
     overwrite: Annotated[
-        Path | None, typer.Option("-O", help="Write stories to a new .jsonl, .csv, .parquet or .xml.")
+        str | None,
+        typer.Option("-O", metavar="FILE", help="Write stories to a new .jsonl, .csv, .parquet or .xml."),
     ] = None,
     time_limit: TimeLimit = None,
     no_dashboard: NoDashboard = False,

@@ -51,9 +51,12 @@ def replay(
     ] = False,
     warm_up: Annotated[str, typer.Option(help="News of this first time does not count, such as 12h.")] = "0",
     preset: Annotated[str, typer.Option(help="A named set of settings: paper.")] = "",
-    append: Annotated[Path | None, typer.Option("-o", help="Append stories to a .jsonl or .csv file.")] = None,
+    append: Annotated[
+        str | None, typer.Option("-o", metavar="FILE", help="Append stories to a .jsonl or .csv file.")
+    ] = None,
     overwrite: Annotated[
-        Path | None, typer.Option("-O", help="Write stories to a new .jsonl, .csv, .parquet or .xml.")
+        str | None,
+        typer.Option("-O", metavar="FILE", help="Write stories to a new .jsonl, .csv, .parquet or .xml."),
     ] = None,
     time_limit: TimeLimit = None,
     journal: Annotated[Path | None, typer.Option(help="Write every event to this file, JSON lines.")] = None,
