@@ -12,6 +12,7 @@ import numpy as np
 
 from forager.chance import stream
 from forager.clock import Clock, LoopClock
+from forager.config_file import write_config
 from forager.engine.crawl import Crawl
 from forager.engine.journal import Journal
 from forager.engine.offload import Offload, in_thread, inline
@@ -28,18 +29,20 @@ from forager.engine.remembering import (
 from forager.engine.scheduling import make_scheduler
 from forager.engine.telling import Teller
 from forager.engine.texts import read_texts
-from forager.errors import SettingsError
+from forager.errors import InputError, SettingsError
 from forager.events import Event, Learned
 from forager.foragers.shared import Shared
 from forager.foragers.thrift import Thrift
 from forager.frontier.scope import Scope
 from forager.frontier.skipped import Skipped
 from forager.frontier.timetable import Timetable
+from forager.pages.reader import Page
 from forager.recrawl.scheduler import Scheduler
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.reinforcing.saving import load_agent, save_agent
 from forager.settings import Settings, changed
-from forager.store.protocol import Store
+from forager.store.protocol import Store, Story, Version
+from forager.store.sqlite import SqliteStore
 from forager.terms import Url
 from forager.world.following import Following
 from forager.world.http import product_token
@@ -102,16 +105,73 @@ def wire(settings: Settings, clock: Clock, inner: Web) -> Wire:
     return Wire(Following(retrying, settings.following), robots, timetable)
 
 
-def require_contact(settings: Settings) -> None:
-    """A live crawl must say whom to write to."""
+def require_contact(settings: Settings, how: str = "-s 'live.user_agent={}'") -> None:
+    """Whoever goes out to the web must say whom to write to; `how` is the way to say it."""
     if not _CONTACT.search(settings.live.user_agent):
-        raise SettingsError(
-            "live.user_agent names no contact; add one, such as -s 'live.user_agent=Forager/0.1 (+https://example.org/bot)'"
-        )
+        example = how.format("Forager/0.1 (+https://example.org/bot)")
+        raise SettingsError(f"live.user_agent names no contact; add one, such as {example}")
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """Functions of a program that uses the crawl; they are called on its loop, and an error in one ends it."""
+
+    on_page: Callable[[Page], None] | None = None
+    """Is shown every page that was fetched."""
+    accept: Callable[[Story, Version], bool] | None = None
+    """Has the last word on what becomes a story."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCrawl:
+    """A crawl that is ready to run, with what belongs to it."""
+
+    crawl: Crawl
+    wire: Wire
+    store: SqliteStore
+    seeds: list[Url]
+    """Where it began before, and what was given now."""
+
+
+@asynccontextmanager
+async def open_crawl(
+    run_dir: Path,
+    settings: Settings,
+    seeds: Sequence[Url],
+    clock: Clock,
+    readers: Sequence[Reader],
+    hooks: Hooks = Hooks(),
+) -> AsyncIterator[OpenCrawl]:
+    """A live crawl into a run directory, a new one or the one that is there; leaving lets go of the directory."""
+    store = await SqliteStore.open(run_dir, settings.store)
+    try:
+        planted = await _seeds(store, seeds, run_dir)
+        await in_thread(lambda: write_config(settings, run_dir))
+        async with open_wire(settings, clock, run_dir / "warc") as wire:
+            crawl = await make_crawl(settings, clock, wire, store, planted, readers, hooks)
+            yield OpenCrawl(crawl, wire, store, planted)
+    finally:
+        await store.close()
+
+
+async def _seeds(store: SqliteStore, given: Sequence[Url], run_dir: Path) -> list[Url]:
+    """Where the crawl began before, and what is given now."""
+    kept = await store.recall("seeds")
+    seeds = list(dict.fromkeys([*msgspec.json.decode(kept or b"[]", type=list[Url]), *given]))
+    if not seeds:
+        raise InputError(f"{run_dir}: a new crawl needs seeds; give at least one URL to start from")
+    await store.keep("seeds", msgspec.json.encode(seeds))
+    return seeds
 
 
 async def make_crawl(
-    settings: Settings, clock: Clock, wire: Wire, store: Store, seeds: Sequence[Url], readers: Sequence[Reader]
+    settings: Settings,
+    clock: Clock,
+    wire: Wire,
+    store: Store,
+    seeds: Sequence[Url],
+    readers: Sequence[Reader],
+    hooks: Hooks = Hooks(),
 ) -> Crawl:
     """A crawl over a store: a new one, or the one that the store remembers."""
     policy = read_policy(settings.crawl.policy, stream(settings.seed, "policy"), settings.recrawl, settings.crawl.cycle)
@@ -123,7 +183,7 @@ async def make_crawl(
     shared = await _shared(settings, store, clock.now())
     offload: Offload = inline if isinstance(clock, LoopClock) else in_thread
     states = await _states(settings, store, agent, shared, offload)
-    keeper = Keeper(store, scope, settings.visits, settings.pages, journal.write, states, focus)
+    keeper = Keeper(store, scope, settings.visits, settings.pages, journal.write, states, focus, hooks.on_page)
     world = WebWorld(wire.web, keeper, clock, shares, wire.robots.sitemaps)
     trust, booked, skipped = [await store.recall(name) for name in ("trust", "timetable", "skipped")]
     if trust is not None:
@@ -151,7 +211,7 @@ async def make_crawl(
         world=world,
         agent=agent,
         shared=shared,
-        teller=Teller(store, journal.write),
+        teller=Teller(store, journal.write, hooks.accept),
         journal=journal,
         clock=clock,
         thrift=thrift,

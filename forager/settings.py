@@ -104,11 +104,25 @@ def load(
     """Gather the layers; without `config`, a `config.yaml` in the current folder is used if there is one."""
     if config is None and Path("config.yaml").is_file():
         config = Path("config.yaml")
-    given = {
-        **(_from_file(config) if config else {}),
-        **_from_environment(environment or {}),
-        **_from_overrides(overrides),
-    }
+    return _resolved(
+        {
+            **(_from_file(config) if config else {}),
+            **_from_environment(environment or {}),
+            **_from_overrides(overrides),
+        }
+    )
+
+
+def load_values(values: Mapping[str, object]) -> Settings:
+    """The settings of a program: values by their dotted names over the defaults, and nothing from anywhere else."""
+    for key in values:
+        if key not in leaves():
+            raise _unknown(key, "settings")
+    return _resolved({key: Given(value, "settings") for key, value in values.items()}).settings
+
+
+def _resolved(given: dict[str, Given]) -> Loaded:
+    """What was given over its preset over the defaults."""
     preset = given.get("preset", Given("", "default"))
     if preset.value not in PRESETS:
         known = ", ".join(name for name in PRESETS if name) or "none yet"

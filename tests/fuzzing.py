@@ -18,15 +18,15 @@ import numpy as np
 from aiohttp.test_utils import make_mocked_request
 
 from forager.cli.change_logs import read_change_log
-from forager.cli.edge_files import read_edges, read_overlap
-from forager.cli.seeds import read_seeds
 from forager.clock import LoopClock
 from forager.engine.texts import read_texts
 from forager.errors import ForagerError
 from forager.frontier.timetable import Timetable
+from forager.imports.edge_files import read_edges, read_overlap
 from forager.imports.files import import_files
 from forager.imports.opening import sources
 from forager.imports.tables import import_tables
+from forager.library.seed_list import read_seeds
 from forager.pages.feeds import read_feed
 from forager.pages.moments import moment
 from forager.pages.reader import read

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from forager.cli.settings import config_text
+from forager.config_file import config_text
 from forager.settings import Settings, leaves, load
 
 ROOT = Path(__file__).parent.parent

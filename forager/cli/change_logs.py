@@ -1,7 +1,5 @@
 """What `learn` and `compare policies` read: change logs, tapes, run directories, capture indexes; and their options."""
 
-import asyncio
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -9,19 +7,11 @@ import numpy as np
 import typer
 
 from forager.errors import InputError
-from forager.imports.files import import_files
-from forager.imports.from_run import tape_of_run
-from forager.imports.log_of_tape import Change, Pages, log_of_tape
-from forager.imports.log_tables import log_of_table, read_documents, read_matrix, read_table
-from forager.imports.opening import opened, sources
-from forager.imports.sniffing import Format, sniff
-from forager.imports.table_files import files_of
-from forager.imports.tables import import_tables
+from forager.imports.log_files import read_log
+from forager.imports.log_of_tape import Change, Pages
 from forager.imports.times import moment
 from forager.recrawl.log import ChangeLog
-from forager.store.rundir import DATABASE
 from forager.units import seconds
-from forager.world.tape.columns import CONTENTS, Tape, load
 
 LogPath = Annotated[
     Path,
@@ -45,7 +35,6 @@ ChangeOf = Annotated[
 Settled = Annotated[
     str, typer.Option("--settled", help="Of a tape or run: pages first seen after this part of it are left out.")
 ]
-_INDEXES = (Format.CDX, Format.CDXJ, Format.LINK_TIMEMAP, Format.JSON_TIMEMAP, Format.WARC, Format.WACZ)
 
 
 def read_change_log(
@@ -61,39 +50,7 @@ def read_change_log(
     length = None if cycle == "auto" else duration(cycle)
     part = share(settled, "--settled")
     kinds, counted = picked(pages, Pages, "--pages"), picked(change, Change, "--change")
-    if not path.exists():
-        raise InputError(f"{path}: there is no such file")
-    tape = _tape(path)
-    if tape is not None:
-        log = log_of_tape(tape, length, pages=kinds, change=counted, settled=part)
-    else:
-        log = read_matrix(path, length) if path.suffix == ".npz" else log_of_table(read_table(path), path, length)
-    if documents is not None:
-        if not log.urls:
-            raise InputError("--documents needs a change log with URLs; a matrix has none")
-        log = replace(log, documents=read_documents(documents, log))
-    return log
-
-
-def _tape(path: Path) -> Tape | None:
-    """What is, or can be made, a tape; None for a table or a matrix."""
-    if (path / CONTENTS).is_file():
-        return load(path)
-    if (path / DATABASE).is_file():
-        return asyncio.run(tape_of_run(path))
-    if path.is_dir() and files_of(path, "versions"):
-        return import_tables(path, origin=path.name).tape
-    found = sources([str(path)])
-    if not path.is_dir():
-        if path.suffix == ".npz":
-            return None
-        with opened(found[0]) as stream:
-            if sniff(stream.head) not in _INDEXES:
-                return None
-    imported = import_files(found, origin=path.name)
-    if not imported.tape.versions:
-        raise InputError(f"{path}: holds no capture that can be used")
-    return imported.tape
+    return read_log(path, cycle=length, documents=documents, pages=kinds, change=counted, settled=part)
 
 
 def cut(log: ChangeLog, text: str, option: str) -> int:

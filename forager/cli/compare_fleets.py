@@ -20,8 +20,9 @@ from forager.cli.options import Config, Json, Quiet, Set
 from forager.cli.outputs import check_place
 from forager.cli.preparing import once
 from forager.cli.tapes import budget as per_hour
-from forager.cli.tapes import seeds_of, settings_for, tape_facts, tape_folder, usual_budget, warm_up_of
+from forager.cli.tapes import settings_for, tape_facts, warm_up_of
 from forager.foragers.settings import ForagerKind
+from forager.library.playback import seeds_of, tape_folder, usual_budget
 from forager.measures.graph import GraphFigures, graph_figures
 from forager.reports.showing import figure, span
 from forager.settings import Settings

@@ -13,7 +13,6 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from forager.cli.edge_files import Impacts, read_edges, read_impacts, read_overlap, read_pages
 from forager.cli.outputs import check_place
 from forager.cli.rankings import Comparison, Question, compare, interval
 from forager.cli.rankings_report import write_report
@@ -23,6 +22,7 @@ from forager.frontier.kernels import Counts, Vector
 from forager.frontier.learned import LearnedSettings, Regression
 from forager.frontier.methods import Method, RankingSettings
 from forager.frontier.steps import WalkSettings
+from forager.imports.edge_files import Impacts, read_edges, read_impacts, read_overlap, read_pages
 from forager.measures.impact import SHARES, first_pages
 
 WIDTH = 112

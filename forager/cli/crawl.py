@@ -7,17 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import msgspec
 import typer
 
-from forager.assembly import make_crawl, open_wire, require_contact
+from forager.assembly import open_crawl, require_contact
 from forager.cli.log import Log
 from forager.cli.options import Config, Json, LogAs, NoDashboard, Quiet, Set, TimeLimit, Verbose, loaded, time_given
 from forager.cli.outputs import tell
 from forager.cli.preparing import prepare_crawl
 from forager.cli.running import live_view, run_crawl, run_live, shown
-from forager.cli.seeds import check_seeds, read_seeds
-from forager.cli.settings import write_config
 from forager.cli.statistics import skipped_facts, write_statistics
 from forager.cli.view import span
 from forager.clock import WallClock
@@ -28,8 +25,8 @@ from forager.exports.formats import writer_for
 from forager.exports.outlet import Outlet
 from forager.exports.protocol import Mode, Writer
 from forager.foragers.settings import ForagerKind
+from forager.library.seed_list import check_seeds, read_seeds
 from forager.settings import Settings
-from forager.store.sqlite import SqliteStore
 from forager.terms import Url
 
 
@@ -46,9 +43,12 @@ def crawl(
         typer.Option(help="What archives know of the pages (CDX, TimeMap, WARC, tape …): rates to begin with."),
     ] = None,
     kind: Annotated[ForagerKind | None, typer.Option("--kind", help="WL, RL, WLRL, or the baseline BFS.")] = None,
-    append: Annotated[Path | None, typer.Option("-o", help="Append stories to a .jsonl or .csv file.")] = None,
+    append: Annotated[
+        str | None, typer.Option("-o", metavar="FILE", help="Append stories to a .jsonl or .csv file.")
+    ] = None,
     overwrite: Annotated[
-        Path | None, typer.Option("-O", help="Write stories to a new .jsonl, .csv, .parquet or .xml.")
+        str | None,
+        typer.Option("-O", metavar="FILE", help="Write stories to a new .jsonl, .csv, .parquet or .xml."),
     ] = None,
     time_limit: TimeLimit = None,
     no_dashboard: NoDashboard = False,
@@ -73,7 +73,7 @@ def crawl(
     writer = writer_for(append, Mode.APPEND) if append else writer_for(overwrite, Mode.REWRITE) if overwrite else None
     log = Log(quiet=quiet, verbose=verbose, form=log_format)
     if not seeds and not (run_dir / "crawl.db").exists():
-        raise _no_seeds(run_dir)
+        raise InputError(f"{run_dir}: a new crawl needs seeds; give --seed-file or --seed")
     prepare_crawl(settings, quiet=not log.is_for_people)
     archives = [str(path) for path in history or ()]
     facts, failed = run_live(_crawl(run_dir, settings, seeds, archives, writer, time_given(time_limit), log))
@@ -92,57 +92,36 @@ async def _crawl(
     log: Log,
 ) -> tuple[dict[str, Any], bool]:
     """The account of the crawl, and whether writing the stories failed."""
-    clock, summary, stopping = WallClock(), Summary(), asyncio.Event()
-    store = await SqliteStore.open(run_dir, settings.store)
-    try:
-        seeds = await _seeds(store, seeds, run_dir)
-        write_config(settings, run_dir)
-        async with AsyncExitStack() as stack:
-            stack.enter_context(log.kept_in(run_dir))
-            wire = await stack.enter_async_context(open_wire(settings, clock, run_dir / "warc"))
-            chronicle = Chronicle()
-            crawl = await make_crawl(settings, clock, wire, store, seeds, [summary, chronicle, log])
-            for name in archives:
-                from forager.imports.histories import histories  # slow to load, and few crawls have them
+    clock, summary, chronicle, stopping = WallClock(), Summary(), Chronicle(), asyncio.Event()
+    async with AsyncExitStack() as stack:
+        opened = await stack.enter_async_context(open_crawl(run_dir, settings, seeds, clock, [summary, chronicle, log]))
+        stack.enter_context(log.kept_in(run_dir))
+        crawl = opened.crawl
+        for name in archives:
+            from forager.imports.histories import histories  # slow to load, and few crawls have them
 
-                pages, captures = await crawl.warm_up(seeds, histories(name))
-                log.say("history", f"{captures:,} captures of {pages:,} pages from {name}", at=clock.now())
-            watched = live_view(str(run_dir), crawl, chronicle, wire)
-            await stack.enter_async_context(shown(watched, chronicle, settings.dashboard, log.dashboard(clock)))
-            outlet = None if writer is None else await stack.enter_async_context(Outlet(store, writer, _warn))
-            await run_crawl(
-                crawl,
-                seeds,
-                summary,
-                clock,
-                time_limit=limit,
-                stopping=stopping,
-                log=log,
-                beside=() if outlet is None else (outlet.follow(stopping),),
-            )
-        facts = summary.facts() | {
-            "foragers": fleet_facts(crawl.agent),
-            "budget": {"fleet": crawl.world.shares.turns[0], "recrawl": crawl.world.shares.turns[1]},
-            "skipped": skipped_facts(crawl.world.keeper.skipped),
-        }
-        write_statistics(facts, run_dir)
-        return facts, outlet is not None and outlet.failed
-    finally:
-        await store.close()
-
-
-async def _seeds(store: SqliteStore, given: list[Url], run_dir: Path) -> list[Url]:
-    """Where the crawl began before, and what is given now."""
-    kept = await store.recall("seeds")
-    seeds = list(dict.fromkeys([*msgspec.json.decode(kept or b"[]", type=list[Url]), *given]))
-    if not seeds:
-        raise _no_seeds(run_dir)
-    await store.keep("seeds", msgspec.json.encode(seeds))
-    return seeds
-
-
-def _no_seeds(run_dir: Path) -> InputError:
-    return InputError(f"{run_dir}: a new crawl needs seeds; give --seed-file or --seed")
+            pages, captures = await crawl.warm_up(opened.seeds, histories(name))
+            log.say("history", f"{captures:,} captures of {pages:,} pages from {name}", at=clock.now())
+        watched = live_view(str(run_dir), crawl, chronicle, opened.wire)
+        await stack.enter_async_context(shown(watched, chronicle, settings.dashboard, log.dashboard(clock)))
+        outlet = None if writer is None else await stack.enter_async_context(Outlet(opened.store, writer, _warn))
+        await run_crawl(
+            crawl,
+            opened.seeds,
+            summary,
+            clock,
+            time_limit=limit,
+            stopping=stopping,
+            log=log,
+            beside=() if outlet is None else (outlet.follow(stopping),),
+        )
+    facts = summary.facts() | {
+        "foragers": fleet_facts(crawl.agent),
+        "budget": {"fleet": crawl.world.shares.turns[0], "recrawl": crawl.world.shares.turns[1]},
+        "skipped": skipped_facts(crawl.world.keeper.skipped),
+    }
+    write_statistics(facts, run_dir)
+    return facts, outlet is not None and outlet.failed
 
 
 def _warn(line: str) -> None:

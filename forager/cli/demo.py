@@ -11,13 +11,12 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from forager.assembly import make_crawl, open_wire
+from forager.assembly import open_crawl
 from forager.cli.log import Log
 from forager.cli.options import Config, Json, LogAs, NoDashboard, Quiet, Set, TimeLimit, Verbose, loaded, time_given
 from forager.cli.preparing import prepare_crawl
 from forager.cli.report import write_report
 from forager.cli.running import live_view, run_crawl, run_live, shown
-from forager.cli.settings import write_config
 from forager.cli.statistics import skipped_facts, write_statistics
 from forager.cli.view import span
 from forager.clock import Clock, FastClock, WallClock
@@ -28,7 +27,6 @@ from forager.engine.summary import Summary, fleet_facts
 from forager.foragers.settings import ForagerKind
 from forager.measures.delay import Delay, delay
 from forager.settings import Settings
-from forager.store.sqlite import SqliteStore
 from forager.world.newsroom.newsroom import Newsroom
 from forager.world.newsroom.serve import serve
 
@@ -83,23 +81,19 @@ async def run_demo(settings: Settings, folder: Path, log: Log) -> dict[str, Any]
     """Serve, crawl into the folder, and compare with what was really published."""
     clock = FastClock(settings.newsroom.start + settings.demo.morning, settings.demo.speed)
     summary, chronicle, stopping = Summary(), Chronicle(), asyncio.Event()
-    store = await SqliteStore.open(folder, settings.store)
-    try:
-        write_config(settings, folder)
-        async with AsyncExitStack() as stack:
-            stack.enter_context(log.kept_in(folder))
-            newsroom = await stack.enter_async_context(serve(Newsroom(settings.newsroom, clock), clock))
-            wire = await stack.enter_async_context(open_wire(settings, clock, folder / "warc"))
-            crawl = await make_crawl(settings, clock, wire, store, newsroom.homes, [summary, chronicle, log])
-            began = clock.now()
-            watched = live_view("the demo", crawl, chronicle, wire, _coverage(newsroom, summary, began, clock))
-            await stack.enter_async_context(shown(watched, chronicle, settings.dashboard, log.dashboard(clock)))
-            limit = settings.demo.time_limit * clock.speed
-            await run_crawl(crawl, newsroom.homes, summary, clock, time_limit=limit, stopping=stopping, log=log)
-            ended = clock.now()
-            measured = _measured(newsroom, summary, began + settings.demo.warm_up * (ended - began), ended)
-    finally:
-        await store.close()
+    async with AsyncExitStack() as stack:
+        newsroom = await stack.enter_async_context(serve(Newsroom(settings.newsroom, clock), clock))
+        opened = await stack.enter_async_context(
+            open_crawl(folder, settings, newsroom.homes, clock, [summary, chronicle, log])
+        )
+        stack.enter_context(log.kept_in(folder))
+        crawl, began = opened.crawl, clock.now()
+        watched = live_view("the demo", crawl, chronicle, opened.wire, _coverage(newsroom, summary, began, clock))
+        await stack.enter_async_context(shown(watched, chronicle, settings.dashboard, log.dashboard(clock)))
+        limit = settings.demo.time_limit * clock.speed
+        await run_crawl(crawl, newsroom.homes, summary, clock, time_limit=limit, stopping=stopping, log=log)
+        ended = clock.now()
+        measured = _measured(newsroom, summary, began + settings.demo.warm_up * (ended - began), ended)
     return _facts(summary, crawl, measured, ended - began, settings)
 
 

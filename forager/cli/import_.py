@@ -12,12 +12,13 @@ from typing import Annotated, Any
 import typer
 
 from forager.cli.options import Json, Quiet
-from forager.cli.tapes import compiled, tape_facts
+from forager.cli.tapes import tape_facts
 from forager.errors import InputError, OutputError
 from forager.imports.files import Imported, import_files
 from forager.imports.opening import sources
 from forager.imports.tables import import_tables
 from forager.imports.tally import Tally
+from forager.library.playback import tape_of
 from forager.store.rundir import DATABASE
 from forager.world.tape.columns import CONTENTS, Tape, save
 from forager.world.tape.truth import documents
@@ -96,7 +97,7 @@ def _import(files: list[str], identity: str | None, display: "_Display") -> Impo
     if (folder / DATABASE).exists():
         if len(files) > 1:
             raise InputError(f"{folder}: a run directory is imported alone")
-        return Imported(compiled(folder, identity or Identity.URL), Tally(), Counter({"run directory": 1}))
+        return Imported(tape_of(folder, identity or Identity.URL), Tally(), Counter({"run directory": 1}))
     origin += f" and {len(files) - 1} more" if len(files) > 1 else ""
     return import_files(sources(files), origin=origin, identity=identity, progress=display.show)
 

@@ -44,9 +44,9 @@ def write_whole(path: Path, text: str) -> None:
         draft.write_text(text, encoding="utf-8")
 
 
-def tell(outcome: str, *stories: Path | None) -> None:
+def tell(outcome: str, *stories: str | None) -> None:
     """Say what came of the work; on standard error if the stories go to standard output, where nothing else does."""
-    typer.echo(outcome, err="-" in map(str, stories))
+    typer.echo(outcome, err="-" in stories)
 
 
 def _is_device(path: Path) -> bool:

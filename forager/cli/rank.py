@@ -7,19 +7,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
 
 from forager.chance import stream
-from forager.cli.edge_files import read_edges, read_impacts, read_overlap, read_pages
 from forager.cli.outputs import check_place, whole
-from forager.errors import InputError
 from forager.frontier import methods
 from forager.frontier.edges import EdgeList
 from forager.frontier.graph import Graph
 from forager.frontier.learned import LearnedSettings, Regression
-from forager.frontier.methods import Evidence, Method, RankingSettings, Training
+from forager.frontier.methods import Method, RankingSettings
 from forager.frontier.steps import Ranking, WalkSettings
+from forager.imports.edge_files import read_edges
+from forager.library.frontier_ranks import check_method, gather_evidence
 
 
 def rank(
@@ -43,42 +42,15 @@ def rank(
     settings = RankingSettings(
         walk=WalkSettings(alpha=alpha, gamma=gamma, omega=omega), learned=LearnedSettings(regression=regression)
     )
-    pages, evidence = _evidence(edges, impact, anchors, queries, frontier, method)
+    check_method(method, impact=impact is not None, queries=None not in (anchors, queries))
+    pages = read_edges(edges)
+    evidence = gather_evidence(pages, impact, anchors, queries, frontier)
     began = time.perf_counter()
     ranking = methods.rank(method, evidence, settings, stream(seed, "rank"))
     seconds = time.perf_counter() - began
     order = ranking.order(evidence.graph.frontier)[:limit]
     _write(output, pages, ranking, order.tolist())
     _report(evidence.graph, method, ranking, seconds, output, json)
-
-
-def _evidence(
-    edges: Path, impact: Path | None, anchors: Path | None, queries: Path | None, frontier: Path | None, method: Method
-) -> tuple[EdgeList, Evidence]:
-    """Everything known, from the files. Pages with impact count as downloaded unless they are said to be frontier."""
-    if impact is None and method in (Method.RW, Method.RW_EG, Method.Q_HYBRID, Method.ML):
-        raise InputError(f"{method} needs --impact FILE, a table of url or id with impact, clicks or views")
-    if method.asks_queries and (anchors is None or queries is None):
-        raise InputError(f"{method} needs --anchors FILE and --queries FILE")
-    links = read_edges(edges)
-    graph = links.growing.graph()
-    impacts = None if impact is None else read_impacts(impact, links, graph.pages)
-    if frontier is not None:
-        hidden = read_pages(frontier, links, graph.pages)
-        links.growing.mark_downloaded(np.flatnonzero(graph.in_degree > 0))
-        graph = links.growing.graph().without(hidden)
-    elif impacts is not None:
-        links.growing.mark_downloaded(impacts.named)
-        graph = links.growing.graph()
-    if not graph.frontier.size:
-        raise InputError(
-            f"{edges}: has no frontier: every linked page is downloaded; say which are not with --frontier"
-        )
-    kinds = [np.zeros(graph.pages)] if impacts is None else list(impacts.kinds.values())
-    overlap = None
-    if anchors is not None and queries is not None:
-        overlap = read_overlap(anchors, queries, links, graph.pages).ranking(graph.pages)
-    return links, Evidence(graph, kinds, Training(np.flatnonzero(graph.downloaded), kinds[0]), overlap)
 
 
 def _write(output: Path, pages: EdgeList, ranking: Ranking, order: list[int]) -> None:

@@ -17,9 +17,8 @@ from forager.cli.preparing import once
 from forager.cli.replay_bytes import crawl_bytes, text_of, write_stories
 from forager.cli.replay_stories import ReplayedStories, stories_writer
 from forager.cli.replay_view import play_watched
-from forager.cli.seeds import check_seeds, read_seeds
 from forager.cli.tapes import budget as per_hour
-from forager.cli.tapes import seeds_of, settings_for, tape_facts, tape_folder, usual_budget, warm_up_of
+from forager.cli.tapes import settings_for, tape_facts, warm_up_of
 from forager.cli.view import moment, span
 from forager.dashboard.chronicle import Chronicle
 from forager.engine.journal import Journal, JournalFile
@@ -27,12 +26,14 @@ from forager.engine.summary import Summary, fleet_facts
 from forager.errors import OutputError
 from forager.exports.protocol import Writer
 from forager.foragers.settings import ForagerKind
+from forager.library.playback import make_replay, tape_folder, usual_budget
+from forager.library.seed_list import check_seeds, read_seeds
 from forager.reports.showing import figure
 from forager.settings import Settings
 from forager.simulation.account import Figures
 from forager.simulation.compare import FIGURES
 from forager.simulation.records import ReplayRecords
-from forager.simulation.run import Plan, Replay
+from forager.simulation.run import Replay
 from forager.terms import Url
 from forager.world.tape.columns import Tape, load
 
@@ -50,9 +51,12 @@ def replay(
     ] = False,
     warm_up: Annotated[str, typer.Option(help="News of this first time does not count, such as 12h.")] = "0",
     preset: Annotated[str, typer.Option(help="A named set of settings: paper.")] = "",
-    append: Annotated[Path | None, typer.Option("-o", help="Append stories to a .jsonl or .csv file.")] = None,
+    append: Annotated[
+        str | None, typer.Option("-o", metavar="FILE", help="Append stories to a .jsonl or .csv file.")
+    ] = None,
     overwrite: Annotated[
-        Path | None, typer.Option("-O", help="Write stories to a new .jsonl, .csv, .parquet or .xml.")
+        str | None,
+        typer.Option("-O", metavar="FILE", help="Write stories to a new .jsonl, .csv, .parquet or .xml."),
     ] = None,
     time_limit: TimeLimit = None,
     journal: Annotated[Path | None, typer.Option(help="Write every event to this file, JSON lines.")] = None,
@@ -100,17 +104,7 @@ def replay(
         try:
             written = Journal(readers if file is None else [*readers, JournalFile(file)])
             per = per_hour(budget) if budget else usual_budget(world)
-            run = Replay(
-                world,
-                Plan(per, seeds_of(world, given), end=None if limit is None else min(world.start + limit, world.end)),
-                settings.crawl,
-                settings.forager,
-                settings.reinforcing,
-                revisit_after=settings.visits.revisit_after,
-                recrawl=settings.recrawl,
-                seed=settings.seed,
-                tell=written.write,
-            )
+            run = make_replay(world, settings, seeds=given, budget=per, time_limit=limit, tell=written.write)
             if log.is_for_people:
                 typer.echo(f"forager: {world!r}, {per:g} downloads per hour", err=True)
 

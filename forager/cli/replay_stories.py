@@ -1,7 +1,6 @@
 """The stories of a replay as a crawl would write them; a tape knows neither titles nor texts."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TypeVar
 
 import typer
@@ -19,7 +18,7 @@ BATCH = 1000
 """Stories handed to the writer at once."""
 
 
-def stories_writer(append: Path | None, overwrite: Path | None) -> Writer | None:
+def stories_writer(append: str | None, overwrite: str | None) -> Writer | None:
     """The writer that -o or -O asks for."""
     if append is not None and overwrite is not None:
         raise typer.BadParameter("give -o or -O, not both")

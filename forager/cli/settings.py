@@ -1,29 +1,13 @@
-"""`forager settings`: every value and where it came from; and the text of config.yaml itself."""
+"""`forager settings`: every value and where it came from; or a config.yaml to begin with."""
 
-import ast
-import dataclasses
-import inspect
 import json as jsonlib
-import sys
-import textwrap
-from collections.abc import Iterator
-from enum import Enum
-from functools import cache
-from itertools import pairwise
-from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated
 
 import typer
 
 from forager.cli.options import Config, Json, Set, loaded
-from forager.errors import OutputError
-from forager.settings import Settings, leaves, value_of
-
-HEAD = """\
-# Every setting of Forager with its default, commented out: remove the # in front of what you change.
-# Durations: 500ms 90s 15m 6h 2d (plain numbers are seconds). Sizes: 500k 10M (plain numbers are bytes).
-# Override with `-s section.key=value` or FORAGER_SECTION__KEY=value; `forager settings` shows what holds and why.
-"""
+from forager.config_file import config_text, in_yaml, plain
+from forager.settings import leaves, value_of
 
 
 def settings(
@@ -39,80 +23,11 @@ def settings(
         typer.echo(config_text(), nl=False)
         return
     found = loaded(config, set_)
-    rows = [(key, _plain(value_of(found.settings, key)), found.origins[key]) for key in leaves()]
+    rows = [(key, plain(value_of(found.settings, key)), found.origins[key]) for key in leaves()]
     if json:
         typer.echo(jsonlib.dumps({key: {"value": value, "origin": origin} for key, value, origin in rows}))
         return
     wide = max(len(key) for key, _, _ in rows)
     for key, value, origin in rows:
         note = "" if origin == "default" else f"   # {origin}"
-        typer.echo(f"{key:<{wide}}  {_yaml(value)}{note}")
-
-
-def config_text(chosen: Settings | None = None) -> str:
-    """A config.yaml with every setting explained, at its default or as chosen."""
-    return HEAD + "".join(_section(Settings(), "", "# ") if chosen is None else _section(chosen, "", ""))
-
-
-def write_config(chosen: Settings, run_dir: Path) -> None:
-    """What holds for a run, beside its database."""
-    path = run_dir / "config.yaml"
-    try:
-        path.write_text(config_text(chosen), encoding="utf-8")
-    except OSError as error:
-        raise OutputError(
-            f"{path}: cannot be written ({error.strerror}); make room or choose another directory"
-        ) from None
-
-
-def _section(values: Any, indent: str, mark: str) -> Iterator[str]:
-    section = type(values)
-    explained = _field_docs(section)
-    for name, hint in get_type_hints(section).items():
-        if dataclasses.is_dataclass(hint):
-            assert isinstance(hint, type)
-            yield f"\n{_comment((hint.__doc__ or '').strip(), indent)}{indent}{name}:\n"
-            yield from _section(getattr(values, name), indent + "  ", mark)
-        else:
-            yield _comment(explained.get(name, ""), indent)
-            yield f"{indent}{mark}{name}: {_yaml(_plain(getattr(values, name)))}\n"
-
-
-def _comment(text: str, indent: str) -> str:
-    lines = textwrap.wrap(" ".join(text.split()), width=118 - len(indent))
-    return "".join(f"{indent}# {line}\n" for line in lines)
-
-
-def _field_docs(section: type) -> dict[str, str]:
-    """The string that follows each field in the source of a settings class."""
-    docs, body = {}, _classes(section.__module__)[section.__name__].body
-    for field, text in pairwise(body):
-        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and isinstance(text, ast.Expr):
-            docs[field.target.id] = str(ast.literal_eval(text.value))
-    return docs
-
-
-@cache
-def _classes(module: str) -> dict[str, ast.ClassDef]:
-    """The classes in the source of a module, by name."""
-    body = ast.parse(inspect.getsource(sys.modules[module])).body
-    return {one.name: one for one in body if isinstance(one, ast.ClassDef)}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, Path):
-        return str(value)
-    if dataclasses.is_dataclass(value):
-        return {one.name: _plain(getattr(value, one.name)) for one in dataclasses.fields(value)}
-    if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
-    return value
-
-
-def _yaml(value: Any) -> str:
-    """A value on one line, as YAML reads it back."""
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    return jsonlib.dumps(value, ensure_ascii=False)
+        typer.echo(f"{key:<{wide}}  {in_yaml(value)}{note}")

@@ -13,10 +13,11 @@ import typer
 from forager.cli.options import Config, Json, Quiet, Set, TimeLimit, time_given
 from forager.cli.outputs import check_place, write_whole
 from forager.cli.tapes import budget as per_hour
-from forager.cli.tapes import settings_for, tape_folder, usual_budget
+from forager.cli.tapes import settings_for
 from forager.cli.tune_view import Progress, machine_readable, say
 from forager.clock import WallClock
 from forager.errors import Exit, InputError, OutputError
+from forager.library.playback import tape_folder, usual_budget
 from forager.tuning.goals import goals_named
 from forager.tuning.space import Space
 from forager.tuning.space_file import read_space, shown

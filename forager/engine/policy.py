@@ -1,17 +1,32 @@
-"""The recrawl policy that the settings name: a rule, a formula, or a file written by `forager learn`."""
+"""The recrawl policy that the settings name: a rule, a formula, a file written by `forager learn`, or a package's own."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from forager.errors import InputError, SettingsError
+from forager.plugins import POLICIES, load_plugin
 from forager.recrawl.formula import text_of
 from forager.recrawl.learned import from_text
-from forager.recrawl.policies import Formula, named
+from forager.recrawl.policies import FloatArray, Formula, ScoreFunction, named
 from forager.recrawl.scheduler import Policy
 from forager.recrawl.settings import WORTH, RecrawlSettings
+from forager.recrawl.states import States
 
 DAY = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Borrowed:
+    """A function of another package, found by its entry point in `forager.policies`."""
+
+    function: Callable[[States], FloatArray]
+    """The worth of a visit now, one for each row of the states."""
+
+    def scores(self, states: States) -> FloatArray:
+        return self.function(states)
 
 
 def read_policy(name: str, rng: np.random.Generator, settings: RecrawlSettings, cycle: float) -> Policy:
@@ -23,7 +38,7 @@ def read_policy(name: str, rng: np.random.Generator, settings: RecrawlSettings, 
         return Policy()
     try:
         if not name.endswith(".json"):
-            return Policy(name, named(name, rng, settings, DAY / cycle))
+            return Policy(name, _score(name, rng, settings, cycle))
         learned = from_text(Path(name).read_text(encoding="utf-8"), name)
     except InputError as problem:
         raise SettingsError(f"crawl.policy: {problem}") from None
@@ -31,3 +46,18 @@ def read_policy(name: str, rng: np.random.Generator, settings: RecrawlSettings, 
         reason = problem.strerror if isinstance(problem, OSError) else "it is no text"
         raise SettingsError(f"crawl.policy: {name} cannot be read ({reason}); write it with `forager learn`") from None
     return Policy(name, Formula.of(learned.tree, learned.rhythm), text_of(learned.tree))
+
+
+def _score(name: str, rng: np.random.Generator, settings: RecrawlSettings, cycle: float) -> ScoreFunction:
+    """A rule or a formula; else the function that a package offers under this name."""
+    try:
+        return named(name, rng, settings, DAY / cycle)
+    except InputError:
+        function = load_plugin(POLICIES, name)
+        if function is None:
+            raise
+    if settings.retrain.enabled:
+        raise SettingsError(
+            f"crawl.policy: {name} is a package's own and cannot learn; set recrawl.retrain.enabled=false"
+        )
+    return Borrowed(function)

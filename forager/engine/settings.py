@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from forager.errors import InputError
+from forager.plugins import POLICIES, find_plugin
 from forager.recrawl.settings import NAMES, WORTH
 from forager.units import Count, Duration, Share
 
@@ -21,6 +22,8 @@ def _policy(text: str) -> str:
         try:
             parse(text)
         except InputError as problem:
+            if find_plugin(POLICIES, text) is not None:
+                return text
             raise ValueError(
                 f"expected {WORTH}, one of {' '.join(NAMES)}, a formula such as t * X ({problem}), or a .json file"
             ) from None
@@ -39,9 +42,9 @@ class CrawlSettings:
     """How often the recrawl cycle ranks all known pages anew. Ours."""
     policy: Annotated[str, AfterValidator(_policy)] = WORTH
     """What the recrawl cycle ranks pages by. `worth`: the new documents expected of a visit (ours). Or a policy: rand age
-    cg nad sad aad gad hacs last-obs brute azar azar-rate breadth t2 adaptive, a formula such as "t * X", or a file
-    written by `forager learn`; it orders the pages that have been seen, all of its share is spent, and `least_worth`
-    holds for never-visited pages only."""
+    cg nad sad aad gad hacs last-obs brute azar azar-rate breadth t2 adaptive, a formula such as "t * X", a file written
+    by `forager learn`, or what a package offers as `forager.policies`; it orders the pages that have been seen, all of
+    its share is spent, and `least_worth` holds for never-visited pages only."""
     least_worth: Share = 0.2
     """New documents expected of a request below which nobody asks at all: few requests, but none too few. The later
     documents are found, the less is asked for; found an hour and a half old on average (.06 of 24 h), nothing. Ours."""

@@ -15,8 +15,11 @@ from forager.terms import DateSource, ForagerId, Url
 class Teller:
     """Settles versions: one story per accepted document, its copies named after the first."""
 
-    def __init__(self, store: Store, note: Callable[[Event], None]) -> None:
-        self.store, self.note = store, note
+    def __init__(
+        self, store: Store, note: Callable[[Event], None], accept: Callable[[Story, Version], bool] | None = None
+    ) -> None:
+        """`accept` has the last word on what becomes a story."""
+        self.store, self.note, self.accept = store, note, accept
         self.copies = Copies()
 
     async def settle(self, taken: Taken) -> None:
@@ -34,6 +37,11 @@ class Teller:
             return
         _, fetched, version = await self.store.version(number)
         story = self.story(number, fetched, version, accepted)
+        if self.accept is not None and not self.accept(story, version):
+            await self.store.settle(number, None)
+            return
+        if story.simhash and self.copies.first(story.simhash) is None:
+            self.copies.learn(story.simhash, story.id)
         await self.store.settle(number, story)
         self.note(told(story))
 
@@ -43,8 +51,6 @@ class Teller:
         page = self.store.known(finding.url)
         likeness = version.simhash or simhash(version.text)
         first = self.copies.first(likeness) if likeness else None
-        if first is None and likeness:
-            self.copies.learn(likeness, page.id)
         return Story(
             id=page.id,
             version=number,

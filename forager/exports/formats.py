@@ -1,5 +1,6 @@
-"""The formats by the suffix of the file."""
+"""The formats by the suffix of the file, or by the scheme of an address; those of other packages by their entry points."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from forager.errors import OutputError
@@ -10,13 +11,18 @@ from forager.exports.lines import LineWriter
 from forager.exports.parquet import ParquetFile
 from forager.exports.places import InPlace, Place, Replacing, StandardOutput
 from forager.exports.protocol import Mode, Writer
+from forager.plugins import OUTLETS, load_plugin
 
 NEWEST = 100
 """Stories in a feed (ours)."""
 
 
 def writer_for(target: str | Path, mode: Mode, *, newest: int = NEWEST) -> Writer:
-    """The writer for a file name, or for JSON lines on standard output if it is `-`; a feed holds the `newest`."""
+    """The writer for a file name, or for JSON lines on standard output if it is `-`; a feed holds the `newest`.
+
+    Any other suffix (`stories.feather`) or scheme (`kafka://host/topic`) is looked up among the entry points
+    `forager.outlets`: each is called with the target as it was written and the mode, and gives a `Writer`.
+    """
     if str(target) == "-":
         return LineWriter(StandardOutput(), JsonLines())
     path = Path(target)
@@ -29,7 +35,16 @@ def writer_for(target: str | Path, mode: Mode, *, newest: int = NEWEST) -> Write
             return ParquetFile(path, mode)
         case ".xml" | ".atom":
             return AtomFeed(path, mode, newest)
+    make: Callable[[str, Mode], Writer] | None = load_plugin(OUTLETS, _plugin_name(str(target)))
+    if make is not None:
+        return make(str(target), mode)
     raise OutputError(f"{target}: no known format; name it .jsonl, .csv, .parquet, .xml or .atom, or - for JSON lines")
+
+
+def _plugin_name(target: str) -> str:
+    """Under what name an outlet for this target is offered."""
+    scheme, found, _ = target.partition("://")
+    return (scheme if found else Path(target).suffix.removeprefix(".")).lower()
 
 
 def _place(path: Path, mode: Mode) -> Place:

@@ -37,9 +37,10 @@ class Page:
 
     def __init__(self, response: Response, memo: UrlMemo | None = None, settings: PagesSettings = _DEFAULTS) -> None:
         self.url: Url = response.url
+        self.response = response
+        """The answer that it was read from."""
         self.trouble = "" if response.body else "empty body"
         """Why something could not be read, as far as it was tried; empty if all went well."""
-        self._response = response
         self._memo = memo
         self._settings = settings
 
@@ -99,7 +100,7 @@ class Page:
     def lang(self) -> str:
         """The language as the page states it, in lower case (`en-gb`); empty if it does not."""
         stated = self._from_tree("lang", _lang, "")
-        return (stated or self._response.header("content-language").partition(",")[0]).strip().lower()[:35]
+        return (stated or self.response.header("content-language").partition(",")[0]).strip().lower()[:35]
 
     @lazily
     def published(self) -> Dated | None:
@@ -110,7 +111,7 @@ class Page:
         return self._from_head(
             "published",
             lambda head: dates.published(
-                head, self.url, last_modified=self._last_modified, now=self._response.asked, ignored=ignored
+                head, self.url, last_modified=self._last_modified, now=self.response.asked, ignored=ignored
             ),
             None,
         )
@@ -119,7 +120,7 @@ class Page:
     def modified(self) -> Dated | None:
         return self._from_head(
             "modified",
-            lambda head: dates.modified(head, last_modified=self._last_modified, now=self._response.asked),
+            lambda head: dates.modified(head, last_modified=self._last_modified, now=self.response.asked),
             None,
         )
 
@@ -132,7 +133,7 @@ class Page:
 
     @lazily
     def byte_print(self) -> int:
-        return prints.byte_print(self._response.body)
+        return prints.byte_print(self.response.body)
 
     @lazily
     def text_print(self) -> int:
@@ -148,7 +149,7 @@ class Page:
     @lazily
     def robots(self) -> RobotsMeta:
         """What the page asks of robots; the links are read in any case."""
-        headers = [value for name, value in self._response.headers if name == "x-robots-tag"]
+        headers = [value for name, value in self.response.headers if name == "x-robots-tag"]
         nothing: list[tuple[str, str]] = []
         metas = self._from_head("robots", lambda head: head.named, nothing)
         return read_robots_meta(metas, headers, self._settings.robots_agent)
@@ -159,11 +160,11 @@ class Page:
 
     @lazily
     def _body(self) -> bytes:
-        return self._attempt("body", lambda: unpacked(self._response.body, _UNPACKED_LIMIT), b"")
+        return self._attempt("body", lambda: unpacked(self.response.body, _UNPACKED_LIMIT), b"")
 
     @lazily
     def _form(self) -> Form:
-        return self._attempt("form", lambda: form_of(self._body, self._response.header("content-type")), Form.OTHER)
+        return self._attempt("form", lambda: form_of(self._body, self.response.header("content-type")), Form.OTHER)
 
     @lazily
     def _tree(self) -> LexborHTMLParser | None:
@@ -188,7 +189,7 @@ class Page:
     def _feed(self) -> feeds.Feed | None:
         if self._form is not Form.FEED:
             return None
-        content_type = self._response.header("content-type")
+        content_type = self.response.header("content-type")
         return self._found("feed", lambda: feeds.read_feed(self._body, self.url, content_type))
 
     @lazily
@@ -199,10 +200,10 @@ class Page:
 
     @property
     def _last_modified(self) -> str:
-        return self._response.header("last-modified")
+        return self.response.header("last-modified")
 
     def _parse(self) -> LexborHTMLParser:
-        markup = to_utf8(self._body, self._response.header("content-type"))
+        markup = to_utf8(self._body, self.response.header("content-type"))
         kept = within_depth(markup, self._settings.max_depth)
         if len(kept) < len(markup):
             self._note(f"markup: nested too deeply, read {len(kept)} of {len(markup)} bytes")

@@ -47,13 +47,18 @@ class Learned:
     rhythm: Rhythm = ()
     """How busy each hour of the week was in the log it was learned from; empty if the function does not ask."""
 
+    @property
+    def formula(self) -> str:
+        """The function as `crawl.policy` takes it."""
+        return text_of(self.tree)
+
 
 def to_text(learned: Learned) -> str:
     return json.dumps(
         {
             "format": FORMAT,
             "version": VERSION,
-            "formula": text_of(learned.tree),
+            "formula": learned.formula,
             "tree": list(learned.tree),
             "terminals": learned.terminals,
             "fitness": learned.fitness,

@@ -61,9 +61,11 @@ class Keeper:
         note: Callable[[Event], None],
         states: States | None = None,
         focus: Focus | None = None,
+        on_page: Callable[[Page], None] | None = None,
     ) -> None:
+        """`on_page` is shown every page that was fetched."""
         self.store, self.scope, self.settings, self.pages, self.note = store, scope, settings, pages, note
-        self.states, self.focus = states, focus
+        self.states, self.focus, self.on_page = states, focus, on_page
         self.dating = Dating(store)
         self.skipped = Skipped()
         """Links that stayed out, and why."""
@@ -83,6 +85,8 @@ class Keeper:
         if response.outcome is not Outcome.FETCHED:
             return await self._keep_nothing(before, response, by)
         page = read(response, memo=self._memo, settings=self.pages)
+        if self.on_page is not None:
+            self.on_page(page)
         if before.version is not None and page.byte_print == before.byte_print:
             return await self._keep_nothing(before, response, by)
         old = await self._old_links(before)

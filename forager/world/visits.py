@@ -80,7 +80,12 @@ class WebWorld:
             return Sighting(id, self.clock.now(), ok=False, free=True, gone=True)
         if id not in self._flights:
             assert self._group is not None, "a world is entered with `async with`"
-            flight = self._flights[id] = self._group.create_task(self._fly(id, by))
+            work = self._fly(id, by)
+            try:
+                flight = self._flights[id] = self._group.create_task(work)
+            except RuntimeError:  # the crawl is coming down
+                work.close()
+                raise
             flight.add_done_callback(lambda _: self._flights.pop(id, None))
         return self._flights[id]
 

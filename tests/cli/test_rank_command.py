@@ -72,7 +72,7 @@ def test_a_given_frontier_is_ranked_even_if_its_pages_have_links(web):
 
 
 def test_a_walk_without_impact_says_what_is_missing(web):
-    with pytest.raises(InputError, match="rw-eg needs --impact FILE"):
+    with pytest.raises(InputError, match="rw-eg needs impact"):
         run("rank", web / "edges.csv", "-O", web / "r.csv")
 
 

@@ -7,8 +7,8 @@ import pyarrow.parquet
 import pytest
 import zstandard
 
-from forager.cli.edge_files import read_edges, read_impacts, read_overlap, read_pages
 from forager.errors import InputError
+from forager.imports.edge_files import read_edges, read_impacts, read_overlap, read_pages
 
 LINKS = [(0, 1), (0, 2), (1, 2), (2, 2), (0, 1)]
 URLS = [(f"https://a.example/{source}", f"https://a.example/{target}") for source, target in LINKS]

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from forager.cli.tables import Table
 from forager.errors import InputError
 from forager.frontier.edges import HIGHEST, UNKNOWN, EdgeList, Names
 from forager.frontier.kernels import Counts, Ids, Vector
 from forager.frontier.queries import Overlap, Queries
+from forager.imports.edge_tables import Table
 
 _SOURCE, _TARGET = ("source", "from", "src"), ("target", "to", "dst")
 _PAGE = ("url", "id", "page", "target")

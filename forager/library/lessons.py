@@ -1,0 +1,149 @@
+"""Score functions, learned from what pages did before."""
+
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+
+from forager import __version__
+from forager.chance import stream
+from forager.errors import InputError
+from forager.imports.log_files import read_log
+from forager.recrawl.gp import breed, learning
+from forager.recrawl.gp.careful import Choice, choose_carefully
+from forager.recrawl.gp.choose import choose
+from forager.recrawl.gp.fitness import Judge, terminal_set
+from forager.recrawl.gp.parallel import measurers
+from forager.recrawl.gp.settings import GPSettings, Measure, Terminals
+from forager.recrawl.gp.tree import terminals_of
+from forager.recrawl.learned import Learned, Provenance
+from forager.recrawl.log import ChangeLog
+from forager.recrawl.rhythm import rhythm_of
+
+
+def learn(
+    log: str | PathLike[str] | ChangeLog,
+    *,
+    fitness: Measure = "ndcg",
+    terminals: Terminals = "basic",
+    generations: int = 50,
+    population: int = 300,
+    runs: int = 5,
+    k: float = 0.05,
+    warmup: int = 2,
+    cycle: float | None = None,
+    processes: int = 0,
+    seed: int = 0,
+) -> Learned:
+    """Learn when to look again: evolve a score function from a change log, tape, run directory or capture index.
+
+        learned = forager.learn("changes.csv", generations=20)
+        print(learned.formula, learned.validation)
+
+    The formula can be given to a crawl or a replay as `settings={"crawl.policy": learned.formula}`. `k` is the share of the
+    pages that is visited in a cycle, and `cycle` its length in seconds, as suits the log if none is given. It takes
+    `processes` (0: one for each core) and seconds to hours: within an event loop call it with `asyncio.to_thread`.
+    """
+    name = "the log" if isinstance(log, ChangeLog) else Path(log).name
+    world = log if isinstance(log, ChangeLog) else read_log(Path(log), cycle=cycle)
+    settings = GPSettings(
+        terminals=terminals,
+        fitness=fitness,
+        seeds=runs,
+        generations=generations,
+        population=population,
+        warmup=warmup,
+        k=k,
+    )
+    return teach(world, name, settings, seed=seed, processes=processes, follow=_last).learned
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What was learned, and how it came about."""
+
+    learned: Learned
+    choice: Choice
+    done: learning.Progress
+
+
+def teach(
+    world: ChangeLog,
+    name: str,
+    settings: GPSettings,
+    *,
+    seed: int,
+    processes: int,
+    follow: Callable[[Iterable[learning.Progress]], learning.Progress],
+    progress: learning.Progress | None = None,
+) -> Lesson:
+    """Evolve on one half of the pages, choose on the other; `follow` goes along with the evolution and gives its end.
+
+    `name` is what the log is called, and `progress` where to go on from.
+    """
+    begun = time.monotonic()
+    check_log(world, name, settings)
+    train, validation = learning.split(world, settings, stream(seed, "learn: order of pages"))
+    for part in (train, validation):
+        _check_part(part, name, settings)
+    rhythm = rhythm_of(world) if settings.terminals == "extended" else ()
+    judges = {"train": Judge(train, settings, rhythm), "validation": Judge(validation, settings, rhythm)}
+    with measurers(judges, processes or os.cpu_count() or 1) as measure:
+        offered = terminal_set(settings, world, rhythm)
+        done = follow(learning.learning(measure["train"], offered, settings, seed, progress))
+        found = learning.candidates(done, measure["validation"])
+        evolved = learning.shortened(choose(found, settings.select), measure["train"], measure["validation"])
+        rules, by_page = breed.known_rules(offered, settings), judges["validation"].by_page
+        choice = choose_carefully(evolved, rules, measure["train"], measure["validation"], by_page)
+    chosen = choice.chosen
+    provenance = Provenance(
+        log=name,
+        pages=world.pages,
+        cycles=world.cycles,
+        changed_share=world.changed_share(),
+        k=settings.k,
+        warmup=settings.warmup,
+        select=settings.select,
+        seeds=len(done.finished) + (done.current is not None),
+        generations=settings.generations,
+        population=settings.population,
+        evaluations=done.evaluations,
+        unique_evaluations=done.unique_evaluations,
+        seconds=round(time.monotonic() - begun, 3),
+        program=f"forager {__version__}",
+        evolved=choice.is_evolved,
+    )
+    figures = chosen.train, chosen.validation
+    asked = rhythm if "busy" in terminals_of(chosen.tree) else ()
+    learned = Learned(chosen.tree, settings.terminals, settings.fitness, *figures, provenance, asked)
+    return Lesson(learned, choice, done)
+
+
+def check_log(world: ChangeLog, name: str, settings: GPSettings) -> None:
+    """Refuse a log that is too short."""
+    if world.cycles <= settings.warmup or world.pages < 2:
+        raise InputError(f"{name}: {world.pages} pages and {world.cycles} cycles are too few to learn from")
+    if settings.fitness == "discovery" and world.documents is None:
+        raise InputError("--fitness discovery needs a log that tells which page shows which document; see --documents")
+
+
+def _check_part(part: ChangeLog, name: str, settings: GPSettings) -> None:
+    """Refuse a log of which a part to learn from, or to validate on, tells nothing: every function would do."""
+    if settings.fitness != "discovery" and not part.changed.any():
+        raise InputError(
+            f"{name}: no page changes in these {part.cycles} cycles, or only in one half of the pages; "
+            "there is nothing to learn from"
+        )
+    appeared = part.documents.appeared() if part.documents is not None else np.empty(0)
+    if settings.fitness == "discovery" and not (appeared >= settings.warmup).any():
+        raise InputError(f"{name}: no document appears after the warm-up; there is nothing to learn from")
+
+
+def _last(steps: Iterable[learning.Progress]) -> learning.Progress:
+    (done,) = deque(steps, maxlen=1)
+    return done

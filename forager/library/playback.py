@@ -1,0 +1,161 @@
+"""Recordings, played: a fleet on a tape in simulated time, and better settings searched on it."""
+
+import asyncio
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from os import PathLike
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from forager.clock import WallClock
+from forager.errors import InputError, SettingsError
+from forager.events import Event
+from forager.imports.from_run import tape_of_run
+from forager.library.seed_list import check_seeds
+from forager.settings import Settings, load, load_values
+from forager.simulation.account import Figures
+from forager.simulation.run import Plan, Replay
+from forager.simulation.seeds import default_seeds
+from forager.terms import Url, UrlId
+from forager.world.tape import columns
+from forager.world.tape.columns import CONTENTS, Tape
+
+if TYPE_CHECKING:
+    from forager.tuning.tuning import Outcome
+
+
+def replay(
+    tape: str | PathLike[str],
+    *,
+    seeds: Sequence[str] = (),
+    budget: float | None = None,
+    warm_up: float = 0.0,
+    time_limit: float | None = None,
+    settings: Mapping[str, Any] | None = None,
+    on_event: Callable[[Event], None] | None = None,
+) -> Figures:
+    """Play a fleet on a recording: what it would have found, how soon, and at what cost.
+
+        figures = forager.replay("tape", budget=60, settings={"forager.kind": "WL"})
+        print(figures.delay.median, figures.delay.coverage, figures.efficiency.requests_per_story)
+
+    `tape` is a tape or the run directory of a crawl, `budget` downloads per simulated hour, `warm_up` seconds whose news
+    does not count, `time_limit` seconds of the recording. `on_event` is told everything that happens. It waits for the end
+    of the replay: within an event loop call it with `asyncio.to_thread`.
+    """
+    chosen = load_values(settings or {})
+    given = check_seeds((f"seeds[{place}]", text) for place, text in enumerate(seeds))
+    with tape_folder(Path(tape)) as folder:
+        world = columns.load(folder)
+        played = make_replay(world, chosen, seeds=given, budget=budget, time_limit=time_limit, tell=on_event)
+        played.run()
+        return played.figures(warm_up=warm_up)
+
+
+def tune(
+    tape: str | PathLike[str],
+    *,
+    goals: Sequence[str] = (),
+    trials: int = 150,
+    time_limit: float | None = None,
+    budget: float | None = None,
+    held_out: float = 0.5,
+    seeds: int = 5,
+    repeats: int = 2,
+    processes: int = 0,
+    folder: str | PathLike[str] | None = None,
+    settings: Mapping[str, Any] | None = None,
+) -> "Outcome":
+    """Find better settings on the first part of a recording, and judge them on the rest, which no trial has seen.
+
+        outcome = forager.tune("tape", goals=["late"], trials=150, folder="late.tuning")
+        print(outcome.changes)     # nothing, if the held-out part does not bear them out
+
+    `goals` are figures to be made better (`late` if none is named). Every finished trial is kept in `folder`, if there is
+    one, and the same call goes on from there. It takes `processes` (0: one for each core) and minutes to hours: within an
+    event loop call it with `asyncio.to_thread`, and in a script below `if __name__ == "__main__":`.
+    """
+    from forager.tuning.goals import goals_named
+    from forager.tuning.space import Space
+    from forager.tuning.tuning import Tuning, Wishes
+
+    if not 0.0 < held_out < 1.0:
+        raise InputError(f"held_out is {held_out}; give a share of the recording between 0 and 1")
+    space, clock = Space(load_values(settings or {})), WallClock()
+    ends = float("inf") if time_limit is None else clock.now() + time_limit
+    with ExitStack() as stack:
+        world = columns.load(stack.enter_context(tape_folder(Path(tape))))
+        place = stack.enter_context(TemporaryDirectory(prefix="forager-tuning-")) if folder is None else folder
+        per_hour = usual_budget(world) if budget is None else budget
+        cores = processes or os.cpu_count() or 1
+        wishes = Wishes(goals_named(goals), per_hour, trials, held_out, seeds, repeats, cores)
+        tuning = stack.enter_context(Tuning(world, Path(place), space, wishes))
+        tuning.search(expired=lambda: clock.now() >= ends, tell=lambda trial: None)
+        return tuning.outcome(lambda text: None)
+
+
+def make_replay(
+    tape: Tape,
+    settings: Settings,
+    *,
+    seeds: Sequence[Url] = (),
+    budget: float | None = None,
+    time_limit: float | None = None,
+    tell: Callable[[Event], None] | None = None,
+) -> Replay:
+    """A replay that is ready to run."""
+    per_hour = usual_budget(tape) if budget is None else budget
+    end = None if time_limit is None else min(tape.start + time_limit, tape.end)
+    return Replay(
+        tape,
+        Plan(per_hour, seeds_of(tape, seeds), end=end),
+        settings.crawl,
+        settings.forager,
+        settings.reinforcing,
+        revisit_after=settings.visits.revisit_after,
+        recrawl=settings.recrawl,
+        seed=settings.seed,
+        tell=tell,
+    )
+
+
+@contextmanager
+def tape_folder(path: Path) -> Iterator[Path]:
+    """The folder of a tape; a run directory is compiled to a tape that is deleted afterwards."""
+    if (path / CONTENTS).is_file():
+        yield path
+    elif (path / "crawl.db").is_file():
+        with TemporaryDirectory(prefix="forager-tape-") as folder:
+            columns.save(tape_of(path), Path(folder))
+            yield Path(folder)
+    else:
+        raise InputError(f"{path}: neither a tape (no {CONTENTS}) nor a run directory (no crawl.db)")
+
+
+def tape_of(run_dir: Path, identity: str = "url") -> Tape:
+    """The tape of a run directory; how its texts became states stands in its own settings."""
+    own = run_dir / "config.yaml"
+    try:
+        states = load(own, (), {}).settings.forager.states if own.is_file() else None
+    except SettingsError:  # written by another release; its usual settings will do
+        states = None
+    return asyncio.run(tape_of_run(run_dir, identity=identity, states=states))
+
+
+def usual_budget(tape: Tape) -> float:
+    """A twentieth of the pages per hour, but no less than 30 downloads: scarce enough to tell fleets apart."""
+    return max(30.0, round(tape.pages / 20))
+
+
+def seeds_of(tape: Tape, given: Sequence[Url]) -> tuple[UrlId, ...]:
+    """The numbers of the given URLs on the tape; without any, the tape's own."""
+    if not given:
+        return default_seeds(tape)
+    wanted = set(given)
+    numbers = {url: UrlId(id) for id, url in enumerate(tape.urls()) if url in wanted}
+    missing = [url for url in given if url not in numbers]
+    if missing:
+        raise InputError(f"{missing[0]}: not on the tape; without seeds a replay starts from its largest pages")
+    return tuple(numbers[url] for url in dict.fromkeys(given))

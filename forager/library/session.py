@@ -1,0 +1,176 @@
+"""A live crawl beside a program: it runs in the background of an `async with` block, which reads its stories."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from forager.events import Event, Told
+from forager.library.one_page import live_settings
+from forager.library.run_reader import Story, stories_after, with_text
+from forager.terms import Url
+
+if TYPE_CHECKING:
+    from forager.assembly import Hooks, OpenCrawl
+    from forager.pages.reader import Page
+    from forager.settings import Settings
+    from forager.store.protocol import Counts
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlOrder:
+    """What a program wants crawled, as it was given."""
+
+    run_dir: Path
+    seeds: Sequence[str]
+    user_agent: str | None
+    settings: Mapping[str, Any] | None
+    time_limit: float | None
+    on_page: "Callable[[Page], None] | None"
+    accept: Callable[[Story], bool] | None
+
+
+class CrawlSession:
+    """A crawl under way; `async with` begins it, and leaving the block drains and saves it."""
+
+    def __init__(self, order: CrawlOrder) -> None:
+        self._order = order
+        self._stopping = asyncio.Event()
+        self._news = asyncio.Event()
+        """Set when a story was told since it was made, or the crawl has ended."""
+
+    def __repr__(self) -> str:
+        return f"<CrawlSession {self._order.run_dir}>"
+
+    async def __aenter__(self) -> Self:
+        settings, seeds = await asyncio.to_thread(_check, self._order)
+        from forager.assembly import open_crawl
+        from forager.clock import WallClock
+
+        async with AsyncExitStack() as stack:
+            self._opened: OpenCrawl = await stack.enter_async_context(
+                open_crawl(self._order.run_dir, settings, seeds, WallClock(), [self._hear], _hooks(self._order))
+            )
+            self._task = asyncio.get_running_loop().create_task(self._run())  # the block is its owner, and awaits it
+            self._task.add_done_callback(lambda _: self._wake())
+            self._stack = stack.pop_all()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Finish what is under way and save; if the program was cancelled, save at once. Then tell what went wrong."""
+        self.stop()
+        async with self._stack:
+            try:
+                if isinstance(error, asyncio.CancelledError):
+                    self._task.cancel()
+                await asyncio.wait([self._task])
+            except asyncio.CancelledError:
+                self._task.cancel()
+                await asyncio.wait([self._task])
+                raise
+            finally:
+                if self._task.cancelled():
+                    await self._opened.crawl.save()
+        failure = None if self._task.cancelled() else self._task.exception()
+        if failure is None:
+            return
+        if error is None:
+            raise _first(failure)
+        error.add_note(f"The crawl had ended before: {_first(failure)!r}")
+
+    async def stories(self, after: int | None = None) -> AsyncIterator[Story]:
+        """The stories of the run behind the one with the number `after` (None: all), then each as it is told.
+
+        They come from the run directory, at the pace of whoever reads them: a slow reader holds nothing up. The last one
+        is told when the crawl has ended: by `stop`, by its time limit, or by an error, which leaving the block raises.
+        """
+        while True:
+            has_ended, news = self._task.done(), self._news
+            async for story in stories_after(self._opened.store, after):
+                yield story
+                after = story.number
+            if has_ended:
+                return
+            await news.wait()
+
+    def stop(self) -> None:
+        """Ask the crawl to finish what is under way; `stories` then comes to its end."""
+        self._stopping.set()
+
+    def counts(self) -> "Counts":
+        """How much there is so far."""
+        return self._opened.store.counts()
+
+    async def _run(self) -> None:
+        from forager.engine.crawl import stop_after
+
+        crawl = self._opened.crawl
+        async with asyncio.TaskGroup() as group:
+            group.create_task(stop_after(crawl.clock, self._order.time_limit, self._stopping))
+            await crawl.run(self._opened.seeds, self._stopping)
+
+    def _hear(self, event: Event) -> None:
+        """Reads the journal along."""
+        if isinstance(event, Told):
+            self._wake()
+
+    def _wake(self) -> None:
+        news, self._news = self._news, asyncio.Event()
+        news.set()
+
+
+def _check(order: CrawlOrder) -> "tuple[Settings, list[Url]]":
+    """What is to be crawled, and how; here everything slow is loaded, off the loop."""
+    from forager.library.seed_list import check_seeds
+
+    settings = live_settings(order.settings, order.user_agent)
+    return settings, check_seeds((f"seeds[{place}]", text) for place, text in enumerate(order.seeds))
+
+
+def _hooks(order: CrawlOrder) -> "Hooks":
+    from forager.assembly import Hooks
+
+    accept = order.accept
+    if accept is None:
+        return Hooks(order.on_page)
+    return Hooks(order.on_page, lambda story, version: accept(with_text(story, version)))
+
+
+def _first(error: BaseException) -> BaseException:
+    """What went wrong first: tasks that fail together mostly fail for one reason."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def crawl(
+    run_dir: str | PathLike[str],
+    *,
+    seeds: Sequence[str] = (),
+    user_agent: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    time_limit: float | None = None,
+    on_page: "Callable[[Page], None] | None" = None,
+    accept: Callable[[Story], bool] | None = None,
+) -> CrawlSession:
+    """Crawl news sites into a run directory, in the background of an `async with` block.
+
+        async with forager.crawl("runs/world", seeds=["https://example.org/"], user_agent=WHO) as crawl:
+            async for story in crawl.stories():
+                print(story.title, story.url)
+
+    A run directory that is there already goes on, with its own seeds and those given. Leaving the block, however, drains
+    and saves. `user_agent` must name a contact. `settings` are values by their dotted names (see config.yaml); no file
+    and no environment variable is read. `time_limit` is in seconds.
+
+    `on_page` is shown every page that was fetched, and `accept` decides whether a document becomes a story; it has no
+    `number` yet. Both are called on the event loop, so they should be short; an error in one ends the crawl, and leaving
+    the block raises it.
+    """
+    return CrawlSession(CrawlOrder(Path(run_dir), seeds, user_agent, settings, time_limit, on_page, accept))

@@ -1,0 +1,13 @@
+from collections.abc import Iterator
+
+import pytest
+
+from forager.world.newsroom.newsroom import Newsroom
+from forager.world.newsroom.settings import NewsroomSettings
+from tests.served import served_newsroom
+
+
+@pytest.fixture(scope="session")
+def newsroom() -> Iterator[Newsroom]:
+    with served_newsroom(NewsroomSettings(pace=40.0)) as served:
+        yield served
