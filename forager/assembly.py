@@ -40,7 +40,7 @@ from forager.recrawl.scheduler import Scheduler
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.reinforcing.saving import load_agent, save_agent
 from forager.settings import Settings, changed
-from forager.store.protocol import Store
+from forager.store.store import Store
 from forager.terms import Url
 from forager.world.fetching import LiveBeside
 from forager.world.following import Following

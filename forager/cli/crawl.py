@@ -29,7 +29,7 @@ from forager.exports.outlet import Outlet
 from forager.exports.protocol import Mode, Writer
 from forager.foragers.settings import ForagerKind
 from forager.settings import Settings
-from forager.store.sqlite import SqliteStore
+from forager.store.store import Store
 from forager.terms import Url
 
 
@@ -93,7 +93,7 @@ async def _crawl(
 ) -> tuple[dict[str, Any], bool]:
     """The account of the crawl, and whether writing the stories failed."""
     clock, summary, stopping = WallClock(), Summary(), asyncio.Event()
-    store = await SqliteStore.open(run_dir, settings.store)
+    store = await Store.open(run_dir, settings.store)
     try:
         seeds = await _seeds(store, seeds, run_dir)
         write_config(settings, run_dir)
@@ -133,7 +133,7 @@ async def _crawl(
         await store.close()
 
 
-async def _seeds(store: SqliteStore, given: list[Url], run_dir: Path) -> list[Url]:
+async def _seeds(store: Store, given: list[Url], run_dir: Path) -> list[Url]:
     """Where the crawl began before, and what is given now."""
     kept = await store.recall("seeds")
     seeds = list(dict.fromkeys([*msgspec.json.decode(kept or b"[]", type=list[Url]), *given]))

@@ -28,7 +28,7 @@ from forager.engine.summary import Summary, fleet_facts
 from forager.foragers.settings import ForagerKind
 from forager.measures.delay import Delay, delay
 from forager.settings import Settings
-from forager.store.sqlite import SqliteStore
+from forager.store.store import Store
 from forager.world.newsroom.newsroom import Newsroom
 from forager.world.newsroom.serve import serve
 
@@ -83,7 +83,7 @@ async def run_demo(settings: Settings, folder: Path, log: Log) -> dict[str, Any]
     """Serve, crawl into the folder, and compare with what was really published."""
     clock = FastClock(settings.newsroom.start + settings.demo.morning, settings.demo.speed)
     summary, chronicle, stopping = Summary(), Chronicle(), asyncio.Event()
-    store = await SqliteStore.open(folder, settings.store)
+    store = await Store.open(folder, settings.store)
     try:
         write_config(settings, folder)
         async with AsyncExitStack() as stack:

@@ -18,7 +18,8 @@ from forager.frontier.skipped import REFUSALS, Skipped
 from forager.pages.changes import has_changed
 from forager.pages.reader import Page
 from forager.pages.trust import DAY
-from forager.store.protocol import Found, Known, Store, Version, VersionId, Visit
+from forager.store.protocol import Found, Known, Version, VersionId, Visit
+from forager.store.store import Store
 from forager.terms import Channel, Dated, ForagerId, Kind, Outcome, Response, Url, UrlId, Validators
 from forager.world.dating import Dating
 from forager.world.lately import Lately

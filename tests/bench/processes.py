@@ -33,7 +33,7 @@ from forager.assembly import make_crawl, open_wire
 from forager.clock import WallClock
 from forager.events import Event, Fetched
 from forager.pages.urls import canonical
-from forager.store.sqlite import SqliteStore
+from forager.store.store import Store
 from forager.terms import Outcome, Request, Url
 from forager.world.fetching import LiveBeside
 from forager.world.reading import Reader
@@ -97,7 +97,7 @@ async def ready(beside: LiveBeside | None) -> None:
 async def with_store(seed: Url, processes: int, watching: Watching) -> None:
     clock, chosen = WallClock(), throughput.settings()
     with tempfile.TemporaryDirectory(prefix="processes-") as folder:
-        store = await SqliteStore.open(Path(folder), chosen.store)
+        store = await Store.open(Path(folder), chosen.store)
         try:
             async with open_wire(chosen, clock, processes=processes) as wire:
                 watching.beside = wire.beside

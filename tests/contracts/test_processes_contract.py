@@ -16,7 +16,7 @@ from forager.clock import WallClock
 from forager.events import Event, Fetched
 from forager.foragers.settings import ForagerKind
 from forager.settings import Settings
-from forager.store.sqlite import SqliteStore
+from forager.store.store import Store
 from forager.terms import Url
 from tests.server import LOOPBACK, Served, serving
 
@@ -57,7 +57,7 @@ async def rows(folder: Path, start: Url, processes: int, record: bool = False) -
         if seen >= PAGES:
             stopping.set()
 
-    store = await SqliteStore.open(folder)
+    store = await Store.open(folder)
     try:
         async with open_wire(settings, WallClock(), folder / "warc" if record else None, processes=processes) as wire:
             while wire.beside is not None and not wire.beside.ready:
