@@ -32,7 +32,6 @@ LESSONS = 50
 """Latest attempts at learning that are remembered."""
 
 
-
 class Schedule(msgspec.Struct):
     """The policy in use, how it came to that, and how the last cycle went."""
 

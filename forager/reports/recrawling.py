@@ -6,7 +6,6 @@ import numpy as np
 
 from forager.engine.policy import read_policy
 from forager.engine.remembering import Schedule, recall_schedule, restore_history
-from forager.store.store import Store
 from forager.foragers.visits import VisitStatistics
 from forager.recrawl.cycle import explain, facts
 from forager.recrawl.formula import parse
@@ -16,6 +15,7 @@ from forager.recrawl.settings import WORTH, RecrawlSettings
 from forager.recrawl.watching import Watch
 from forager.reports.reasons import Prospect
 from forager.reports.showing import moment, shown, span
+from forager.store.store import Store
 from forager.terms import UrlId
 
 LUCK = np.random.Generator(np.random.PCG64(0))

@@ -14,7 +14,7 @@ import sqlite3
 from asyncio import Future, Task, get_running_loop
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -56,13 +56,13 @@ class Connection(aiosqlite.Connection):
 
     def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
         """`connect` is called in the thread of the connection."""
-        if isinstance(get_running_loop(), VirtualLoop):
-            raise RuntimeError("no disk in simulated time: its thread would take no time at all")
         super().__init__(connect, iter_chunk_size=_PIECE)
         self._thread.daemon = True  # else a process that fails without closing never ends
 
     @classmethod
     async def opened(cls, connect: Callable[[], sqlite3.Connection]) -> "Connection":
+        if isinstance(get_running_loop(), VirtualLoop):
+            raise RuntimeError("no disk in simulated time: its thread would take no time at all")
         connection = cls(connect)
         try:
             await connection
@@ -270,20 +270,21 @@ class Disk:
             yield self._struct(STORIES, row)
 
     async def close(self) -> None:
-        try:
+        async with AsyncExitStack() as stack:  # whatever fails or is cancelled, the rest is let go of
+            if self._lock is not None:
+                stack.callback(self._lock.release)
+            if self._writing is not None:
+                stack.push_async_callback(self._writing.close)
+            stack.push_async_callback(self._reading.close)
+            stack.callback(self._refuse)
             await self._snapshot
             if self._writing is not None and self._error is None:
                 await self.commit()
                 if is_behind(self._directory, self.ledger):
                     await get_running_loop().run_in_executor(None, taken(self.ledger).write, self._directory)
-        finally:
-            self._is_closed = True
-            self._error = self._error or StoreError(f"{self._directory}: the store is closed")
-            await self._reading.close()
-            if self._writing is not None:
-                await self._writing.close()
-            if self._lock is not None:
-                self._lock.release()
+
+    def _refuse(self) -> None:
+        self._is_closed, self._error = True, self._error or StoreError(f"{self._directory}: the store is closed")
 
     @property
     def _is_writing(self) -> bool:
@@ -302,7 +303,7 @@ class Disk:
         """Write batches until nothing waits; a task of its own, which belongs to no caller and ends before `close` does."""
         assert self._writing is not None
         loop = get_running_loop()
-        while self._rows:
+        while self._rows and self._error is None:
             await self._pause()
             batch, self._batch, self._rows = self._batch, Batch(), 0
             waiters, self._waiters = self._waiters, []
@@ -335,9 +336,9 @@ class Disk:
         """If the writer failed, so do all who wait, and everything that is asked for later."""
         if not writer.cancelled() and writer.exception() is None:
             return
-        self._error = (
-            StoreError(f"{self._directory}: the writer was stopped") if writer.cancelled() else writer.exception()
-        )
+        if self._error is None:
+            stopped = StoreError(f"{self._directory}: the writer was stopped")
+            self._error = stopped if writer.cancelled() else writer.exception()
         waiters, self._waiters, self._committing = self._committing + self._waiters, [], []
         for waiter in waiters:
             if not waiter.done():

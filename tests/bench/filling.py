@@ -24,9 +24,7 @@ def validators(id: int) -> Validators:
     return Validators(f'"{id:016x}"', "Fri, 17 May 2024 09:00:00 GMT")
 
 
-async def enter_many(
-    store: Store, url: Callable[[int], Url], count: int, now: float, *, visited: bool = True
-) -> range:
+async def enter_many(store: Store, url: Callable[[int], Url], count: int, now: float, *, visited: bool = True) -> range:
     """Bring the store to so many known URLs, the new ones visited once or never; their numbers. Nothing may be under way."""
     disk, ledger = store._archive, store._ledger
     assert isinstance(disk, Disk) and disk._writing is not None

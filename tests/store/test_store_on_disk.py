@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from forager.clock import run_virtual
 from forager.errors import StoreError
 from forager.store.disk import Disk
 from forager.store.protocol import Found, Story, Version, VersionId, Visit
@@ -389,3 +390,58 @@ def _urls_on_disk(directory: Path) -> int:
     with closing(sqlite3.connect(f"file:{directory / 'crawl.db'}?mode=ro", uri=True)) as connection:
         count: int = connection.execute("SELECT count(*) FROM urls").fetchone()[0]
         return count
+
+
+RAISING = """
+    import asyncio, sys
+    from pathlib import Path
+    from forager.store.store import Store
+    sys.path.insert(0, sys.argv[2])
+    from test_store_on_disk import found
+
+    async def main():
+        store = await Store.open(Path(sys.argv[1]))
+        await store.put([found(page) for page in range(3)])
+        if sys.argv[3] == "writing":
+            store.enter([found(page) for page in range(3, 5000)])
+            await asyncio.sleep(0.001)
+        raise SystemError("a bug")
+    asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("moment", ["idle", "writing"])
+async def test_a_process_that_fails_without_closing_ends(tmp_path: Path, moment: str) -> None:
+    code = [sys.executable, "-c", textwrap.dedent(RAISING), str(tmp_path), str(Path(__file__).parent), moment]
+    failed = await asyncio.to_thread(subprocess.run, code, capture_output=True, text=True, timeout=60)
+    assert failed.returncode == 1
+    assert "SystemError: a bug" in failed.stderr
+    store = await Store.open(tmp_path)
+    assert store.counts().known in (3, 5000)
+    await store.close()
+
+
+def test_simulated_time_gets_no_disk(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match="no disk in simulated time"):
+        run_virtual(Store.open(tmp_path))
+    with pytest.raises(RuntimeError, match="no disk in simulated time"):
+        run_virtual(Store.view(tmp_path))
+    asyncio.run(filled(tmp_path))  # the refused one holds no lock
+
+
+async def test_a_store_that_is_only_viewed_cannot_be_changed(tmp_path: Path) -> None:
+    await filled(tmp_path, 4)
+    view = await Store.view(tmp_path)
+    for change in (
+        view.put([found(9)]),
+        view.ack(visit(1)),
+        view.keep("a", b""),
+        view.lease(1, 99.0),
+        view.block("h", 9),
+    ):
+        with pytest.raises(StoreError, match="to be read only"):
+            await change
+    assert view.counts().known == 4
+    await view.close()
+    with pytest.raises(StoreError, match="closed"):
+        await view.recall("fleet")
