@@ -41,8 +41,8 @@ from forager.recrawl.scheduler import Scheduler
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.reinforcing.saving import load_agent, save_agent
 from forager.settings import Settings, changed
-from forager.store.protocol import Store, Story, Version
-from forager.store.sqlite import SqliteStore
+from forager.store.protocol import Story, Version
+from forager.store.store import Store
 from forager.terms import Url
 from forager.world.following import Following
 from forager.world.http import product_token
@@ -128,7 +128,7 @@ class OpenCrawl:
 
     crawl: Crawl
     wire: Wire
-    store: SqliteStore
+    store: Store
     seeds: list[Url]
     """Where it began before, and what was given now."""
 
@@ -143,7 +143,7 @@ async def open_crawl(
     hooks: Hooks = Hooks(),
 ) -> AsyncIterator[OpenCrawl]:
     """A live crawl into a run directory, a new one or the one that is there; leaving lets go of the directory."""
-    store = await SqliteStore.open(run_dir, settings.store)
+    store = await Store.open(run_dir, settings.store)
     try:
         planted = await _seeds(store, seeds, run_dir)
         await in_thread(lambda: write_config(settings, run_dir))
@@ -154,7 +154,7 @@ async def open_crawl(
         await store.close()
 
 
-async def _seeds(store: SqliteStore, given: Sequence[Url], run_dir: Path) -> list[Url]:
+async def _seeds(store: Store, given: Sequence[Url], run_dir: Path) -> list[Url]:
     """Where the crawl began before, and what is given now."""
     kept = await store.recall("seeds")
     seeds = list(dict.fromkeys([*msgspec.json.decode(kept or b"[]", type=list[Url]), *given]))

@@ -25,7 +25,7 @@ from forager.pages.settings import PagesSettings
 from forager.recrawl.settings import RecrawlSettings
 from forager.reinforcing.settings import PAPER as PAPER_AGENT
 from forager.reinforcing.settings import FocusSettings, ReinforcingSettings
-from forager.store.settings import StoreSettings
+from forager.store.rundir import StoreSettings
 from forager.world.newsroom.settings import NewsroomSettings
 from forager.world.settings import (
     FollowingSettings,

@@ -232,13 +232,13 @@ def _dashboard() -> Callable[[str], int]:
     from forager.dashboard.chronicle import Chronicle
     from forager.dashboard.settings import DashboardSettings
     from forager.dashboard.views import Views
-    from forager.store.memory import MemoryStore
+    from forager.store.store import Store
     from forager.world.newsroom.newsroom import Newsroom
 
     chosen, clock = load(None, ["newsroom.days=1", "newsroom.backlog=1h"]).settings, WallClock()
     newsroom, chronicle = Newsroom(chosen.newsroom, clock), Chronicle()
     rules = wire(chosen, clock, newsroom)
-    crawl = runner().run(make_crawl(chosen, clock, rules, MemoryStore(), newsroom.homes, [chronicle]))
+    crawl = runner().run(make_crawl(chosen, clock, rules, Store(), newsroom.homes, [chronicle]))
     dashboard = Dashboard(Views(live_view("fuzz", crawl, chronicle, rules), chronicle))
     app = dashboard.app(DashboardSettings(), {"localhost:1"})
 

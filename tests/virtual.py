@@ -11,8 +11,7 @@ from forager.engine.crawl import Crawl, stop_after
 from forager.engine.journal import JournalFile
 from forager.engine.summary import Summary
 from forager.settings import Settings, load
-from forager.store.memory import MemoryStore
-from forager.store.protocol import Store
+from forager.store.store import Store
 from forager.world.newsroom.newsroom import Newsroom
 from forager.world.protocol import Web
 
@@ -38,7 +37,7 @@ class Crawled:
         self.settings, self.wrap, self.clock = settings, wrap, clock
         self.journal = io.BytesIO()
         self.summary = Summary()
-        self.store: Store = MemoryStore()
+        self.store: Store = Store()
         self.crawl: Crawl
         self.newsroom: Newsroom
 

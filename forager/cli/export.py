@@ -17,7 +17,7 @@ from forager.exports.protocol import Mode, Writer
 from forager.pages.urls import canonical
 from forager.pages.urls import site as site_of
 from forager.store.protocol import Story
-from forager.store.reader import SqliteReader
+from forager.store.store import Store
 from forager.units import seconds
 from forager.world.warc.wacz import pack
 
@@ -55,7 +55,7 @@ def export(
 
 
 async def _export(run_dir: Path, writer: Writer, wanted: Callable[[Story], bool] | None) -> int:
-    store = await SqliteReader.open(run_dir)
+    store = await Store.view(run_dir)
     warnings: list[str] = []
     try:
         async with Outlet(store, writer, warnings.append, wanted) as outlet:

@@ -21,7 +21,7 @@ from forager.exports.protocol import Writer
 from forager.imports.captures import is_robots
 from forager.pages.urls import site
 from forager.settings import Settings
-from forager.store.memory import MemoryStore
+from forager.store.store import Store
 from forager.terms import Url
 from forager.world.warc.web import WarcWeb
 from forager.world.warc.writer import warcs_in
@@ -29,7 +29,7 @@ from forager.world.warc.writer import warcs_in
 
 def crawl_bytes(
     path: Path, settings: Settings, seeds: list[Url], limit: float | None, readers: Sequence[Reader]
-) -> tuple[dict[str, Any], MemoryStore]:
+) -> tuple[dict[str, Any], Store]:
     """What came of a crawl of a recording, a run directory's or any WARC's, and what it has stored."""
     clock = LoopClock(0.0)
     web = WarcWeb(_warcs(path), clock)
@@ -38,7 +38,7 @@ def crawl_bytes(
         raise InputError(f"{path}: no capture of a page in it")
     clock.epoch = period[0]
     seeds = seeds or _first_pages(web)
-    store, summary = MemoryStore(), Summary()
+    store, summary = Store(), Summary()
     seconds = period[1] - period[0] if limit is None else min(limit, period[1] - period[0])
 
     async def main() -> dict[str, Any]:
@@ -61,7 +61,7 @@ def crawl_bytes(
     return facts | {"recording": recording}, store
 
 
-def write_stories(store: MemoryStore, writer: Writer) -> None:
+def write_stories(store: Store, writer: Writer) -> None:
     """All stories that a crawl stored, to a file."""
 
     async def write() -> None:

@@ -9,7 +9,7 @@ import typer
 from forager.cli.outputs import write_whole
 from forager.reports.account import read_account
 from forager.reports.report import report as page
-from forager.store.reader import SqliteReader
+from forager.store.store import Store
 
 
 def report(
@@ -28,7 +28,7 @@ def write_report(run: Path, output: Path) -> int:
 
 
 async def _read(run: Path, name: str) -> str:
-    reader = await SqliteReader.open(run)
+    reader = await Store.view(run)
     try:
         return page(await read_account(reader), name)
     finally:

@@ -19,7 +19,7 @@ from forager.reports.reasons import at_host
 from forager.reports.recrawling import why_again
 from forager.reports.showing import moment, shown, span
 from forager.settings import Settings
-from forager.store.reader import SqliteReader
+from forager.store.store import Store
 from forager.terms import Channel, Dated, Url, UrlId
 
 LOOKS = 10
@@ -44,7 +44,7 @@ async def _look_up(run: Path, text: str, settings: Settings) -> Dossier:
     url = canonical(text)
     if url is None:
         raise InputError(f"{shown(text)!r} is not an http(s) URL")
-    reader = await SqliteReader.open(run)
+    reader = await Store.view(run)
     try:
         id = reader.find(url)
         if id is None:
@@ -65,7 +65,7 @@ async def _look_up(run: Path, text: str, settings: Settings) -> Dossier:
         await reader.close()
 
 
-def _left_out(url: Url, reader: SqliteReader, settings: Settings) -> str:
+def _left_out(url: Url, reader: Store, settings: Settings) -> str:
     """Why a URL is not part of the run, as far as that can be said."""
     known = (reader.known(UrlId(id)) for id in range(reader.counts().known))
     seeds = [page.url for page in known if page.channel is Channel.SEED]
@@ -73,7 +73,7 @@ def _left_out(url: Url, reader: SqliteReader, settings: Settings) -> str:
     return f"a link to it stays out: {objection}" if objection else "was it linked from a page within its scope?"
 
 
-async def _at_host(url: Url, reader: SqliteReader, settings: Settings) -> str:
+async def _at_host(url: Url, reader: Store, settings: Settings) -> str:
     """Budget and delay of the page's host, as the run left them."""
     kept, timetable = await reader.recall("timetable"), Timetable(settings.timetable)
     if kept is not None:
@@ -81,13 +81,13 @@ async def _at_host(url: Url, reader: SqliteReader, settings: Settings) -> str:
     return at_host(host(url), timetable, _end(reader))
 
 
-def _end(reader: SqliteReader) -> float:
+def _end(reader: Store) -> float:
     """The time of the last visit of the run: the present of all that is said."""
     known = (reader.known(UrlId(id)) for id in range(reader.counts().known))
     return max((page.last_visit or page.found for page in known), default=0.0)
 
 
-async def _statistics(reader: SqliteReader, settings: Settings) -> VisitStatistics | None:
+async def _statistics(reader: Store, settings: Settings) -> VisitStatistics | None:
     saved = await reader.recall("shared")
     walk = settings.forager
     return None if saved is None else Shared.load(saved, walk).visits

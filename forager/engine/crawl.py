@@ -27,7 +27,8 @@ from forager.foragers.thrift import Thrift
 from forager.recrawl.captured import Captured
 from forager.recrawl.scheduler import Scheduler
 from forager.reinforcing.agent import ReinforcingAgent
-from forager.store.protocol import Found, Store
+from forager.store.protocol import Found
+from forager.store.store import Store
 from forager.terms import Channel, Kind, Url, UrlId
 from forager.world.visits import WebWorld
 

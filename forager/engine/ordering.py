@@ -27,7 +27,8 @@ from forager.frontier.kernels import Vector
 from forager.frontier.steps import Ranking, WalkSettings
 from forager.frontier.walks import enriched_walk
 from forager.reinforcing.agent import ReinforcingAgent
-from forager.store.protocol import Store, VersionId
+from forager.store.protocol import VersionId
+from forager.store.store import Store
 from forager.terms import UrlId
 
 SHARES: dict[OrderingKind, float] = {"td": 0.0, "rw-eg": 1.0, "mixed": 0.5}

@@ -17,8 +17,8 @@ from forager.recrawl.rhythm import Rhythm
 from forager.recrawl.scheduler import Policy, Scheduler, rhythm_in
 from forager.recrawl.visit_log import VisitLog
 from forager.recrawl.watching import Watch
-from forager.store.protocol import Store, Story, Visit
-from forager.store.reader import SqliteReader
+from forager.store.protocol import Story, Visit
+from forager.store.store import Store
 from forager.terms import UrlId
 
 HISTORY, SCHEDULE = "history", "schedule"
@@ -30,8 +30,6 @@ MANY = 2_000
 """Pages whose visits are asked for one after the other, at most; a minute's work of a polite crawl is less."""
 LESSONS = 50
 """Latest attempts at learning that are remembered."""
-
-Kept = Store | SqliteReader
 
 
 class Schedule(msgspec.Struct):
@@ -68,7 +66,7 @@ def save_schedule(setting: str, scheduler: Scheduler, lessons: Sequence[Learned]
     return msgspec.json.encode(kept)
 
 
-async def recall_schedule(store: Kept) -> Schedule | None:
+async def recall_schedule(store: Store) -> Schedule | None:
     kept = await store.recall(SCHEDULE)
     return None if kept is None else msgspec.json.decode(kept, type=Schedule)
 
@@ -80,7 +78,7 @@ def policy_in_use(set_now: Policy, kept: Schedule | None) -> Policy:
     return Policy(set_now.name, Formula.of(parse(kept.formula)), kept.formula)
 
 
-async def restore_history(watch: Watch, store: Kept) -> None:
+async def restore_history(watch: Watch, store: Store) -> None:
     """Fill an empty watch with all that the store knows."""
     kept = await store.recall(HISTORY)
     if kept is not None:
@@ -101,7 +99,7 @@ async def restore_history(watch: Watch, store: Kept) -> None:
         await _refill(log, store)
 
 
-async def _visits(store: Kept, pages: Sequence[int]) -> AsyncIterator[Visit]:
+async def _visits(store: Store, pages: Sequence[int]) -> AsyncIterator[Visit]:
     """The stored visits of some pages, and perhaps of others: of many pages they are had faster all together."""
     if len(pages) > MANY:
         async for visit in store.visits():
@@ -112,7 +110,7 @@ async def _visits(store: Kept, pages: Sequence[int]) -> AsyncIterator[Visit]:
                 yield visit
 
 
-async def _refill(log: VisitLog, store: Kept) -> None:
+async def _refill(log: VisitLog, store: Store) -> None:
     """Enter the stored visits into a log, and which new documents they revealed."""
     waiting: list[Visit] = []
     async for visit in store.visits():
@@ -124,7 +122,7 @@ async def _refill(log: VisitLog, store: Kept) -> None:
     log.credit_past([_document(story, store) async for story in store.stories()])
 
 
-def _document(story: Story, store: Kept) -> tuple[int, int, float, float]:
+def _document(story: Story, store: Store) -> tuple[int, int, float, float]:
     source = None if story.discovered_from is None else store.find(story.discovered_from)
     return story.id, -1 if source is None else source, story.first_seen, story.fetched
 

@@ -27,7 +27,8 @@ from forager.foragers.td import Profit
 from forager.pages.reader import Page
 from forager.pages.urls import words
 from forager.reinforcing.agent import ReinforcingAgent
-from forager.store.protocol import Found, Store
+from forager.store.protocol import Found
+from forager.store.store import Store
 from forager.terms import Url, UrlId
 
 LOOK_EVERY = 30.0

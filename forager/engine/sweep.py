@@ -11,7 +11,7 @@ from forager.engine.resting import rest
 from forager.engine.telling import Teller
 from forager.foragers.shared import Shared
 from forager.reinforcing.agent import ReinforcingAgent
-from forager.store.protocol import Store
+from forager.store.store import Store
 from forager.terms import ForagerId
 from forager.world.visits import WebWorld
 

@@ -8,7 +8,8 @@ from forager.foragers.sighting import Reinforcement
 from forager.pages.copies import Copies
 from forager.pages.prints import simhash
 from forager.pages.urls import site
-from forager.store.protocol import Store, Story, Version, VersionId
+from forager.store.protocol import Story, Version, VersionId
+from forager.store.store import Store
 from forager.terms import DateSource, ForagerId, Url
 
 

@@ -12,7 +12,8 @@ from forager.foragers.visits import VisitStatistics
 from forager.frontier.scope import Scope
 from forager.recrawl.captured import Captured
 from forager.recrawl.watching import Watch
-from forager.store.protocol import Found, Store
+from forager.store.protocol import Found
+from forager.store.store import Store
 from forager.terms import Channel, Url, UrlId
 
 HOUR = 3600.0

@@ -12,7 +12,7 @@ from forager.foragers.states import States, document
 from forager.imports.facts import Facts
 from forager.imports.stating import Stating
 from forager.store.protocol import Counts, Version, VersionId, Visit
-from forager.store.reader import SqliteReader
+from forager.store.store import Store
 from forager.terms import Outcome, Url, UrlId
 from forager.world.tape.build import TapeBuilder
 from forager.world.tape.columns import Tape
@@ -30,7 +30,7 @@ class Crawled(Protocol):
 
 async def tape_of_run(directory: Path, *, identity: str = "url", states: StateSettings | None = None) -> Tape:
     """The tape of a crawl, finished or under way."""
-    reader = await SqliteReader.open(directory)
+    reader = await Store.view(directory)
     try:
         return await tape_of_store(reader, directory.name, identity=identity, states=states)
     finally:

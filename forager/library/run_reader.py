@@ -15,7 +15,7 @@ from forager.store.protocol import Story as Accepted
 from forager.terms import Url, UrlId
 
 if TYPE_CHECKING:
-    from forager.store.reader import SqliteReader
+    from forager.store.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +65,14 @@ class Run:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self._opened: SqliteReader | None = None
+        self._opened: Store | None = None
 
     def __repr__(self) -> str:
         return f"<Run {self.directory}{'' if self._opened else ', not entered'}>"
 
     async def __aenter__(self) -> Self:
-        reader = await asyncio.to_thread(import_module, "forager.store.reader")
-        self._opened = await reader.SqliteReader.open(self.directory)
+        reader = await asyncio.to_thread(import_module, "forager.store.store")
+        self._opened = await reader.Store.view(self.directory)
         return self
 
     async def __aexit__(
@@ -82,7 +82,7 @@ class Run:
         self._opened = None
 
     @property
-    def _reader(self) -> "SqliteReader":
+    def _reader(self) -> "Store":
         if self._opened is None:
             raise RuntimeError(f"{self.directory}: use it within `async with forager.open_run(…) as run:`")
         return self._opened

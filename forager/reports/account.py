@@ -12,7 +12,7 @@ from forager.reinforcing.scores import Record
 from forager.reinforcing.settings import ReinforcingSettings
 from forager.reports.dossier import Records
 from forager.store.protocol import Story, Visit
-from forager.store.reader import SqliteReader
+from forager.store.store import Store
 from forager.terms import NOBODY, Outcome, Trouble, Url, UrlId
 
 EXAMPLES = 5
@@ -91,7 +91,7 @@ class Account:
         return min(SLICES - 1, max(0, int(SLICES * (at - self.began) / span)))
 
 
-async def read_account(reader: SqliteReader) -> Account:
+async def read_account(reader: Store) -> Account:
     """Read a run once through."""
     sites: dict[UrlId, str] = {}
     began, ended, pages = _times(reader)
@@ -117,7 +117,7 @@ def _times(reader: Records) -> tuple[float, float, int]:
     return began, ended, sum(page.visits > 0 for page in known)
 
 
-def _enter_visit(account: Account, visit: Visit, reader: SqliteReader, sites: dict[UrlId, str]) -> None:
+def _enter_visit(account: Account, visit: Visit, reader: Store, sites: dict[UrlId, str]) -> None:
     first = visit.id not in sites
     if first:
         sites[visit.id] = site_of(reader.url(visit.id))
@@ -156,7 +156,7 @@ def _enter_story(account: Account, story: Story) -> None:
     (account.recrawl if story.forager == NOBODY else account.fleet).stories += 1
 
 
-async def _records(reader: SqliteReader) -> list[Record]:
+async def _records(reader: Store) -> list[Record]:
     """Everyone who ever lived; nobody if the run has kept no fleet."""
     saved = await reader.recall("fleet")
     return [] if saved is None else [*load_agent(saved, ReinforcingSettings(), ForagerSettings()).records.values()]

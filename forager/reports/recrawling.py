@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from forager.engine.policy import read_policy
-from forager.engine.remembering import Kept, Schedule, recall_schedule, restore_history
+from forager.engine.remembering import Schedule, recall_schedule, restore_history
 from forager.foragers.visits import VisitStatistics
 from forager.recrawl.cycle import explain, facts
 from forager.recrawl.formula import parse
@@ -15,6 +15,7 @@ from forager.recrawl.settings import WORTH, RecrawlSettings
 from forager.recrawl.watching import Watch
 from forager.reports.reasons import Prospect
 from forager.reports.showing import moment, shown, span
+from forager.store.store import Store
 from forager.terms import UrlId
 
 LUCK = np.random.Generator(np.random.PCG64(0))
@@ -25,7 +26,7 @@ REORDERED = "Of the pages seen before, it orders those that promise documents en
 
 async def why_again(
     id: UrlId,
-    store: Kept,
+    store: Store,
     now: float,
     settings: RecrawlSettings,
     statistics: VisitStatistics | None,

@@ -1,13 +1,19 @@
 """What is known of each URL, as columns of plain numbers: about 100 bytes for a URL instead of an object of a thousand.
 
-A moment that never was (no visit, no due time) is NaN; a number that never was (no source, no version) is -1.
+A moment that never was (no visit, no due time) is NaN; a number that never was (no source, no version) is -1. In crawl.db
+a column has the same name, in the table `urls` or `states`; both of them never were are NULL there, or -1.
 """
 
 import math
 from array import array
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from forager.store.protocol import Found, Known, VersionId, Visit
-from forager.store.texts import Texts
+from forager.store.rows import Row, as_read, signed, written
 from forager.terms import Channel, Kind, Url, UrlId, Validators
 
 CHANNELS = tuple(Channel)
@@ -17,7 +23,90 @@ KIND_CODES = {kind: code for code, kind in enumerate(KINDS)}
 NEVER = math.nan
 PART = b"\0"
 """What stands between the validators of two URLs: nothing that a header can hold."""
+FOUND = ("found", "channel", "source", "depth", "published", "due")
+"""Columns that are known as a URL is met, as the table `urls` has them."""
+VISITED = (
+    "kind",
+    "visits",
+    "changes",
+    "last_visit",
+    "last_change",
+    "due",
+    "seen",
+    "version",
+    "byte_print",
+    "text_print",
+    "validators",
+)
+"""Columns that visits change, as the table `states` has them."""
 _UNSEEN = KIND_CODES[Kind.OTHER]
+_CODES: dict[str, dict[Any, int]] = {"channel": CHANNEL_CODES, "kind": KIND_CODES}
+
+
+class Texts:
+    """Very many short texts by number; more can be added and each can be replaced.
+
+    Those that were there when a crawl was opened stay one block of bytes, as it was read: a text of eighty letters takes
+    84 bytes in it, as an object of its own 130, and is made only when somebody asks for it.
+    """
+
+    def __init__(self, block: bytes = b"", count: int = 0, part: bytes = b"\n") -> None:
+        """`count` texts out of a block, in which one byte parts each from the next; a `ValueError` if they are not so many."""
+        self._block, self._count, self._part = block, count, part
+        ends = np.flatnonzero(np.frombuffer(block, dtype=np.uint8) == part[0]) + 1 if block else np.empty(0, np.int64)
+        if len(ends) != max(0, count - 1):
+            raise ValueError(f"{len(ends) + 1} texts instead of {count}")
+        self._begins = array("I" if len(block) < 2**32 else "Q", [0])
+        """Where each begins, and where one after the last would."""
+        self._begins.frombytes(np.append(ends, len(block) + 1).astype(self._begins.typecode).tobytes())
+        self._changed: dict[int, str] = {}
+        self.late: list[str] = []
+        """Those that are not in the block."""
+
+    def __repr__(self) -> str:
+        return f"<Texts {len(self)}, {self._count} of them in {len(self._block)} bytes>"
+
+    def __len__(self) -> int:
+        return self._count + len(self.late)
+
+    def __getitem__(self, number: int) -> str:
+        """Of a number from 0."""
+        if number >= self._count:
+            return self.late[number - self._count]
+        if number in self._changed:
+            return self._changed[number]
+        return self._block[self._begins[number] : self._begins[number + 1] - 1].decode("utf-8", "surrogatepass")
+
+    def __setitem__(self, number: int, text: str) -> None:
+        if number >= self._count:
+            self.late[number - self._count] = text
+        else:
+            self._changed[number] = text
+
+    def append(self, text: str) -> None:
+        self.late.append(text)
+
+    def extend(self, texts: Iterable[str]) -> None:
+        self.late.extend(texts)
+
+    def copied(self) -> "Texts":
+        """As they are now, for another thread; the block is shared."""
+        other = Texts()
+        other._block, other._count, other._part, other._begins = self._block, self._count, self._part, self._begins
+        other._changed, other.late = self._changed.copy(), self.late.copy()
+        return other
+
+    def joined(self) -> bytes | None:
+        """All of them as one block; None if one of them holds what should part it from the next."""
+        pieces, at = [], 0
+        for number in sorted(self._changed):
+            pieces += [self._block[at : self._begins[number]], _encoded(self._changed[number])]
+            at = self._begins[number + 1] - 1
+        pieces.append(self._block[at:])
+        if self.late:
+            pieces += [self._part if self._count else b"", _encoded(self._part.decode().join(self.late))]
+        block = b"".join(pieces)
+        return block if block.count(self._part) == max(0, len(self) - 1) else None
 
 
 class Columns:
@@ -82,6 +171,31 @@ class Columns:
             self.byte_print[id] = visit.version.byte_print
             self.text_print[id] = visit.version.text_print
 
+    def state(self, id: UrlId) -> Row:
+        """The row of a visited URL in `states`: its number, then its cells of `VISITED`."""
+        return (id, *[_cell(name, getattr(self, name)[id]) for name in VISITED])
+
+    def add_found(self, cells: Sequence[tuple[Any, ...]]) -> None:
+        """Add URLs that were never visited: the columns `FOUND` as they stand in `urls`."""
+        for name, values in zip(FOUND, cells, strict=True):
+            column = getattr(self, name)
+            column.frombytes(_numbers(name, column, values).astype(column.typecode).tobytes())
+        self.extend_unvisited(len(cells[0]))
+
+    def add_states(self, ids: tuple[int, ...], cells: Sequence[tuple[Any, ...]]) -> None:
+        """Enter what visits have taught: the columns `VISITED` of these URLs, rising, as they stand in `states`."""
+        if ids[0] < 0 or ids[-1] >= len(self.found):
+            raise ValueError("a visited URL is missing")
+        places = np.array(ids)
+        for name, values in zip(VISITED, cells, strict=True):
+            column = getattr(self, name)
+            if column is self.validators:
+                texts = tuple(packed and as_read(packed) for packed in values) if bytes in map(type, values) else values
+                for id, packed in zip(ids, texts, strict=True):
+                    column[id] = packed or ""
+            else:
+                np.frombuffer(column, dtype=column.typecode)[places] = _numbers(name, column, values)
+
     def known(self, id: UrlId, url: Url) -> Known:
         return Known(
             id=id,
@@ -102,6 +216,31 @@ class Columns:
             text_print=self.text_print[id],
             validators=unpack(self.validators[id]),
         )
+
+
+def _cell(name: str, value: Any) -> Any:
+    """A value of a column as it stands in `states`."""
+    if name == "kind":
+        return KINDS[value].value
+    if name == "validators":
+        return written(value) if value else None
+    if isinstance(value, float):
+        return moment(value)
+    return signed(value)
+
+
+def _numbers(name: str, column: "array[Any]", cells: tuple[Any, ...]) -> NDArray[Any]:
+    """Cells of crawl.db as numbers of a column."""
+    if name in _CODES:
+        return np.array([_CODES[name][cell] for cell in cells])
+    if column.typecode == "d":
+        return np.array(cells, dtype=np.float64)  # None becomes NaN
+    numbers = np.array(cells, dtype=np.int64)
+    return numbers.view(np.uint64) if column.typecode == "Q" else numbers
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def moment(number: float) -> float | None:

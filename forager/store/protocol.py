@@ -1,22 +1,20 @@
-"""The store: known URLs, their visits and versions, the stories, and whatever a part wants to keep.
+"""The nouns of the store: what is found, leased, visited, kept of a page, told as a story; and where rows are kept.
 
-A URL is *pending* (waits for its due time), *leased* (somebody is visiting it) or *done* (no visit planned). A lease
-that is never acknowledged returns: when its time is over, or when the run directory is opened again. A call returns
-when its effect is committed; what was acknowledged survives `kill -9`.
+The structs `Found`, `Visit`, `Version` and `Story` are rows by name: each field is the column of its name (see `rows`).
+A new column is a new field with a default, and a migration.
 """
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NewType, Protocol
+from typing import Annotated, NewType, Protocol
 
 from forager.terms import NOBODY, Channel, Dated, ForagerId, Kind, Outcome, Trouble, Url, UrlId, Validators
 
-if TYPE_CHECKING:  # settings are read through here, and need no arrays
-    import numpy as np
-    from numpy.typing import NDArray
-
 VersionId = NewType("VersionId", int)
 """The number of a stored page version; dense, from 0."""
+
+Print = Annotated[int, "unsigned, 64 bits"]
+"""A fingerprint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +51,10 @@ class Version:
     """What is kept of a page when it is new or has changed."""
 
     kind: Kind
-    byte_print: int
-    text_print: int
-    simhash: int
-    """The three fingerprints are unsigned 64-bit numbers. The simhash is 0 if the text is kept: of the few versions that
-    become stories it is worked out then."""
+    byte_print: Print
+    text_print: Print
+    simhash: Print
+    """0 if the text is kept: it is worked out for the few versions that become stories, when they do."""
     title: str = ""
     text: str = ""
     lang: str = ""
@@ -110,8 +107,8 @@ class Story:
     discovered_via: Channel
     forager: ForagerId = NOBODY
     duplicate_of: Url | None = None
-    text_print: int = 0
-    simhash: int = 0
+    text_print: Print = 0
+    simhash: Print = 0
 
     @property
     def delay(self) -> float:
@@ -137,8 +134,8 @@ class Known:
     last_change: float | None
     due: float | None
     version: VersionId | None
-    byte_print: int
-    text_print: int
+    byte_print: Print
+    text_print: Print
     validators: Validators
 
 
@@ -157,89 +154,38 @@ class Counts:
     troubles: dict[str, int] = field(default_factory=dict)
 
 
-class Store(Protocol):
-    # Asking, from memory: never waits.
-    def find(self, url: Url) -> UrlId | None:
-        """The number of a known URL."""
+class Archive(Protocol):
+    """Where a store keeps what its ledger does not hold: visits, versions, stories and states of parts.
 
-    def find_all(self, urls: Sequence[Url]) -> list[UrlId | None]:
-        """The number of each URL; None for those that are not known."""
+    What is added is committed together with, or before, whatever is added next; `commit` waits for that.
+    """
 
-    def url(self, id: UrlId) -> Url: ...
+    def check(self) -> None:
+        """Raise a StoreError if nothing can be added any more."""
 
-    def urls_of(self, host: str) -> list[Url]:
-        """The known URLs of a host, which is named as in the URL."""
+    def add_urls(self, new: Sequence[tuple[UrlId, Found]]) -> None: ...
 
-    def hosts(self, begin: int = 0) -> "NDArray[np.int64]":
-        """The host of each URL from a number on: hosts have numbers of their own, dense, from 0."""
+    def add_visit(self, number: int, visit: Visit, version: VersionId | None, same_text: VersionId | None) -> None:
+        """A visit, numbered from 1, and the version it made; `same_text` is an older one whose text may be the same."""
 
-    def known(self, id: UrlId) -> Known: ...
+    def add_decision(self, version: VersionId, number: int, story: Story | None) -> None:
+        """The decision on a version: the story with this number, from 1, or none."""
 
-    def last_visits(self) -> "NDArray[np.float64]":
-        """By number, when each URL was visited last; NaN for those that never were."""
+    def add_block(self, host: str, until: float) -> None: ...
 
-    def counts(self) -> Counts: ...
+    def add_state(self, name: str, value: bytes) -> None: ...
 
-    def next_due(self, now: float) -> float | None:
-        """When the next lease can be had: `now` or later; None if nothing is pending.
+    async def commit(self) -> None: ...
 
-        A lease counts as pending again only once its time is over.
-        """
+    async def state(self, name: str) -> bytes | None: ...
 
-    # Changing: returns when committed.
-    def enter(self, found: Sequence[Found]) -> list[UrlId]:
-        """As `put`, without waiting: committed together with, or before, whatever is changed next."""
+    async def version(self, version: VersionId) -> tuple[UrlId, float, Version]: ...
 
-    async def put(self, found: Sequence[Found]) -> list[UrlId]:
-        """Enter URLs not yet known; the numbers of all, in order. Known ones stay as they are."""
+    async def versions(self, id: UrlId) -> list[tuple[VersionId, float]]: ...
 
-    async def lease(
-        self, count: int, now: float, *, seconds: float = 600.0, only: Sequence[UrlId] | None = None
-    ) -> list[Lease]:
-        """Up to `count` pending URLs that are due, of hosts not blocked: earliest due first, hosts taking turns.
+    def visits(self, id: UrlId | None, end: int) -> AsyncIterator[Visit]:
+        """Up to the visit with the number `end`."""
 
-        A host with fewer leases goes before one with more, then the one whose last visit is longest ago. With `only`,
-        exactly those among them that are not leased, in this order, due, done or not; a blocked host stays blocked.
-        """
+    def stories(self, after: int, end: int) -> AsyncIterator[Story]: ...
 
-    async def ack(self, visit: Visit) -> VersionId | None:
-        """End a lease with its visit: everything learned from it in one transaction. The number of the new version.
-
-        A visit of a URL that was not leased is recorded just so.
-        """
-
-    def record(self, visit: Visit) -> VersionId | None:
-        """As `ack`, without waiting: committed soon, together with, or before, whatever is changed next."""
-
-    async def release(self, leases: Sequence[Lease]) -> None:
-        """Give leases back unvisited; they are pending (or done) again as before."""
-
-    async def settle(self, version: VersionId, story: Story | None) -> None:
-        """The decision on a version: a story, or not. Only the first decision counts."""
-
-    async def block(self, host: str, until: float) -> None:
-        """No leases for this host (as in the URL, with port if any) before `until`; a longer block stays."""
-
-    async def keep(self, name: str, value: bytes) -> None:
-        """Store a part's state under its name, replacing what was there."""
-
-    async def recall(self, name: str) -> bytes | None: ...
-
-    # Reading back.
-    async def unsettled(self) -> list[VersionId]:
-        """Versions on which no decision was stored, in order."""
-
-    async def version(self, version: VersionId) -> tuple[UrlId, float, Version]:
-        """A version with its URL and the time it was fetched."""
-
-    async def versions(self, id: UrlId) -> list[tuple[VersionId, float]]:
-        """The versions of a URL with their times, oldest first."""
-
-    def visits(self, id: UrlId | None = None) -> AsyncIterator[Visit]:
-        """Visits of a URL, or of all in the order of acknowledgement; `version` is not filled in."""
-
-    def stories(self, after: int = 0) -> AsyncIterator[Story]:
-        """Stories in the order of acceptance, without the first `after`."""
-
-    async def close(self) -> None:
-        """Commit everything and let go of the run directory."""
+    async def close(self) -> None: ...

@@ -1,28 +1,28 @@
-"""Terms as rows of crawl.db, and back."""
+"""Structs as rows of crawl.db, by name: each field of a struct is the column of its name.
+
+Statements are made from the fields, so a new field needs nothing here. What differs from its field is told once, in
+the tables below: another column name, a struct inside a struct, and cells that are NULL if another row says the same.
+"""
 
 from array import array
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from functools import partial
+from operator import attrgetter
+from types import NoneType, UnionType
+from typing import Any, Generic, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import zstandard
 
-from forager.store.columns import KINDS, Columns, moment
-from forager.store.protocol import Found, Story, Version, VersionId, Visit
-from forager.terms import (
-    Channel,
-    Dated,
-    DateSource,
-    ForagerId,
-    Kind,
-    Outcome,
-    Trouble,
-    Url,
-    UrlId,
-    Validators,
-)
+from forager.store.protocol import Found, Print, Story, Version, Visit
+from forager.terms import UrlId
 
+T = TypeVar("T")
 Cell = int | float | str | bytes | None
 Row = tuple[Cell, ...]
+Write = Callable[[Any], Cell]
+Read = Callable[[Any], Any]
 
 _TWO_64 = 1 << 64
 
@@ -51,7 +51,7 @@ def as_read(cell: str | bytes) -> str:
     return cell if isinstance(cell, str) else cell.decode("utf-8", "surrogatepass")
 
 
-class Codec:
+class Packer:
     """Packs texts and lists of links; for one thread."""
 
     def __init__(self) -> None:
@@ -72,172 +72,171 @@ class Codec:
 
 
 @dataclass(frozen=True, slots=True)
-class NewVersion:
-    """A version on its way to the disk; packed in the writer's thread."""
+class Column:
+    """One cell of a row: how it is got from a struct, and how it is read back."""
 
-    number: VersionId
-    url: UrlId
-    at: float
-    is_canonical: bool
-    """The version calls its own URL canonical."""
-    same_text_as: VersionId | None
-    """The version before it, if its text fingerprint is the same."""
-    version: Version
-
-    def row(self, codec: Codec) -> Row:
-        """Without the last two cells that say where the text is."""
-        version = self.version
-        return (
-            self.number,
-            self.url,
-            self.at,
-            version.kind.value,
-            signed(version.byte_print),
-            signed(version.text_print),
-            signed(version.simhash),
-            written(version.title),
-            written(version.lang),
-            None if self.is_canonical else written(version.canonical),
-            *_dated_cells(version.published),
-            *_dated_cells(version.modified),
-            codec.pack_links(version.links),
-        )
+    name: str
+    get: Callable[[Any], Cell]
+    read: Callable[[Any], Any]
 
 
-def url_row(id: UrlId, found: Found) -> Row:
-    return (
-        id,
-        written(found.url),
-        found.at,
-        found.channel.value,
-        found.source,
-        found.depth,
-        found.published,
-        found.due,
-        written(found.anchor),
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The columns of one field."""
+
+    field: str
+    columns: list[Column]
+    struct: Callable[..., Any] | None
+    """What they make together; None if the one cell is the value."""
+
+
+class Table(Generic[T]):
+    """A table whose rows are structs, after some cells that stand before them."""
+
+    def __init__(
+        self,
+        name: str,
+        struct: type[T],
+        before: Sequence[str],
+        *,
+        named: Mapping[str, str | tuple[str, ...]] | None = None,
+        without: Sequence[str] = (),
+        same: Mapping[str, str] | None = None,
+        stored: Mapping[str, str] | None = None,
+        shown: Mapping[str, str] | None = None,
+        cells: Mapping[str, tuple[Write, Read]] | None = None,
+    ) -> None:
+        """`before` names the columns before those of the struct, `without` the fields that have none.
+
+        `named`: columns named otherwise than their fields, and the columns of a struct in the struct.
+        `same`: what another row says; where the cell would say the same it is NULL.
+        `stored`, `shown`: what stands for a column in INSERT and SELECT. In all three `{column}` is a cell of the row.
+        `cells`: how fields are written and read whose type does not tell it.
+        """
+        self.name, self._struct, self._before = name, struct, len(before)
+        named, cells, hints = named or {}, cells or {}, get_type_hints(struct, include_extras=True)
+        self._parts = [
+            _part(field.name, hints[field.name], named.get(field.name, field.name), cells.get(field.name))
+            for field in fields(struct)  # type: ignore[arg-type]
+            if field.name not in without
+        ]
+        columns = [column for part in self._parts for column in part.columns]
+        names = [*before, *(column.name for column in columns)]
+        stored = {column: f"nullif({{{column}}}, {said})" for column, said in (same or {}).items()} | dict(stored or {})
+        shown = {column: f"ifnull({{{column}}}, {said})" for column, said in (same or {}).items()} | dict(shown or {})
+        places = {column: f"?{place}" for place, column in enumerate(names, start=1)}
+        self.insert = f"INSERT INTO {name} ({', '.join(names)}) VALUES ({_expressions(places, stored)})"
+        self.select = f"SELECT {_expressions({one: f'{name}.{one}' for one in names}, shown)} FROM {name}"
+        self._gets = [column.get for column in columns]
+
+    def row(self, before: Row, struct: T) -> Row:
+        return (*before, *[get(struct) for get in self._gets])
+
+    def read(self, row: Sequence[Any]) -> T:
+        """The struct of a row that `select` answered."""
+        cells = iter(row[self._before :])
+        values = {}
+        for part in self._parts:
+            read = [column.read(next(cells)) for column in part.columns]
+            values[part.field] = read[0] if part.struct is None else part.struct(*read)
+        return self._struct(**values)
+
+
+def _expressions(cells: Mapping[str, str], expressions: Mapping[str, str]) -> str:
+    return ", ".join(expressions[name].format(**cells) if name in expressions else cell for name, cell in cells.items())
+
+
+def _part(field: str, hint: Any, column: str | tuple[str, ...], cell: tuple[Write, Read] | None) -> Part:
+    kind, may_lack = _kind(hint)
+    if isinstance(column, str):
+        return Part(field, [_column(column, attrgetter(field), cell or _cell(kind), may_lack)], None)
+    hints = get_type_hints(kind, include_extras=True)
+    inner = [
+        _column(one, _inner(field, name) if may_lack else attrgetter(f"{field}.{name}"), _cell(hint), may_lack)
+        for one, (name, hint) in zip(column, hints.items(), strict=True)
+    ]
+    return Part(field, inner, partial(_struct_or_none, kind) if may_lack else kind)
+
+
+def _kind(hint: Any) -> tuple[Any, bool]:
+    """The type of a field, and whether it may also be None."""
+    if get_origin(hint) not in (Union, UnionType):
+        return hint, False
+    return next(one for one in get_args(hint) if one is not NoneType), True
+
+
+def _struct_or_none(struct: Callable[..., Any], *values: Any) -> Any:
+    return None if values[0] is None else struct(*values)
+
+
+def _inner(field: str, name: str) -> Callable[[Any], Any]:
+    outer_of, inner_of = attrgetter(field), attrgetter(name)
+    return lambda struct: None if (outer := outer_of(struct)) is None else inner_of(outer)
+
+
+def _column(name: str, value: Callable[[Any], Any], cell: tuple[Write, Read], may_lack: bool) -> Column:
+    write, read = cell
+    if may_lack:
+        get = value if write is _as_it_is else lambda struct: None if (one := value(struct)) is None else write(one)
+        return Column(name, get, lambda one: None if one is None else read(one))
+    get = value if write is _as_it_is else lambda struct: write(value(struct))
+    return Column(name, get, read)
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _present(cell: Any) -> Any:
+    if cell is None:
+        raise ValueError("a cell is missing")
+    return cell
+
+
+def _cell(kind: Any) -> tuple[Write, Read]:
+    """How a value of this type is written and read."""
+    plain = getattr(kind, "__supertype__", kind)
+    if kind is Print:
+        return signed, unsigned
+    if plain is str:
+        return written, as_read
+    if plain is bool:
+        return int, bool
+    if isinstance(plain, type) and issubclass(plain, StrEnum):
+        return attrgetter("value"), plain
+    return _as_it_is, _present
+
+
+URLS = Table("urls", Found, ["id"], named={"at": "found"})
+VISITS = Table(
+    "visits", Visit, ["id"], named={"id": "url", "validators": ("etag", "last_modified")}, without=["version"]
+)
+STORIES = Table(
+    "stories",
+    Story,
+    ["id"],
+    named={"id": "url", "url": "address"},
+    same={
+        "address": "(SELECT url FROM urls WHERE id = {url})",
+        "title": "(SELECT title FROM versions WHERE id = {version})",
+    },
+)
+_SAME_TEXT = """(SELECT holder.id FROM versions AS older JOIN versions AS holder ON holder.id = ifnull(older.text_of, older.id)
+    WHERE older.id = {text_of} AND holder.text = {text})"""
+
+
+def versions_table(packer: Packer) -> Table[Version]:
+    """The cell `text_of` of a new row is an older version: it stays there if that has, or points to, the very same text."""
+    return Table(
+        "versions",
+        Version,
+        ["id", "url", "at", "text_of"],
+        named={name: (name, f"{name}_source", f"{name}_exact") for name in ("published", "modified")},
+        same={"canonical": "(SELECT url FROM urls WHERE id = {url})"},
+        stored={"text_of": _SAME_TEXT, "text": f"iif({_SAME_TEXT} IS NULL, {{text}}, NULL)"},
+        shown={"text": "ifnull({text}, (SELECT text FROM versions AS holder WHERE holder.id = {text_of}))"},
+        cells={
+            "text": (packer.pack_text, packer.unpack_text),
+            "links": (packer.pack_links, packer.unpack_links),
+        },
     )
-
-
-def state_row(id: UrlId, columns: Columns) -> Row:
-    validators = columns.validators[id]
-    return (
-        id,
-        KINDS[columns.kind[id]].value,
-        columns.visits[id],
-        columns.changes[id],
-        columns.last_visit[id],
-        moment(columns.last_change[id]),
-        moment(columns.due[id]),
-        columns.seen[id],
-        columns.version[id],
-        signed(columns.byte_print[id]),
-        signed(columns.text_print[id]),
-        written(validators) if validators else None,
-    )
-
-
-def visit_row(number: int, visit: Visit) -> Row:
-    return (
-        number,
-        visit.id,
-        visit.at,
-        visit.outcome.value,
-        visit.status,
-        visit.seconds,
-        visit.wire_bytes,
-        visit.trouble.value,
-        written(visit.error),
-        visit.by,
-        visit.changed,
-        written(visit.validators.etag),
-        written(visit.validators.last_modified),
-        written(visit.final_url),
-        visit.due,
-    )
-
-
-def read_visit(row: tuple) -> Visit:  # type: ignore[type-arg]
-    """From the columns of `visits` after its number."""
-    return Visit(
-        id=UrlId(row[0]),
-        at=row[1],
-        outcome=Outcome(row[2]),
-        status=row[3],
-        seconds=row[4],
-        wire_bytes=row[5],
-        trouble=Trouble(row[6]),
-        error=as_read(row[7]),
-        by=ForagerId(row[8]),
-        changed=bool(row[9]),
-        validators=Validators(as_read(row[10]), as_read(row[11])),
-        final_url=as_read(row[12]),
-        due=row[13],
-    )
-
-
-def read_version(row: tuple, codec: Codec) -> tuple[UrlId, float, Version]:  # type: ignore[type-arg]
-    """From the columns of `versions` after its number, with canonical URL and text found."""
-    version = Version(
-        kind=Kind(row[2]),
-        byte_print=unsigned(row[3]),
-        text_print=unsigned(row[4]),
-        simhash=unsigned(row[5]),
-        title=as_read(row[6]),
-        lang=as_read(row[7]),
-        canonical=as_read(row[8]),
-        published=_read_dated(*row[9:12]),
-        modified=_read_dated(*row[12:15]),
-        links=codec.unpack_links(row[15]),
-        text=codec.unpack_text(row[16]),
-    )
-    return UrlId(row[0]), row[1], version
-
-
-def story_row(number: int, story: Story, *, is_own_url: bool) -> Row:
-    return (
-        number,
-        story.id,
-        story.version,
-        None if is_own_url else written(story.url),
-        written(story.site),
-        written(story.title),
-        story.published,
-        written(story.published_source),
-        story.first_seen,
-        story.fetched,
-        None if story.discovered_from is None else written(story.discovered_from),
-        story.discovered_via.value,
-        story.forager,
-        None if story.duplicate_of is None else written(story.duplicate_of),
-        signed(story.text_print),
-        signed(story.simhash),
-    )
-
-
-def read_story(row: tuple) -> Story:  # type: ignore[type-arg]
-    """From the columns of `stories` after its number, with URL and title found."""
-    return Story(
-        id=UrlId(row[0]),
-        version=VersionId(row[1]),
-        url=Url(as_read(row[2])),
-        site=as_read(row[3]),
-        title=as_read(row[4]),
-        published=row[5],
-        published_source=as_read(row[6]),
-        first_seen=row[7],
-        fetched=row[8],
-        discovered_from=None if row[9] is None else Url(as_read(row[9])),
-        discovered_via=Channel(row[10]),
-        forager=ForagerId(row[11]),
-        duplicate_of=None if row[12] is None else Url(as_read(row[12])),
-        text_print=unsigned(row[13]),
-        simhash=unsigned(row[14]),
-    )
-
-
-def _dated_cells(dated: Dated | None) -> Row:
-    return (None, None, None) if dated is None else (dated.time, dated.source.value, dated.exact)
-
-
-def _read_dated(time: float | None, source: str, exact: int) -> Dated | None:
-    return None if time is None else Dated(time, DateSource(source), bool(exact))

@@ -7,10 +7,11 @@ import fcntl
 import os
 import sqlite3
 from contextlib import closing, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from forager.errors import StoreError
-from forager.store.settings import StoreSettings
+from forager.units import Count, Duration, Size
 
 DATABASE = "crawl.db"
 LOCK = "crawl.lock"
@@ -18,6 +19,22 @@ MIGRATIONS = Path(__file__).parent / "migrations"
 APPLICATION = 0x466F7267  # "Forg", in the header of the file
 _NO_ROOM = ("SQLITE_FULL", "SQLITE_IOERR_SHMSIZE")  # the second: of its helper files
 _WAL_PAGES = 4000  # 16 MB of log between two checkpoints
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSettings:
+    """How crawl.db is written and checked."""
+
+    power_safe: bool = False
+    """Whether what was acknowledged survives power loss too (one disk flush per batch), not only kill -9; ours."""
+    batch_wait: Duration = 0.0
+    """Seconds a batch waits for more calls before it is written; 0: written as soon as the writer is free, calls that
+    arrive meanwhile share the next batch; ours, by measurement."""
+    batch_rows: Count = 5000
+    """Rows after which a batch waits no longer; ours."""
+    check_up_to: Size = 100_000_000
+    """Bytes up to which crawl.db is checked page by page when it is opened (a quarter of a second); of a larger one only
+    what is read; ours."""
 
 
 class Lock:
@@ -68,7 +85,7 @@ def connect_writer(directory: Path, settings: StoreSettings, migrations: Path = 
         if not path.exists():
             _create(path, migrations)
         check(path, settings, migrations)
-        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(path, isolation_level=None)
     except (sqlite3.Error, OSError) as error:
         raise damaged(path, error) from None
     try:
@@ -87,7 +104,7 @@ def connect_reader(directory: Path) -> sqlite3.Connection:
     if not path.is_file():
         raise StoreError(f"{directory}: no {DATABASE} here; name the directory of a crawl")
     try:
-        return sqlite3.connect(reader_address(path), uri=True, isolation_level=None, check_same_thread=False)
+        return sqlite3.connect(reader_address(path), uri=True, isolation_level=None)
     except sqlite3.Error as error:
         raise damaged(path, error) from None
 

@@ -1,27 +1,31 @@
-"""What is known of all URLs in a file beside crawl.db, as columns: a crawl of a million URLs is opened without reading
-as many rows.
+"""crawl.db -> Ledger: from a file beside it that holds the columns, and from the rows that came later.
 
-The file holds the ledger as of some visit; whatever came later is read from the rows (see `loading`), so it may be old, or
-missing. It is believed only if it is whole and fits the database: every part bears a checksum, and the last URL and the last
-visit in it must be those of the database. It is written when much has come since: as a crawl is opened or closed, and while
-it runs whenever it has grown by a share.
+The file spares reading a million rows as a crawl of a million URLs is opened. It holds the ledger as of some visit;
+whatever came later is read from the rows: few wide questions, answered in blocks of columns. So it may be old, or missing.
+It is believed only if it is whole and fits the database: every part bears a checksum, and the last URL and the last visit in
+it must be those of the database. It is written when much has come since: as a crawl is opened or closed, and while it runs
+whenever it has grown by a share.
 """
 
+import gc
 import sqlite3
 from array import array
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from os import SEEK_END
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
 import zstandard
 
-from forager.store.addresses import Addresses, Hashes
-from forager.store.columns import PART, Columns
-from forager.store.ledger import Ledger
-from forager.store.texts import Texts
+from forager.store.columns import FOUND, PART, VISITED, Columns, Texts
+from forager.store.ledger import Addresses, Hashes, Ledger, host_of
+from forager.store.protocol import VersionId
+from forager.store.rows import as_read
+from forager.store.rundir import DATABASE, damaged
 
 FILE = "crawl.columns"
 MUCH = 20_000
@@ -34,6 +38,11 @@ FORM = 2
 _MAGIC = b"Forager columns\n"
 _ARRAYS = tuple(name for name, column in vars(Columns()).items() if isinstance(column, array))
 _HOSTS, _NAMES, _URLS, _VALIDATORS, _HASHES, _NUMBERS = "hosts", "names", "urls", "validators", "hashes", "numbers"
+_BLOCK = 5_000
+_URLS = f"SELECT id, url, {', '.join(FOUND)} FROM urls WHERE id >= ? ORDER BY id".replace(
+    "source", "ifnull(source, -1)"
+)
+_STATES = f"SELECT url, {', '.join(VISITED)} FROM states WHERE seen > ? ORDER BY url"
 _LAST = "SELECT (SELECT url FROM urls WHERE id = ?1), (SELECT at FROM visits WHERE id = ?2)"
 
 
@@ -167,3 +176,72 @@ def _last(connection: sqlite3.Connection, known: int, visits: int) -> tuple[str 
     """The last of so many URLs, and when the last of so many visits was, as the database has them."""
     url, at = connection.execute(_LAST, (known - 1, visits)).fetchone()
     return url, at
+
+
+def load(connection: sqlite3.Connection, directory: Path) -> Ledger:
+    """The ledger as of the last commit; nothing is leased."""
+    try:
+        connection.execute("BEGIN")  # one moment for all questions
+        try:
+            with _no_collecting():
+                return _load(connection, restored(directory, connection))
+        finally:
+            connection.execute("ROLLBACK")
+    except (sqlite3.Error, KeyError, ValueError, TypeError, IndexError, OverflowError, AttributeError) as error:
+        raise damaged(directory / DATABASE, error) from None
+
+
+@contextmanager
+def _no_collecting() -> Iterator[None]:
+    """A million rows make no cycles, but would be looked through for them again and again."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def _load(connection: sqlite3.Connection, ledger: Ledger) -> Ledger:
+    """Complete a ledger that holds the first URLs and visits, or nothing."""
+    for numbers, urls, *found in _blocks(connection, _URLS, len(ledger.urls)):
+        add_urls(ledger, numbers, urls, found)
+    for numbers, *visited in _blocks(connection, _STATES, ledger.visits):
+        ledger.columns.add_states(numbers, visited)
+    ledger.turns.fill(np.array(ledger.columns.due, dtype=np.float64), np.array(ledger.columns.seen, dtype=np.int64))
+    for host, until in connection.execute("SELECT host, until FROM blocks"):
+        ledger.turns.block(as_read(host), until)
+    for (version,) in connection.execute("SELECT version FROM unsettled ORDER BY version"):
+        ledger.unsettled[VersionId(version)] = None
+    ledger.visits = _one(connection, "SELECT ifnull(max(id), 0) FROM visits")
+    ledger.versions = _one(connection, "SELECT ifnull(max(id) + 1, 0) FROM versions")
+    ledger.stories = _one(connection, "SELECT ifnull(max(id), 0) FROM stories")
+    for name, count in connection.execute("SELECT name, count FROM tallies ORDER BY rowid"):
+        kind, _, value = name.partition(" ")
+        {"outcome": ledger.outcomes, "trouble": ledger.troubles}[kind][value] = count
+    return ledger
+
+
+def add_urls(ledger: Ledger, numbers: tuple[int, ...], urls: tuple[Any, ...], found: list[tuple[Any, ...]]) -> None:
+    """Enter URLs that were never visited, not yet planned; `found` are the columns `FOUND` of them."""
+    first = len(ledger.urls)
+    if numbers != tuple(range(first, first + len(numbers))):
+        raise ValueError("the URLs are not numbered from 0 without gaps")
+    if bytes in map(type, urls):
+        urls = tuple(map(as_read, urls))
+    ledger.urls.extend(urls)
+    ledger.turns.enter_all(list(map(host_of, urls)))
+    ledger.columns.add_found(found)
+
+
+def _blocks(connection: sqlite3.Connection, question: str, after: int) -> Iterator[Iterator[tuple[Any, ...]]]:
+    """The answer in blocks, each turned from rows to columns."""
+    cursor = connection.execute(question, (after,))
+    while rows := cursor.fetchmany(_BLOCK):
+        yield zip(*rows, strict=True)
+
+
+def _one(connection: sqlite3.Connection, question: str) -> int:
+    value: int = connection.execute(question).fetchone()[0]
+    return value

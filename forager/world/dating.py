@@ -3,7 +3,8 @@
 from forager.pages.reader import Page
 from forager.pages.trust import Trust
 from forager.pages.urls import site
-from forager.store.protocol import Known, Store
+from forager.store.protocol import Known
+from forager.store.store import Store
 from forager.terms import Dated, DateSource, UrlId
 
 

@@ -20,7 +20,8 @@ from forager.pages.reader import Page, read
 from forager.pages.settings import PagesSettings
 from forager.pages.trust import DAY
 from forager.pages.urls import UrlMemo
-from forager.store.protocol import Found, Known, Store, Version, VersionId, Visit
+from forager.store.protocol import Found, Known, Version, VersionId, Visit
+from forager.store.store import Store
 from forager.terms import Channel, Dated, ForagerId, Kind, Outcome, Response, Url, UrlId, Validators
 from forager.world.dating import Dating
 from forager.world.lately import Lately

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from forager.chance import stream
-from forager.store.sqlite import SqliteStore
+from forager.store.store import Store
 from forager.world.newsroom.settings import NewsroomSettings
 from forager.world.warc.capturing import Capture, captures
 from forager.world.warc.mending import repair
@@ -45,7 +45,7 @@ def kill_again_and_again(killer: Killer, kills: int, seed: int) -> None:
 async def seconds_to_open(run_dir: Path) -> float:
     """Processor seconds in which the store is opened and all of it is in memory."""
     before = time.process_time()
-    store = await SqliteStore.open(run_dir)
+    store = await Store.open(run_dir)
     spent = time.process_time() - before
     await store.close()
     return spent

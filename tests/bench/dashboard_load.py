@@ -33,8 +33,8 @@ from forager.dashboard.stream import message
 from forager.dashboard.views import Views
 from forager.engine.crawl import Crawl
 from forager.events import Fetched, Told
-from forager.store.memory import MemoryStore
 from forager.store.protocol import Found, Story, Version, Visit
+from forager.store.store import Store
 from forager.terms import NOBODY, Channel, Dated, DateSource, ForagerId, Kind, Outcome, Trouble, Url, UrlId
 from forager.world.newsroom.newsroom import Newsroom
 from tests.dashboard.crawling import lively
@@ -78,7 +78,7 @@ async def main() -> None:
 @asynccontextmanager
 async def filled(pages: int, stories: int) -> AsyncIterator[tuple[Crawl, Chronicle, Wire]]:
     """A crawl that has seen much, and stands still."""
-    settings, clock, store, chronicle = lively(), WallClock(), MemoryStore(), Chronicle()
+    settings, clock, store, chronicle = lively(), WallClock(), Store(), Chronicle()
     newsroom = Newsroom(settings.newsroom, clock)
     parts = wire(settings, clock, newsroom)
     crawl = await make_crawl(settings, clock, parts, store, newsroom.homes, [chronicle])
@@ -170,7 +170,7 @@ async def slowing(visits: int, rounds: int) -> None:
     clock, chronicle = Stepped(settings.newsroom.start + 12 * 3600), Chronicle()
     newsroom = Newsroom(settings.newsroom, clock)
     parts = wire(settings, clock, newsroom)
-    crawl = await make_crawl(settings, clock, parts, MemoryStore(), newsroom.homes, [chronicle])
+    crawl = await make_crawl(settings, clock, parts, Store(), newsroom.homes, [chronicle])
     seeds = await crawl.store.put([Found(url, Channel.SEED, clock.now(), due=clock.now()) for url in newsroom.homes])
     crawl.agent.start(np.asarray(seeds), clock.now())
     costs: dict[bool, list[float]] = {False: [], True: []}

@@ -32,7 +32,7 @@ from forager.assembly import make_crawl, open_wire
 from forager.clock import WallClock
 from forager.settings import Settings
 from forager.store.snapshot import FILE
-from forager.store.sqlite import SqliteStore
+from forager.store.store import Store
 from forager.terms import Url
 from tests.bench.filling import enter_many, note_visits
 
@@ -121,12 +121,12 @@ async def fill(folder: Path, port: int, count: int) -> None:
     """Bring a run directory to so many known URLs, all visited once, as a crawl would have them."""
     plain, clock = Settings(), WallClock()
     settings = replace(plain, live=replace(plain.live, allow_addresses=("127.0.0.0/8",)))
-    store = await SqliteStore.open(folder)
+    store = await Store.open(folder)
     try:
         async with open_wire(settings, clock) as wire:
             crawl = await make_crawl(settings, clock, wire, store, [Url(f"{address(port, 0)}/")], [])
             now = clock.now()
-            new = enter_many(store, lambda number: url(port, number), count, now)
+            new = await enter_many(store, lambda number: url(port, number), count, now)
             note_visits(crawl.shared.visits, new, now)
             ids = np.arange(new.start, new.stop)
             crawl.scheduler.watch.enter(ids, np.full(len(ids), now), np.zeros(len(ids), dtype=np.bool_))
@@ -138,7 +138,7 @@ async def fill(folder: Path, port: int, count: int) -> None:
 async def stall(folder: Path, port: int) -> float:
     """Seconds of the longest pause of the event loop during a save."""
     plain, clock, longest = Settings(), WallClock(), 0.0
-    store = await SqliteStore.open(folder)
+    store = await Store.open(folder)
     try:
         async with open_wire(plain, clock) as wire:
             crawl = await make_crawl(plain, clock, wire, store, [Url(f"{address(port, 0)}/")], [])

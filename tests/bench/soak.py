@@ -29,7 +29,7 @@ from forager.clock import LoopClock, VirtualLoop
 from forager.engine.crawl import stop_after
 from forager.engine.summary import Summary
 from forager.settings import load
-from forager.store.memory import MemoryStore
+from forager.store.store import Store
 from forager.world.newsroom.newsroom import Newsroom
 from forager.world.newsroom.settings import NewsroomSettings
 from tests.bench.sizes import held
@@ -59,7 +59,7 @@ async def simulate(hours: float, pace: float, samples: int) -> None:
     settings = load(None, [*SIMULATED, f"newsroom.pace={pace}", f"newsroom.days={hours / 24 + 1}"]).settings
     clock = LoopClock(settings.newsroom.start)
     newsroom = Newsroom(settings.newsroom, clock)
-    store, summary, stopping = MemoryStore(), Summary(), asyncio.Event()
+    store, summary, stopping = Store(), Summary(), asyncio.Event()
     rules = wire(settings, clock, newsroom)
     crawl = await make_crawl(settings, clock, rules, store, newsroom.homes, [summary])
     loop = asyncio.get_running_loop()
@@ -82,8 +82,7 @@ async def simulate(hours: float, pace: float, samples: int) -> None:
         for _ in range(samples):
             await clock.sleep(hours * 3600 / samples)
             counts = store.counts()
-            sizes = held(parts, [newsroom, clock, settings, store._visits, store._visits_of, store._versions,
-                                 store._versions_of, store._stories, store._kept])  # fmt: skip
+            sizes = held(parts, [newsroom, clock, settings, store._archive])
             ran, loop.ran = np.array(loop.ran) * 1e3, []
             cells = [f"{size / KB:,.0f}" for size in sizes.values()]
             figures = [

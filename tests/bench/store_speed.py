@@ -33,10 +33,9 @@ from forager.foragers.shared import Shared
 from forager.recrawl.history import History
 from forager.recrawl.watching import Watch
 from forager.settings import Settings
-from forager.store.memory import MemoryStore
-from forager.store.protocol import Found, Store, Version, Visit
-from forager.store.settings import StoreSettings
-from forager.store.sqlite import SqliteStore
+from forager.store.protocol import Found, Version, Visit
+from forager.store.rundir import StoreSettings
+from forager.store.store import Store
 from forager.terms import Channel, Kind, Outcome, Url, UrlId, Validators
 from tests.bench.filling import enter_many, note_visits
 
@@ -115,10 +114,10 @@ def resident() -> int:
 
 async def filled(directory: Path, count: int, *, visited: bool) -> float:
     """A run directory with so many known URLs, all pending; megabytes on disk."""
-    store = await SqliteStore.open(directory)
+    store = await Store.open(directory)
     shared = Shared.fresh(SETTINGS.forager)
     shared.visits.reserve(count)
-    new = enter_many(store, url, count, 1.7e9, visited=visited)
+    new = await enter_many(store, url, count, 1.7e9, visited=visited)
     if visited:
         note_visits(shared.visits, new, 1.7e9)
         watch = Watch(History())
@@ -146,7 +145,7 @@ def opened_crawl(directory: Path) -> tuple[float, float]:
 
 async def _open(directory: Path, *, crawl: bool) -> tuple[float, float]:
     before, started = resident(), time.process_time()
-    store = await SqliteStore.open(directory)
+    store = await Store.open(directory)
     if crawl:
         clock = WallClock()
         async with open_wire(SETTINGS, clock) as wire:
@@ -193,7 +192,7 @@ async def main() -> None:
             "disk, batches wait 20 ms": StoreSettings(batch_wait=0.02),
             "disk, power safe": StoreSettings(power_safe=True),
         }.items():
-            store: Store = MemoryStore() if settings is None else await SqliteStore.open(Path(place, name), settings)
+            store: Store = Store() if settings is None else await Store.open(Path(place, name), settings)
             wall, processor = await acks(store, todo, options.callers)
             print(f"{name:34}  {wall:20,.0f}  {processor:15,.0f}  {await puts(store, 50_000):14,.0f}")
             await store.close()

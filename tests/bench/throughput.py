@@ -45,9 +45,7 @@ from forager.events import Event, Fetched
 from forager.foragers.settings import ForagerKind
 from forager.pages.urls import canonical
 from forager.settings import Settings
-from forager.store.memory import MemoryStore
-from forager.store.protocol import Store
-from forager.store.sqlite import SqliteStore
+from forager.store.store import Store
 from forager.terms import Outcome, Url
 
 HERE = Path(__file__).parent
@@ -88,7 +86,7 @@ async def crawl(start: str, pages: int, *, disk: bool, record: bool = False) -> 
     seed = canonical(start)
     assert seed is not None
     with tempfile.TemporaryDirectory(prefix="throughput-") as folder:
-        store: Store = await SqliteStore.open(Path(folder), chosen.store) if disk else MemoryStore()
+        store: Store = await Store.open(Path(folder), chosen.store) if disk else Store()
         try:
             async with open_wire(chosen, clock, Path(folder, "warc") if record else None) as wire:
                 running = await make_crawl(chosen, clock, wire, store, [seed], [counting])

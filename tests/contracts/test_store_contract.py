@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from forager.store.memory import MemoryStore
-from forager.store.protocol import Counts, Found, Lease, Store, Story, Version, VersionId, Visit
-from forager.store.sqlite import SqliteStore
+from forager.store.protocol import Counts, Found, Lease, Story, Version, VersionId, Visit
+from forager.store.store import Store
 from forager.terms import (
     Channel,
     Dated,
@@ -25,9 +24,9 @@ from forager.terms import (
 BIG = (1 << 64) - 1
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["memory", "disk"])
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
-    opened: Store = MemoryStore() if request.param == "memory" else await SqliteStore.open(tmp_path / "run")
+    opened: Store = Store() if request.param == "memory" else await Store.open(tmp_path / "run")
     yield opened
     await opened.close()
 

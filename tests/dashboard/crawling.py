@@ -15,9 +15,7 @@ from forager.dashboard.settings import DashboardSettings
 from forager.dashboard.watched import Watched
 from forager.engine.crawl import Crawl
 from forager.settings import Settings, load
-from forager.store.memory import MemoryStore
-from forager.store.protocol import Store
-from forager.store.sqlite import SqliteStore
+from forager.store.store import Store
 from forager.terms import Url
 from forager.world.newsroom.newsroom import Newsroom
 from forager.world.newsroom.serve import serve
@@ -69,7 +67,7 @@ async def crawling(
 ) -> AsyncIterator[Running]:
     """The Newsroom on loopback, crawled into a folder (or memory) while the block runs."""
     clock = clock or FastClock(settings.newsroom.start + 6 * 3600, settings.demo.speed)
-    store: Store = MemoryStore() if folder is None else await SqliteStore.open(folder, settings.store)
+    store: Store = Store() if folder is None else await Store.open(folder, settings.store)
     chronicle, stopping = Chronicle(), asyncio.Event()
     try:
         async with serve(Newsroom(settings.newsroom, clock), clock) as newsroom, open_wire(settings, clock) as wire:

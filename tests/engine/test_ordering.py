@@ -18,8 +18,8 @@ from forager.foragers.visits import VisitStatistics
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.reinforcing.settings import PopulationSettings, ReinforcingSettings, ScoreSettings
 from forager.settings import load
-from forager.store.memory import MemoryStore
-from forager.store.protocol import Found, Store, Version, VersionId, Visit
+from forager.store.protocol import Found, Version, VersionId, Visit
+from forager.store.store import Store
 from forager.terms import Channel, ForagerId, Kind, Outcome, Url, UrlId
 from tests.virtual import Crawled, crawl_newsroom
 
@@ -164,7 +164,7 @@ async def every_version(store: Store) -> list[tuple[UrlId, float, Version]]:
 
 
 async def test_scores_are_worked_out_beside_the_crawl():
-    store, ordering = MemoryStore(), Ordering("rw-eg", VisitStatistics(ExpectationSettings()), 900.0, in_thread)
+    store, ordering = Store(), Ordering("rw-eg", VisitStatistics(ExpectationSettings()), 900.0, in_thread)
     ids = await store.put([Found(Url(f"https://a.example/{n}"), Channel.SEED, 0.0) for n in range(3)])
     version = Version(Kind.HUB, 1, 1, 0, links=(ids[1], ids[2]))
     await store.ack(Visit(ids[0], 1.0, Outcome.FETCHED, version=version))

@@ -20,8 +20,8 @@ from forager.pages.reader import Page, read
 from forager.pages.urls import words
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.reinforcing.settings import ReinforcingSettings
-from forager.store.memory import MemoryStore
 from forager.store.protocol import Found, Version, Visit
+from forager.store.store import Store
 from forager.terms import Channel, Kind, Outcome, Response, Url, UrlId
 from tests.virtual import crawl_newsroom
 
@@ -40,7 +40,7 @@ def page_of(url: Url, text: str) -> Page:
     return read(Response(url, Outcome.FETCHED, 0.0, status=200, headers=(("content-type", "text/html"),), body=body))
 
 
-async def enter(states: LiveStates, store: MemoryStore, number: int) -> UrlId:
+async def enter(states: LiveStates, store: Store, number: int) -> UrlId:
     """A page is fetched, stored and read, as the world does it."""
     url = Url(f"http://example.org/{number}")
     (id,) = await store.put([Found(url, Channel.SEED, 0.0)])
@@ -57,7 +57,7 @@ def fleet(walk: ForagerSettings = WALK) -> ReinforcingAgent:
 
 
 async def opened(
-    store: MemoryStore,
+    store: Store,
     walk: ForagerSettings = WALK,
     matrix: StateMatrix | None = None,
     agent: ReinforcingAgent | None = None,
@@ -68,7 +68,7 @@ async def opened(
 
 
 async def test_a_link_is_estimated_until_its_page_is_read() -> None:
-    store = MemoryStore()
+    store = Store()
     states = await opened(store)
     source = await enter(states, store, 0)
     link = Found(Url("http://example.org/goal-match.html"), Channel.LINK, 2.0, source, "Coach and striker")
@@ -87,7 +87,7 @@ async def test_a_link_is_estimated_until_its_page_is_read() -> None:
     assert states.matrix.of(np.array([target])) == pytest.approx(states.states.of([text_of(1)]), abs=1e-6)
 
 
-async def trained(store: MemoryStore, agent: ReinforcingAgent, offload: Offload = inline) -> LiveStates:
+async def trained(store: Store, agent: ReinforcingAgent, offload: Offload = inline) -> LiveStates:
     states = await opened(store, agent=agent, offload=offload)
     link = Found(Url("http://example.org/flood"), Channel.LINK, 2.0, UrlId(2), "Storm and rain")
     for number in range(12):
@@ -100,7 +100,7 @@ async def trained(store: MemoryStore, agent: ReinforcingAgent, offload: Offload 
 
 @pytest.mark.parametrize("offload", [inline, in_thread])
 async def test_clusters_of_the_crawls_own_pages_replace_hashed_words(offload: Offload) -> None:
-    store = MemoryStore()
+    store = Store()
     states = await trained(store, fleet(), offload)
     assert (states.states.trained, states.states.version) == (True, 1)
     held = states.matrix.of(np.arange(12))
@@ -114,8 +114,8 @@ async def test_clusters_of_the_crawls_own_pages_replace_hashed_words(offload: Of
 async def test_weights_that_were_learned_with_other_states_are_drawn_anew() -> None:
     learner, walker = fleet(), fleet(replace(WALK, kind=ForagerKind.WL, order="profit"))
     before = [agent.foragers[0].profit.weights.copy() for agent in (learner, walker)]
-    await trained(MemoryStore(), learner)
-    await trained(MemoryStore(), walker)
+    await trained(Store(), learner)
+    await trained(Store(), walker)
     after = [agent.foragers[0].profit.weights for agent in (learner, walker)]
     assert (before[0] != after[0]).all()
     assert (before[1] == after[1]).all()
@@ -123,7 +123,7 @@ async def test_weights_that_were_learned_with_other_states_are_drawn_anew() -> N
 
 
 async def test_a_crawl_goes_on_with_the_states_it_had() -> None:
-    store = MemoryStore()
+    store = Store()
     states = await trained(store, fleet())
     await store.keep("stating", states.save())
     again = await opened(store, matrix=StateMatrix.load(states.matrix.save()))
@@ -133,7 +133,7 @@ async def test_a_crawl_goes_on_with_the_states_it_had() -> None:
 
 
 async def test_states_that_were_learned_but_not_yet_used_are_used_after_a_sudden_end() -> None:
-    store = MemoryStore()
+    store = Store()
     hashed = await opened(store)
     for number in range(12):
         await enter(hashed, store, number)
@@ -151,12 +151,12 @@ async def test_states_from_a_file_are_used_from_the_first_page_on(tmp_path: Path
     file = tmp_path / "states.npz"
     file.write_bytes(States(SMALL).train([text_of(number) for number in range(12)]).save())
     walk = replace(WALK, states=replace(SMALL, file=str(file)))
-    store = MemoryStore()
+    store = Store()
     assert (await opened(store, walk)).states.trained
     file.unlink()
     assert (await opened(store, walk)).states.trained  # the run directory has a copy
     with pytest.raises(InputError, match="forager learn states"):
-        await opened(MemoryStore(), walk)
+        await opened(Store(), walk)
 
 
 def test_learned_states_are_written_to_a_file_that_a_crawl_can_use(
@@ -180,11 +180,11 @@ async def test_states_with_which_learning_would_blow_up_are_refused(tmp_path: Pa
     file.write_bytes(States(loud).train([text_of(number) for number in range(12)]).save())
     walk = replace(WALK, states=replace(loud, file=str(file)), profit=ProfitSettings(rate=0.5))
     with pytest.raises(SettingsError, match=r"profit\.normalised"):
-        await opened(MemoryStore(), walk)
+        await opened(Store(), walk)
 
 
 async def test_pages_without_words_leave_states_hashed() -> None:
-    store = MemoryStore()
+    store = Store()
     states = await opened(store, replace(WALK, states=replace(SMALL, least_texts=50)))
     for number in range(12):
         await enter(states, store, number)

@@ -7,8 +7,8 @@ from forager.engine.telling import Teller
 from forager.events import Event
 from forager.foragers.sighting import Finding, Reinforcement, Sighting
 from forager.pages.prints import simhash
-from forager.store.memory import MemoryStore
 from forager.store.protocol import Found, Story, Version, Visit
+from forager.store.store import Store
 from forager.terms import NOBODY, Channel, Kind, Outcome, Url, UrlId
 
 TEXT = "The council said on Monday that a new bridge over the river would open next year after long talks."
@@ -18,7 +18,7 @@ def stories_of(*versions: Version) -> list[Story]:
     """The stories told of versions, each on a page of its own, all of them accepted."""
 
     async def tell() -> list[Story]:
-        store = MemoryStore()
+        store = Store()
         events: list[Event] = []
         teller = Teller(store, events.append)
         for place, version in enumerate(versions):

@@ -4,8 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from forager.store.protocol import Found, Store, Story, Version
+from forager.store.protocol import Found, Story, Version
 from forager.store.protocol import Visit as StoreVisit
+from forager.store.store import Store
 from forager.terms import NOBODY, Channel, Dated, DateSource, ForagerId, Kind, Outcome, Url, UrlId
 
 NOON = 1_767_225_600.0 + 43_200

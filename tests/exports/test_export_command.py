@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from forager.cli.export import export, moment
 from forager.clock import WallClock
 from forager.errors import Exit, InputError, OutputError, StoreError
-from forager.store.sqlite import SqliteStore
+from forager.store.store import Store
 from tests.exports.press import NOON, numbers, tell, tell_one
 
 app = typer.Typer()
@@ -30,7 +30,7 @@ def run(*arguments: object) -> Result:
 @pytest.fixture
 async def run_dir(tmp_path: Path) -> Path:
     """Five stories of news.example, then one of example.org."""
-    store = await SqliteStore.open(tmp_path / "run")
+    store = await Store.open(tmp_path / "run")
     await tell(store, 5)
     await tell_one(store, "Elsewhere", host="example.org")
     await store.close()
@@ -96,7 +96,7 @@ def test_trouble_that_can_be_mended_is_named(run_dir: Path, tmp_path: Path) -> N
 
 
 async def test_an_export_works_beside_the_running_crawl(tmp_path: Path) -> None:
-    store = await SqliteStore.open(tmp_path / "run")
+    store = await Store.open(tmp_path / "run")
     try:
         for count in (2, 4):
             await tell(store, 2)
@@ -107,7 +107,7 @@ async def test_an_export_works_beside_the_running_crawl(tmp_path: Path) -> None:
 
 
 async def test_a_reader_that_has_seen_enough_gets_no_traceback(tmp_path: Path) -> None:
-    store = await SqliteStore.open(tmp_path / "run")
+    store = await Store.open(tmp_path / "run")
     await tell(store, 40, text="x" * 20_000)
     await store.close()
     with subprocess.Popen([*COMMAND, str(tmp_path / "run")], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as reading:

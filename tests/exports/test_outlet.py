@@ -18,8 +18,7 @@ from forager.errors import OutputError
 from forager.exports.formats import writer_for
 from forager.exports.outlet import BATCH, Outlet
 from forager.exports.protocol import Mode
-from forager.store.memory import MemoryStore
-from forager.store.sqlite import SqliteStore
+from forager.store.store import Store
 from tests.exports.press import numbers, tell
 
 
@@ -31,7 +30,7 @@ async def until(condition: Callable[[], bool]) -> None:
 
 @pytest.mark.parametrize("mode", [Mode.APPEND, Mode.REWRITE])
 async def test_stories_are_written_in_order_while_they_come(tmp_path: Path, mode: Mode) -> None:
-    store, path, stopping = await SqliteStore.open(tmp_path / "run"), tmp_path / "s.jsonl", asyncio.Event()
+    store, path, stopping = await Store.open(tmp_path / "run"), tmp_path / "s.jsonl", asyncio.Event()
     try:
         async with Outlet(store, writer_for(path, mode), pytest.fail) as outlet, asyncio.TaskGroup() as group:
             group.create_task(outlet.follow(stopping))
@@ -47,7 +46,7 @@ async def test_stories_are_written_in_order_while_they_come(tmp_path: Path, mode
 
 
 async def test_stories_are_written_within_seconds_if_nobody_wakes_the_outlet(tmp_path: Path) -> None:
-    store, path, stopping = MemoryStore(), tmp_path / "s.jsonl", asyncio.Event()
+    store, path, stopping = Store(), tmp_path / "s.jsonl", asyncio.Event()
     async with Outlet(store, writer_for(path, Mode.APPEND), pytest.fail) as outlet, asyncio.TaskGroup() as group:
         group.create_task(outlet.follow(stopping))
         await asyncio.sleep(0.05)
@@ -57,7 +56,7 @@ async def test_stories_are_written_within_seconds_if_nobody_wakes_the_outlet(tmp
 
 
 async def test_stories_stored_after_the_stop_are_written_at_the_end(tmp_path: Path) -> None:
-    store, stopping = MemoryStore(), asyncio.Event()
+    store, stopping = Store(), asyncio.Event()
     for suffix in ("jsonl", "csv", "parquet", "xml"):
         async with Outlet(store, writer_for(tmp_path / f"s.{suffix}", Mode.APPEND), pytest.fail) as outlet:
             stopping.set()
@@ -70,7 +69,7 @@ async def test_stories_stored_after_the_stop_are_written_at_the_end(tmp_path: Pa
 
 
 async def test_a_feed_is_brought_up_to_date_while_the_crawl_runs(tmp_path: Path) -> None:
-    store, path = MemoryStore(), tmp_path / "s.atom"
+    store, path = Store(), tmp_path / "s.atom"
     await tell(store, 5)
     async with Outlet(store, writer_for(path, Mode.REWRITE, newest=3), pytest.fail) as outlet:
         await outlet.catch_up()
@@ -84,12 +83,12 @@ async def test_a_disk_that_is_full_from_the_start_is_told_before_the_crawl_begin
     path = tmp_path / "s.csv"
     path.symlink_to("/dev/full")
     with pytest.raises(OutputError, match="No space left on device"):
-        async with Outlet(MemoryStore(), writer_for(path, Mode.REWRITE), pytest.fail):
+        async with Outlet(Store(), writer_for(path, Mode.REWRITE), pytest.fail):
             pytest.fail("the head of the table cannot have been written")
 
 
 async def test_a_disk_that_fills_up_is_told_once_and_the_crawl_goes_on(tmp_path: Path) -> None:
-    store, path, said, stopping = MemoryStore(), tmp_path / "s.jsonl", list[str](), asyncio.Event()
+    store, path, said, stopping = Store(), tmp_path / "s.jsonl", list[str](), asyncio.Event()
     path.symlink_to("/dev/full")
     async with Outlet(store, writer_for(path, Mode.REWRITE), said.append) as outlet, asyncio.TaskGroup() as group:
         group.create_task(outlet.follow(stopping))
@@ -107,14 +106,14 @@ async def test_a_disk_that_fills_up_is_told_once_and_the_crawl_goes_on(tmp_path:
     await everything_is_still_there(store, tmp_path)
 
 
-async def everything_is_still_there(store: MemoryStore, tmp_path: Path) -> None:
+async def everything_is_still_there(store: Store, tmp_path: Path) -> None:
     async with Outlet(store, writer_for(tmp_path / "later.jsonl", Mode.REPLACE), pytest.fail):
         pass
     assert numbers(tmp_path / "later.jsonl") == list(range(store.counts().stories))
 
 
 async def test_a_reader_that_goes_away_is_told_once_and_the_crawl_goes_on(tmp_path: Path) -> None:
-    store, path, said = MemoryStore(), tmp_path / "pipe.jsonl", list[str]()
+    store, path, said = Store(), tmp_path / "pipe.jsonl", list[str]()
     os.mkfifo(path)
     await tell(store, 1)
     with subprocess.Popen(["head", "-n", "1", str(path)], stdout=subprocess.PIPE) as reader:
@@ -132,7 +131,7 @@ async def test_a_reader_that_goes_away_is_told_once_and_the_crawl_goes_on(tmp_pa
 
 
 async def test_a_slow_reader_does_not_hold_up_the_crawl(tmp_path: Path) -> None:
-    store, path, stopping = MemoryStore(), tmp_path / "pipe.jsonl", asyncio.Event()
+    store, path, stopping = Store(), tmp_path / "pipe.jsonl", asyncio.Event()
     os.mkfifo(path)
     reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     async with Outlet(store, writer_for(path, Mode.APPEND), lambda line: None) as outlet, asyncio.TaskGroup() as group:
@@ -150,7 +149,7 @@ async def test_a_slow_reader_does_not_hold_up_the_crawl(tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet", "xml"])
 async def test_a_file_that_may_not_grow_fails_and_leaves_no_half_file_behind(tmp_path: Path, suffix: str) -> None:
     """A limit on the size of files stands for a full disk; it holds for this process while the test runs."""
-    store, path, said = MemoryStore(), tmp_path / f"s.{suffix}", list[str]()
+    store, path, said = Store(), tmp_path / f"s.{suffix}", list[str]()
     await tell(store, 400, text="".join(chr(33 + (7 * place) % 90) for place in range(3000)) + "{}")
     path.write_text("old")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -170,7 +169,7 @@ async def test_a_file_that_may_not_grow_fails_and_leaves_no_half_file_behind(tmp
 
 
 async def test_a_feed_whose_directory_goes_away_does_not_stop_the_crawl(tmp_path: Path) -> None:
-    store, said = MemoryStore(), list[str]()
+    store, said = Store(), list[str]()
     (tmp_path / "feeds").mkdir()
     async with Outlet(store, writer_for(tmp_path / "feeds" / "s.xml", Mode.REWRITE), said.append) as outlet:
         (tmp_path / "feeds").rmdir()
@@ -182,7 +181,7 @@ async def test_a_feed_whose_directory_goes_away_does_not_stop_the_crawl(tmp_path
 
 
 async def test_a_bug_in_the_crawl_discards_an_unfinished_export(tmp_path: Path) -> None:
-    store, path = MemoryStore(), tmp_path / "s.parquet"
+    store, path = Store(), tmp_path / "s.parquet"
     await tell(store, 1)
     with pytest.raises(ZeroDivisionError):
         async with Outlet(store, writer_for(path, Mode.APPEND), pytest.fail) as outlet:
@@ -192,7 +191,7 @@ async def test_a_bug_in_the_crawl_discards_an_unfinished_export(tmp_path: Path) 
 
 
 async def test_a_follower_that_is_cancelled_writes_nothing_twice(tmp_path: Path) -> None:
-    store, path, stopping = MemoryStore(), tmp_path / "s.jsonl", asyncio.Event()
+    store, path, stopping = Store(), tmp_path / "s.jsonl", asyncio.Event()
     async with Outlet(store, writer_for(path, Mode.APPEND), pytest.fail) as outlet:
         for rounds in range(12):
             await tell(store, 30)
@@ -210,11 +209,11 @@ CRAWL = """
     from forager.exports.formats import writer_for
     from forager.exports.outlet import Outlet
     from forager.exports.protocol import Mode
-    from forager.store.sqlite import SqliteStore
+    from forager.store.store import Store
     from tests.exports.press import tell
 
     async def main(folder):
-        store = await SqliteStore.open(folder / "run")
+        store = await Store.open(folder / "run")
         outlets = [Outlet(store, writer_for(folder / name, Mode.APPEND), print) for name in ("s.jsonl", "s.csv")]
         async with outlets[0], outlets[1], asyncio.TaskGroup() as group:
             for outlet in outlets:
@@ -240,7 +239,7 @@ async def test_a_crawl_killed_again_and_again_loses_no_story_and_tells_none_twic
             assert crawl.stdout.readline() == b"begun\n"
             await asyncio.sleep(wait)
             crawl.kill()
-    store = await SqliteStore.open(tmp_path / "run")
+    store = await Store.open(tmp_path / "run")
     try:
         for name in ("s.jsonl", "s.csv"):
             for folder, mode in ((tmp_path, Mode.APPEND), (tmp_path / "run", Mode.REPLACE)):

@@ -15,7 +15,7 @@ from forager.exports.fields import FIELDS, Row, row
 from forager.exports.formats import writer_for
 from forager.exports.outlet import Outlet
 from forager.exports.protocol import Mode
-from forager.store.memory import MemoryStore
+from forager.store.store import Store
 from tests.exports.press import HOSTILE, NOON, objects, tell_one
 
 SUFFIXES = ("jsonl", "csv", "parquet", "xml", "atom")
@@ -23,7 +23,7 @@ FORMULA = tuple("=+-@\t\r＝＋－＠")
 
 
 async def rows_of(titles: tuple[str, ...]) -> list[Row]:
-    store = MemoryStore()
+    store = Store()
     return [await row(number, await tell_one(store, title, title), store) for number, title in enumerate(titles)]
 
 
@@ -165,7 +165,7 @@ def test_an_unknown_suffix_names_the_known_ones() -> None:
 @pytest.mark.parametrize("suffix", SUFFIXES)
 async def test_a_missing_directory_is_named(tmp_path: Path, suffix: str, mode: Mode) -> None:
     with pytest.raises(OutputError, match=r"there is no directory .*missing;"):
-        await Outlet(MemoryStore(), writer_for(tmp_path / "missing" / f"s.{suffix}", mode), pytest.fail).__aenter__()
+        await Outlet(Store(), writer_for(tmp_path / "missing" / f"s.{suffix}", mode), pytest.fail).__aenter__()
 
 
 @pytest.mark.parametrize("mode", Mode)
@@ -174,7 +174,7 @@ async def test_a_directory_is_no_output_file(tmp_path: Path, suffix: str, mode: 
     path = tmp_path / f"s.{suffix}"
     path.mkdir()
     with pytest.raises(OutputError):
-        await Outlet(MemoryStore(), writer_for(path, mode), pytest.fail).__aenter__()
+        await Outlet(Store(), writer_for(path, mode), pytest.fail).__aenter__()
     assert list(tmp_path.iterdir()) == [path]
 
 

@@ -18,25 +18,25 @@ from forager.exports.lines import Format, LineWriter
 from forager.exports.outlet import Outlet
 from forager.exports.places import InPlace
 from forager.exports.protocol import Last, Mode
-from forager.store.memory import MemoryStore
+from forager.store.store import Store
 from tests.exports.press import HOSTILE, numbers, tell, tell_one
 
 LINES = ("jsonl", "csv")
 
 
-async def out(store: MemoryStore, path: Path, mode: Mode = Mode.APPEND) -> None:
+async def out(store: Store, path: Path, mode: Mode = Mode.APPEND) -> None:
     async with Outlet(store, writer_for(path, mode), pytest.fail):
         pass
 
 
 async def hostile_rows() -> list[Row]:
-    store = MemoryStore()
+    store = Store()
     return [await row(number, await tell_one(store, title, title), store) for number, title in enumerate(HOSTILE)]
 
 
 @pytest.mark.parametrize("suffix", LINES)
 async def test_appending_goes_on_behind_the_last_story(tmp_path: Path, suffix: str) -> None:
-    store, path, whole = MemoryStore(), tmp_path / f"s.{suffix}", tmp_path / f"whole.{suffix}"
+    store, path, whole = Store(), tmp_path / f"s.{suffix}", tmp_path / f"whole.{suffix}"
     for _ in range(3):
         await tell(store, 5, text='Quoted "text"\r\nand a line, {}.\n')
         await out(store, path)
@@ -47,7 +47,7 @@ async def test_appending_goes_on_behind_the_last_story(tmp_path: Path, suffix: s
 
 @pytest.mark.parametrize("suffix", LINES)
 async def test_a_file_cut_at_any_byte_is_completed(tmp_path: Path, suffix: str) -> None:
-    store, path = MemoryStore(), tmp_path / f"s.{suffix}"
+    store, path = Store(), tmp_path / f"s.{suffix}"
     await tell(store, 2, title='T "{}"', text='1, "2"\n3,4\r\n"5\n{}"')
     await out(store, path)
     whole = path.read_bytes()
@@ -96,7 +96,7 @@ async def test_hostile_rows_are_found_again_after_a_sudden_end(
     ],
 )
 async def test_a_file_that_is_not_ours_is_refused_and_not_touched(tmp_path: Path, suffix: str, content: str) -> None:
-    store, path = MemoryStore(), tmp_path / f"s.{suffix}"
+    store, path = Store(), tmp_path / f"s.{suffix}"
     await tell(store, 3)
     path.write_bytes(content.encode())
     with pytest.raises(OutputError, match=r"does not hold stories of Forager.*-O"):
@@ -107,7 +107,7 @@ async def test_a_file_that_is_not_ours_is_refused_and_not_touched(tmp_path: Path
 @pytest.mark.parametrize("suffix", LINES)
 @pytest.mark.parametrize("count", [1, 3, 9], ids=["fewer", "as many", "more"])
 async def test_a_file_of_another_crawl_is_refused_and_not_touched(tmp_path: Path, suffix: str, count: int) -> None:
-    store, other, path = MemoryStore(), MemoryStore(), tmp_path / f"s.{suffix}"
+    store, other, path = Store(), Store(), tmp_path / f"s.{suffix}"
     for _ in range(3):
         await tell_one(other, "Title", host="other.example")
     await out(other, path)
@@ -122,7 +122,7 @@ async def test_a_file_of_another_crawl_is_refused_and_not_touched(tmp_path: Path
 @pytest.mark.parametrize("suffix", LINES)
 @pytest.mark.parametrize("mode", [Mode.REPLACE, Mode.REWRITE])
 async def test_overwriting_begins_anew_whatever_was_there(tmp_path: Path, suffix: str, mode: Mode) -> None:
-    store, path, whole = MemoryStore(), tmp_path / f"s.{suffix}", tmp_path / f"whole.{suffix}"
+    store, path, whole = Store(), tmp_path / f"s.{suffix}", tmp_path / f"whole.{suffix}"
     await tell(store, 3)
     path.write_text("something else\n" * 1000)
     await out(store, path, mode)
@@ -132,15 +132,15 @@ async def test_overwriting_begins_anew_whatever_was_there(tmp_path: Path, suffix
 
 async def test_a_parquet_file_cannot_be_appended_to(tmp_path: Path) -> None:
     path = tmp_path / "s.parquet"
-    await out(MemoryStore(), path)
+    await out(Store(), path)
     before = path.read_bytes()
     with pytest.raises(OutputError, match="cannot be appended to; overwrite it with -O"):
-        await out(MemoryStore(), path)
+        await out(Store(), path)
     assert path.read_bytes() == before
 
 
 async def test_a_feed_goes_on_but_other_xml_is_not_touched(tmp_path: Path) -> None:
-    store, feed, other = MemoryStore(), tmp_path / "feed.xml", tmp_path / "other.xml"
+    store, feed, other = Store(), tmp_path / "feed.xml", tmp_path / "other.xml"
     for _ in range(2):
         await tell(store, 1)
         await out(store, feed)
@@ -152,7 +152,7 @@ async def test_a_feed_goes_on_but_other_xml_is_not_touched(tmp_path: Path) -> No
 
 
 async def test_a_line_longer_than_the_blocks_it_is_read_in_is_found(tmp_path: Path) -> None:
-    store, path = MemoryStore(), tmp_path / "s.jsonl"
+    store, path = Store(), tmp_path / "s.jsonl"
     await tell(store, 2, text="x" * 700_000)
     await out(store, path)
     path.write_bytes(path.read_bytes() + b'{"number": 2, "url": "' + b"y" * 500_000)
@@ -162,7 +162,7 @@ async def test_a_line_longer_than_the_blocks_it_is_read_in_is_found(tmp_path: Pa
 
 
 async def test_two_processes_do_not_write_the_same_file(tmp_path: Path) -> None:
-    store, path = MemoryStore(), tmp_path / "s.jsonl"
+    store, path = Store(), tmp_path / "s.jsonl"
     await tell(store, 1)
     script = (
         "import sys; from forager.exports.formats import writer_for; from forager.exports.protocol import Mode\n"
@@ -177,7 +177,7 @@ async def test_two_processes_do_not_write_the_same_file(tmp_path: Path) -> None:
 
 
 async def test_a_csv_file_that_was_gone_on_with_has_one_head(tmp_path: Path) -> None:
-    store, path = MemoryStore(), tmp_path / "s.csv"
+    store, path = Store(), tmp_path / "s.csv"
     for _ in range(3):
         await tell(store, 2)
         await out(store, path)

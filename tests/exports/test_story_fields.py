@@ -5,12 +5,12 @@ from dataclasses import replace
 
 from forager.exports.fields import FIELDS, moment, row
 from forager.exports.harmless import defused
-from forager.store.memory import MemoryStore
+from forager.store.store import Store
 from tests.exports.press import tell, tell_one
 
 
 async def test_a_story_has_all_its_fields_in_their_order() -> None:
-    store = MemoryStore()
+    store = Store()
     await tell(store, 1)
     story = await tell_one(store, "Title", "Body")
     told = await row(1, story, store)
@@ -41,12 +41,12 @@ async def test_a_story_has_all_its_fields_in_their_order() -> None:
 
 
 async def test_a_story_that_no_forager_brought_names_none() -> None:
-    store = MemoryStore()
+    store = Store()
     assert (await row(0, await tell_one(store, "Title"), store))["forager"] is None
 
 
 async def test_a_time_that_no_calendar_has_is_left_out() -> None:
-    store = MemoryStore()
+    store = Store()
     story = replace(await tell_one(store, "Title"), published=math.nan, first_seen=1e20)
     told = await row(0, story, store)
     assert (told["published"], told["first_seen"], told["delay"]) == (None, None, 0.0)

@@ -18,7 +18,7 @@ from typing import Protocol
 import numpy as np
 
 from forager.store.protocol import Story, VersionId, Visit
-from forager.store.sqlite import SqliteStore
+from forager.store.store import Store
 from forager.terms import Url
 from forager.world.newsroom.newsroom import Asked, Newsroom
 from tests.faults.launching import Command
@@ -135,7 +135,7 @@ class Stored:
 
     @classmethod
     async def read(cls, run_dir: Path) -> "Stored":
-        store = await SqliteStore.open(run_dir)
+        store = await Store.open(run_dir)
         try:
             versions = {}
             for number in map(VersionId, range(store.counts().versions)):

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 from forager.cli.app import app
 from forager.imports.from_run import tape_of_store
 from forager.settings import load
-from forager.store.protocol import Found, Store, Version, VersionId, Visit
-from forager.store.sqlite import SqliteStore
+from forager.store.protocol import Found, Version, VersionId, Visit
+from forager.store.store import Store
 from forager.terms import Channel, Outcome, UrlId
 from forager.world.tape.columns import Tape
 from forager.world.tape.player import TapeClock, TapeWorld
@@ -67,7 +67,7 @@ def test_at_every_visit_the_tape_shows_what_the_crawl_saw(crawled: Crawled) -> N
 
 async def stored(crawled: Crawled, directory: Path) -> None:
     """What the crawl holds in memory, as a run directory."""
-    store = await SqliteStore.open(directory)
+    store = await Store.open(directory)
     count = crawled.store.counts().known
     await store.put([Found(crawled.store.url(UrlId(id)), Channel.LINK, at=1.0) for id in range(count)])
     versions = [await crawled.store.version(VersionId(number)) for number in range(crawled.store.counts().versions)]

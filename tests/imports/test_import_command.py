@@ -11,7 +11,7 @@ import typer
 from forager.cli.app import command
 from forager.errors import InputError, OutputError
 from forager.store.protocol import Found, Version, Visit
-from forager.store.sqlite import SqliteStore
+from forager.store.store import Store
 from forager.terms import Channel, Kind, Outcome, Url, UrlId
 from forager.world.tape.columns import load
 
@@ -58,7 +58,7 @@ def test_tables_are_imported_from_a_folder(tmp_path: Path) -> None:
 
 
 async def filled(directory: Path) -> None:
-    store = await SqliteStore.open(directory)
+    store = await Store.open(directory)
     await store.put([Found(Url("http://e.org/"), Channel.SEED, at=1.0)])
     await store.ack(Visit(UrlId(0), 5.0, Outcome.FETCHED, 200, version=Version(Kind.HUB, 1, 2, 3)))
     await store.close()

@@ -15,7 +15,7 @@ from forager.imports.from_newsroom import tape_of_newsroom
 from forager.imports.from_run import tape_of_run
 from forager.imports.opening import sources
 from forager.store.protocol import Found, Version, Visit
-from forager.store.sqlite import SqliteStore
+from forager.store.store import Store
 from forager.terms import Channel, Dated, DateSource, Kind, Outcome, Url, UrlId
 from forager.world.newsroom.newsroom import Newsroom
 from forager.world.newsroom.settings import NewsroomSettings, Paper, Section
@@ -186,7 +186,7 @@ def test_where_texts_are_the_documents_short_pages_count_and_a_day_they_mention_
 
 async def filled_run(directory: Path) -> None:
     """A hub seen at 10, unchanged at 20, gone at 30, back as it was at 40, changed at 50; an article seen at 15."""
-    store = await SqliteStore.open(directory)
+    store = await Store.open(directory)
     urls = [Url("http://e.org/"), Url(FLOOD), Url("http://e.org/never")]
     await store.put([Found(url, Channel.LINK, at=1.0) for url in urls])
     hub = Version(Kind.HUB, 1, 2, 3, links=(UrlId(1), UrlId(2)))
@@ -222,7 +222,7 @@ async def test_a_run_directory_gives_what_its_crawl_saw(tmp_path: Path) -> None:
 
 
 async def test_a_run_without_pages_is_refused(tmp_path: Path) -> None:
-    await (await SqliteStore.open(tmp_path)).close()
+    await (await Store.open(tmp_path)).close()
     with pytest.raises(InputError, match="no page yet"):
         await tape_of_run(tmp_path)
 

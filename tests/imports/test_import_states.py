@@ -14,7 +14,7 @@ from forager.imports.from_run import tape_of_run
 from forager.imports.stating import BATCH, TEXTS_PER_CLUSTER, Stating
 from forager.imports.tables import import_tables
 from forager.store.protocol import Found, Version, Visit
-from forager.store.sqlite import SqliteStore
+from forager.store.store import Store
 from forager.terms import Channel, Kind, Outcome, Url, UrlId
 from forager.world.tape.columns import load
 
@@ -71,7 +71,7 @@ def test_the_texts_of_a_table_become_states(tmp_path: Path) -> None:
 
 async def crawled(directory: Path, learned: States | None) -> None:
     """A page that is seen, changes, and goes; another one with the text that the first had at last."""
-    store = await SqliteStore.open(directory)
+    store = await Store.open(directory)
     await store.put([Found(Url(f"http://e.org/{name}"), Channel.LINK, at=1.0) for name in "ab"])
     for id, at, text in ((0, 10.0, "storm river"), (0, 20.0, "goal match"), (1, 30.0, "goal match")):
         version = Version(Kind.ARTICLE, id, int(at), 3, title="", text=text)

@@ -12,7 +12,7 @@ import pytest
 import forager
 from forager.errors import InputError, SettingsError, StoreError
 from forager.pages.reader import Page
-from forager.store.reader import SqliteReader
+from forager.store.store import Store
 from forager.world.newsroom.newsroom import Newsroom
 from tests.library.program import LOOPBACK, WHO, crawling, first_stories
 
@@ -57,7 +57,7 @@ async def ended_by(how: str, run_dir: Path, newsroom: Newsroom) -> list[forager.
 async def test_however_the_block_ends_the_run_directory_goes_on(how: str, newsroom: Newsroom, tmp_path: Path) -> None:
     run_dir = tmp_path / "run"
     before = await ended_by(how, run_dir, newsroom)
-    kept = await SqliteReader.open(run_dir)
+    kept = await Store.view(run_dir)
     assert await kept.recall("fleet") is not None, "what was learned is saved"
     await kept.close()
     after = await first_stories(run_dir, newsroom, 40, after=before[-1].number)

@@ -11,9 +11,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from forager.store.memory import MemoryStore
-from forager.store.protocol import Found, Lease, Store, Version, Visit
-from forager.store.sqlite import SqliteStore
+from forager.store.protocol import Found, Lease, Version, Visit
+from forager.store.store import Store
 from forager.terms import Channel, Kind, Outcome, Trouble, Url, UrlId, Validators
 
 T = TypeVar("T")
@@ -30,8 +29,8 @@ class TwoStores(RuleBasedStateMachine):
         super().__init__()
         self.runner = asyncio.Runner()
         self.directory = Path(tempfile.mkdtemp())
-        self.memory = MemoryStore()
-        self.disk = self.run(SqliteStore.open(self.directory))
+        self.memory = Store()
+        self.disk = self.run(Store.open(self.directory))
         self.leases: list[Lease] = []
 
     def run(self, call: Coroutine[Any, Any, T]) -> T:
@@ -98,7 +97,7 @@ class TwoStores(RuleBasedStateMachine):
     def close_and_open_again(self) -> None:
         """Leases end with the process, so the store in memory is given its own back."""
         self.run(self.disk.close())
-        self.disk = self.run(SqliteStore.open(self.directory))
+        self.disk = self.run(Store.open(self.directory))
         self.run(self.memory.release(self.leases))
         self.leases = []
 

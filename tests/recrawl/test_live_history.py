@@ -21,8 +21,8 @@ from forager.recrawl.history import History
 from forager.recrawl.settings import RecrawlSettings
 from forager.recrawl.watching import Watch
 from forager.reports.recrawling import why_again
-from forager.store.memory import MemoryStore
 from forager.store.protocol import Found
+from forager.store.store import Store
 from forager.terms import Channel, Url, UrlId
 
 DAY = 86_400.0
@@ -48,7 +48,7 @@ class Warm:
     """A crawl of example.org that was given an archive before it began."""
 
     def __init__(self, archive: str, times: int = 1) -> None:
-        self.store, self.watch = MemoryStore(), Watch(History(cycle=DAY))
+        self.store, self.watch = Store(), Watch(History(cycle=DAY))
         self.statistics = VisitStatistics(ExpectationSettings())
         self.scope = Scope([Url("https://example.org/")], ScopeSettings())
         for _ in range(times):
@@ -110,7 +110,7 @@ def explained(schedule: Schedule, page: int = 1) -> str:
     """Pages 0 … 3; page p has had p changes in 4 visits, a cycle of 900 seconds apart; the present is a cycle later."""
 
     async def answer() -> str:
-        store, watch = MemoryStore(), Watch(History(cycle=900.0))
+        store, watch = Store(), Watch(History(cycle=900.0))
         await store.put([Found(Url(f"https://example.org/{p}"), Channel.SEED, 0.0) for p in range(5)])
         for visit in range(4):
             watch.enter(np.arange(4), np.full(4, visit * 900.0), (visit > 0) & (visit <= np.arange(4)))

@@ -21,8 +21,7 @@ from forager.reinforcing.settings import ReinforcingSettings
 from forager.reports.account import read_account
 from forager.reports.report import report
 from forager.store.protocol import Found, Story, Version, VersionId, Visit
-from forager.store.reader import SqliteReader
-from forager.store.sqlite import SqliteStore
+from forager.store.store import Store
 from forager.terms import NOBODY, Channel, Dated, DateSource, ForagerId, Kind, Outcome, Trouble, Url, UrlId
 
 HOME, STORY, COPY, OLD, BARRED, NEVER = (
@@ -37,7 +36,7 @@ TEXT = "The river rose by two metres on Monday and the lower town was flooded be
 
 async def _make(folder: Path) -> None:
     """Six pages: a home page, a story corrected once, a copy of it, an old text, one barred, and one never visited."""
-    store = await SqliteStore.open(folder)
+    store = await Store.open(folder)
     home, story, copy, old, barred, _ = await store.put(
         [
             Found(HOME, Channel.SEED, DAY, due=DAY),
@@ -131,7 +130,7 @@ def _say(capsys: pytest.CaptureFixture[str], verb: str, *arguments: str) -> str:
 
 
 async def test_the_account_counts_what_the_store_holds(run: Path) -> None:
-    reader = await SqliteReader.open(run)
+    reader = await Store.view(run)
     account = await read_account(reader)
     await reader.close()
     site = account.sites["paper.example"]
@@ -151,7 +150,7 @@ async def test_the_account_counts_what_the_store_holds(run: Path) -> None:
 
 
 async def test_the_report_needs_nobody_and_escapes_everything(run: Path) -> None:
-    reader = await SqliteReader.open(run)
+    reader = await Store.view(run)
     page = report(await read_account(reader), "<i>run</i>")
     await reader.close()
     assert "<script" not in page and "\u202e" not in page and "<i>run" not in page and "<b>" not in page

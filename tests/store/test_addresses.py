@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from forager.store.addresses import Addresses, Hashes
-from forager.store.texts import Texts
+from forager.store.columns import Texts
+from forager.store.ledger import Addresses, Hashes
 from forager.terms import Url
 
 OLD = [Url("https://a.example/1"), Url("https://a.example/é"), Url("https://b.example/\ud800")]

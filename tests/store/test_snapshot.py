@@ -1,6 +1,5 @@
 """The columns beside crawl.db: a store opened with them is the store that its rows tell of."""
 
-import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,8 +7,9 @@ from typing import Any
 import pytest
 
 import forager.store.snapshot as snapshot
+from forager.store.disk import Disk
 from forager.store.protocol import Found, Version, Visit
-from forager.store.sqlite import SqliteStore
+from forager.store.store import Store
 from forager.terms import Channel, Kind, Outcome, Url, UrlId, Validators
 
 
@@ -33,8 +33,15 @@ def visit(id: int, at: float) -> Visit:
     return Visit(UrlId(id), at, Outcome.FETCHED, 200, validators=validators, due=at + id, version=version)
 
 
+async def renewed(store: Store) -> None:
+    """Wait for the columns that were due at the last commit."""
+    disk = store._archive
+    assert isinstance(disk, Disk)
+    await disk._snapshot
+
+
 async def filled(folder: Path, urls: range, visits: range) -> None:
-    store = await SqliteStore.open(folder)
+    store = await Store.open(folder)
     await store.put([found(number) for number in urls])
     for number in visits:
         await store.ack(visit(number % urls.stop, 100.0 + number))
@@ -43,7 +50,7 @@ async def filled(folder: Path, urls: range, visits: range) -> None:
 
 async def told(folder: Path) -> list[Any]:
     """All that a store says of its URLs, and whom it would ask next."""
-    store = await SqliteStore.open(folder)
+    store = await Store.open(folder)
     try:
         count = store.counts()
         leases = await store.lease(100, 1e6)
@@ -83,7 +90,7 @@ async def test_what_came_after_the_columns_is_read_from_the_rows(
 async def test_they_are_really_used(tmp_path: Path) -> None:
     await filled(tmp_path, range(6), range(4))
     path = tmp_path / snapshot.FILE
-    store = await SqliteStore.open(tmp_path)
+    store = await Store.open(tmp_path)
     held = snapshot.taken(store._ledger)
     await store.close()
     held.arrays["depth"] = bytes(len(held.arrays["depth"]))  # the rows say 1
@@ -95,10 +102,11 @@ async def test_they_are_really_used(tmp_path: Path) -> None:
 async def test_they_are_renewed_while_a_crawl_runs(tmp_path: Path) -> None:
     await filled(tmp_path, range(6), range(4))
     before = (tmp_path / snapshot.FILE).read_bytes()
-    store = await SqliteStore.open(tmp_path)
+    store = await Store.open(tmp_path)
     await store.put([found(number) for number in range(6, 12)])
     await store.ack(visit(7, 200.0))
     await store.keep("fleet", b"what it learned")
+    await renewed(store)
     during = (tmp_path / snapshot.FILE).read_bytes()
     assert during != before
     await store.close()
@@ -119,13 +127,12 @@ async def test_they_are_written_once_though_much_is_kept_at_a_time(
         return pack(one)
 
     monkeypatch.setattr(snapshot.Snapshot, "_packed", packed)
-    store = await SqliteStore.open(tmp_path)
+    store = await Store.open(tmp_path)
     await store.put([found(number) for number in range(6)])
-    async with asyncio.TaskGroup() as group:
-        group.create_task(store.keep("fleet", b"what it learned"))
-        while not (begun and store._snapshot.done()):
-            await asyncio.sleep(0)
-        group.create_task(store.keep("states", b"what it read"))  # before the first columns are in place
+    await store.keep("fleet", b"what it learned")
+    await store.keep("states", b"what it read")  # perhaps before the first columns are in place
+    await renewed(store)
+    await store.keep("states", b"what it read then")
     await store.close()
     assert len(begun) == 1
 

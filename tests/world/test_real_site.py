@@ -21,7 +21,7 @@ from forager.engine.crawl import Crawl
 from forager.foragers.settings import ForagerKind
 from forager.pages.urls import canonical
 from forager.settings import Settings
-from forager.store.sqlite import SqliteStore
+from forager.store.store import Store
 from forager.terms import Outcome, Url, UrlId
 from tests.corpora import CorpusMissing, documentation_site, have
 from tests.server import LOOPBACK, Served, serving
@@ -60,7 +60,7 @@ async def test_every_page_of_a_real_site_is_fetched_once_and_its_links_are_kept(
         assert len(expected) - len(missing) > 100
         for path, file in files.items():
             site.pages[path] = lambda seen, file=file: served(file)  # type: ignore[misc]
-        store = await SqliteStore.open(tmp_path)
+        store = await Store.open(tmp_path)
         try:
             await crawled(Url(home), store)
             asked = Counter(f"http://127.0.0.1:{site.ports[0]}{seen.path}" for seen in site.log)
@@ -106,7 +106,7 @@ def linked(file: Path, url: str) -> set[str]:
     return {link for link in same if not urlsplit(link).path.lower().endswith(NOT_PAGES)}
 
 
-async def stored_links(store: SqliteStore, url: str) -> set[str]:
+async def stored_links(store: Store, url: str) -> set[str]:
     known = canonical(url)
     id = store.find(known) if known else None
     assert id is not None
@@ -115,7 +115,7 @@ async def stored_links(store: SqliteStore, url: str) -> set[str]:
     return {store.url(UrlId(link)) for link in kept.links}
 
 
-async def crawled(home: Url, store: SqliteStore) -> None:
+async def crawled(home: Url, store: Store) -> None:
     """One breadth-first sweep: until nothing is due and nobody is on the way."""
     plain = Settings()
     settings = replace(
@@ -134,7 +134,7 @@ async def crawled(home: Url, store: SqliteStore) -> None:
             group.create_task(stop_when_done(crawl, store, clock, stopping))
 
 
-async def stop_when_done(crawl: Crawl, store: SqliteStore, clock: WallClock, stopping: asyncio.Event) -> None:
+async def stop_when_done(crawl: Crawl, store: Store, clock: WallClock, stopping: asyncio.Event) -> None:
     while True:
         await asyncio.sleep(0.05)
         due, counts = store.next_due(clock.now()), store.counts()

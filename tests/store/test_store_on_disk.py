@@ -9,16 +9,17 @@ import sys
 import textwrap
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from forager.clock import run_virtual
 from forager.errors import StoreError
+from forager.store.disk import Disk
 from forager.store.protocol import Found, Story, Version, VersionId, Visit
-from forager.store.reader import SqliteReader
-from forager.store.rundir import DATABASE, LOCK, MIGRATIONS, connect_writer
-from forager.store.settings import StoreSettings
-from forager.store.sqlite import SqliteStore
+from forager.store.rundir import DATABASE, LOCK, MIGRATIONS, StoreSettings, connect_writer
+from forager.store.store import Store
 from forager.terms import Channel, Kind, Outcome, Url, UrlId, Validators
 
 
@@ -31,8 +32,15 @@ def visit(id: int, text: str = "text", due: float | None = 99.0) -> Visit:
     return Visit(UrlId(id), 5.0, Outcome.FETCHED, 200, due=due, version=version, validators=Validators("e", "d"))
 
 
+async def told(store: Store, question: str) -> list[Any]:
+    """What the connection that writes answers."""
+    disk = store._archive
+    assert isinstance(disk, Disk) and disk._writing is not None
+    return [tuple(row) for row in await disk._writing.execute_fetchall(question)]
+
+
 async def filled(directory: Path, count: int = 50) -> None:
-    store = await SqliteStore.open(directory)
+    store = await Store.open(directory)
     await store.put([found(page) for page in range(count)])
     for id in range(0, count, 2):
         await store.ack(visit(id, text=f"text {id} " * 200))
@@ -41,7 +49,7 @@ async def filled(directory: Path, count: int = 50) -> None:
 
 
 async def test_a_directory_opened_again_is_as_it_was_but_without_leases(tmp_path: Path) -> None:
-    store = await SqliteStore.open(tmp_path / "new" / "run")
+    store = await Store.open(tmp_path / "new" / "run")
     ids = await store.put([found(page) for page in range(20)])
     number = await store.ack(visit(3))
     assert number is not None
@@ -52,7 +60,7 @@ async def test_a_directory_opened_again_is_as_it_was_but_without_leases(tmp_path
     known, counts = [store.known(id) for id in ids], store.counts()
     assert len(await store.lease(5, now=50.0)) == 5
     await store.close()
-    again = await SqliteStore.open(tmp_path / "new" / "run")
+    again = await Store.open(tmp_path / "new" / "run")
     assert [again.known(id) for id in ids] == known
     assert again.counts() == counts
     assert await again.unsettled() == [1]
@@ -65,12 +73,12 @@ async def test_a_directory_opened_again_is_as_it_was_but_without_leases(tmp_path
 WRITING = """
     import asyncio, sys
     from pathlib import Path
-    from forager.store.sqlite import SqliteStore
+    from forager.store.store import Store
     sys.path.insert(0, sys.argv[2])
-    from test_sqlite_store import found, visit
+    from test_store_on_disk import found, visit
 
     async def main():
-        store = await SqliteStore.open(Path(sys.argv[1]))
+        store = await Store.open(Path(sys.argv[1]))
         start = store.counts().known
         async def call(number):
             for page in range(start + number, 10**9, 8):
@@ -102,7 +110,7 @@ async def test_what_was_acknowledged_survives_kill_9_and_nothing_is_doubled(tmp_
             for line in "".join([*lines, rest]).splitlines(keepends=True)
             if line[-1:] == "\n"
         ]
-        store = await SqliteStore.open(tmp_path)
+        store = await Store.open(tmp_path)
         for page, id, version in told:
             assert store.find(found(page).url) == id
             assert (await store.version(VersionId(version)))[2].text == f"text {id}"
@@ -115,23 +123,23 @@ async def test_what_was_acknowledged_survives_kill_9_and_nothing_is_doubled(tmp_
 
 
 async def test_a_second_process_is_refused_and_told_who_writes(tmp_path: Path) -> None:
-    store = await SqliteStore.open(tmp_path)
-    code = "import asyncio, sys; from pathlib import Path; from forager.store.sqlite import SqliteStore\n"
-    code += "asyncio.run(SqliteStore.open(Path(sys.argv[1])))"
+    store = await Store.open(tmp_path)
+    code = "import asyncio, sys; from pathlib import Path; from forager.store.store import Store\n"
+    code += "asyncio.run(Store.open(Path(sys.argv[1])))"
     run = [sys.executable, "-c", code, str(tmp_path)]
     refused = subprocess.run(run, capture_output=True, text=True)
     last = refused.stderr.strip().splitlines()[-1]
     assert refused.returncode != 0
     assert f"StoreError: {tmp_path}: in use by process {os.getpid()}" in last
     with pytest.raises(StoreError, match="in use"):
-        await SqliteStore.open(tmp_path)
+        await Store.open(tmp_path)
     await store.put([found(1)])
     await store.close()
     assert subprocess.run(run, capture_output=True).returncode == 0
 
 
 async def test_a_forked_child_does_not_hold_the_lock(tmp_path: Path) -> None:
-    store = await SqliteStore.open(tmp_path)
+    store = await Store.open(tmp_path)
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -139,7 +147,7 @@ async def test_a_forked_child_does_not_hold_the_lock(tmp_path: Path) -> None:
         os._exit(0)
     try:
         await store.close()
-        await (await SqliteStore.open(tmp_path)).close()
+        await (await Store.open(tmp_path)).close()
     finally:
         os.write(writer, b"x")
         os.waitpid(child, 0)
@@ -149,9 +157,9 @@ async def refusal(directory: Path) -> str:
     """The message, after a look that the file was not touched and the reader refuses too."""
     before = (directory / DATABASE).read_bytes()
     with pytest.raises(StoreError) as refused:
-        await SqliteStore.open(directory)
+        await Store.open(directory)
     with pytest.raises(StoreError):
-        await SqliteReader.open(directory)
+        await Store.view(directory)
     assert (directory / DATABASE).read_bytes() == before
     assert "\n" not in str(refused.value)
     return str(refused.value)
@@ -207,7 +215,7 @@ async def test_flipped_bytes_are_refused_or_harmless_and_never_a_crash(tmp_path:
             damaged[place] = rng.integers(256)
         (directory / DATABASE).write_bytes(damaged)
         try:
-            store = await SqliteStore.open(directory)
+            store = await Store.open(directory)
         except StoreError:
             refused += 1
             assert (directory / DATABASE).read_bytes() == damaged
@@ -225,24 +233,24 @@ async def test_flipped_bytes_are_refused_or_harmless_and_never_a_crash(tmp_path:
 async def test_a_log_without_its_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / (DATABASE + "-wal")).write_bytes(b"x" * 5000)
     with pytest.raises(StoreError, match=r"missing, though its log crawl\.db-wal is here"):
-        await SqliteStore.open(tmp_path)
+        await Store.open(tmp_path)
 
 
 async def test_a_place_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(StoreError, match="cannot create"):
-        await SqliteStore.open(tmp_path / "file" / "run")
+        await Store.open(tmp_path / "file" / "run")
     (tmp_path / "run" / LOCK).mkdir(parents=True)
     with pytest.raises(StoreError, match="cannot write here"):
-        await SqliteStore.open(tmp_path / "run")
+        await Store.open(tmp_path / "run")
     with pytest.raises(StoreError, match=r"no crawl\.db here"):
-        await SqliteReader.open(tmp_path)
+        await Store.view(tmp_path)
 
 
 async def test_a_full_disk_fails_every_call_and_loses_nothing_committed(tmp_path: Path) -> None:
-    store = await SqliteStore.open(tmp_path)
-    pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
-    store._connection.execute(f"PRAGMA max_page_count = {pages + 60}")
+    store = await Store.open(tmp_path)
+    ((pages,),) = await told(store, "PRAGMA page_count")
+    await told(store, f"PRAGMA max_page_count = {pages + 60}")
     await store.put([found(page) for page in range(10)])
     rng, acknowledged = np.random.default_rng(1), []
 
@@ -266,7 +274,7 @@ async def test_a_full_disk_fails_every_call_and_loses_nothing_committed(tmp_path
         with pytest.raises(StoreError, match="full"):
             await later
     await store.close()
-    again = await SqliteStore.open(tmp_path)
+    again = await Store.open(tmp_path)
     assert again.counts().known == 10
     assert again.counts().versions == len(acknowledged) > 5
     for number in acknowledged:
@@ -276,7 +284,7 @@ async def test_a_full_disk_fails_every_call_and_loses_nothing_committed(tmp_path
 
 
 async def test_a_cancelled_caller_loses_and_doubles_nothing(tmp_path: Path) -> None:
-    store = await SqliteStore.open(tmp_path, StoreSettings(batch_wait=0.01))
+    store = await Store.open(tmp_path, StoreSettings(batch_wait=0.01))
     await store.put([found(page) for page in range(40)])
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(store.ack(visit(id))) for id in range(40)]
@@ -290,7 +298,7 @@ async def test_a_cancelled_caller_loses_and_doubles_nothing(tmp_path: Path) -> N
 
 
 async def test_a_closed_store_says_so(tmp_path: Path) -> None:
-    store = await SqliteStore.open(tmp_path)
+    store = await Store.open(tmp_path)
     await store.close()
     with pytest.raises(StoreError, match="closed"):
         await store.put([found(1)])
@@ -299,22 +307,21 @@ async def test_a_closed_store_says_so(tmp_path: Path) -> None:
 
 
 async def test_a_full_batch_does_not_wait(tmp_path: Path) -> None:
-    store = await SqliteStore.open(tmp_path, StoreSettings(batch_wait=3600.0, batch_rows=20))
+    store = await Store.open(tmp_path, StoreSettings(batch_wait=3600.0, batch_rows=20))
     async with asyncio.timeout(30):
         assert len(await store.put([found(page) for page in range(20)])) == 20
         async with asyncio.TaskGroup() as group:
             for page in range(20, 40):
                 group.create_task(store.put([found(page)]))
-    store._writer._settings = StoreSettings()
     await store.close()
 
 
 async def test_a_reader_beside_a_running_crawl_sees_the_commits_before_it_opened(tmp_path: Path) -> None:
-    store = await SqliteStore.open(tmp_path)
+    store = await Store.open(tmp_path)
     await store.put([found(page) for page in range(10)])
     await store.ack(visit(3))
     await store.keep("fleet", b"one")
-    reader = await SqliteReader.open(tmp_path)
+    reader = await Store.view(tmp_path)
     await store.put([found(10)])
     await store.ack(visit(3, text="later"))
     assert (reader.counts().known, reader.counts().visits, store.counts().known) == (10, 1, 11)
@@ -331,14 +338,14 @@ async def test_a_reader_beside_a_running_crawl_sees_the_commits_before_it_opened
 
 
 async def test_a_text_that_did_not_change_is_stored_once(tmp_path: Path) -> None:
-    store = await SqliteStore.open(tmp_path)
+    store = await Store.open(tmp_path)
     await store.put([found(1)])
     for text in ("one", "one", "two", "two", "two"):
         version = Version(Kind.HUB, 1, 1, 1, text=text)
         await store.ack(Visit(UrlId(0), 5.0, Outcome.FETCHED, version=version))
     texts = [(await store.version(VersionId(number)))[2].text for number in range(5)]
     assert texts == ["one", "one", "two", "two", "two"]
-    rows = store._connection.execute("SELECT text_of, text IS NULL FROM versions").fetchall()
+    rows = await told(store, "SELECT text_of, text IS NULL FROM versions")
     assert rows == [(None, 0), (0, 1), (None, 0), (2, 1), (2, 1)]
     await store.close()
 
@@ -363,14 +370,14 @@ async def test_migrations_are_applied_in_order_and_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("power_safe", "level"), [(False, 1), (True, 2)])
 async def test_power_safety_is_a_setting(tmp_path: Path, power_safe: bool, level: int) -> None:
-    store = await SqliteStore.open(tmp_path, StoreSettings(power_safe=power_safe))
-    assert store._connection.execute("PRAGMA synchronous").fetchone() == (level,)
-    assert store._connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    store = await Store.open(tmp_path, StoreSettings(power_safe=power_safe))
+    assert await told(store, "PRAGMA synchronous") == [(level,)]
+    assert await told(store, "PRAGMA journal_mode") == [("wal",)]
     await store.close()
 
 
 async def test_what_was_entered_is_committed_with_the_next_change(tmp_path: Path) -> None:
-    store = await SqliteStore.open(tmp_path)
+    store = await Store.open(tmp_path)
     (first,) = await store.put([found(0)])
     store.enter([found(1), found(2)])
     await store.ack(visit(first))
@@ -383,3 +390,58 @@ def _urls_on_disk(directory: Path) -> int:
     with closing(sqlite3.connect(f"file:{directory / 'crawl.db'}?mode=ro", uri=True)) as connection:
         count: int = connection.execute("SELECT count(*) FROM urls").fetchone()[0]
         return count
+
+
+RAISING = """
+    import asyncio, sys
+    from pathlib import Path
+    from forager.store.store import Store
+    sys.path.insert(0, sys.argv[2])
+    from test_store_on_disk import found
+
+    async def main():
+        store = await Store.open(Path(sys.argv[1]))
+        await store.put([found(page) for page in range(3)])
+        if sys.argv[3] == "writing":
+            store.enter([found(page) for page in range(3, 5000)])
+            await asyncio.sleep(0.001)
+        raise SystemError("a bug")
+    asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("moment", ["idle", "writing"])
+async def test_a_process_that_fails_without_closing_ends(tmp_path: Path, moment: str) -> None:
+    code = [sys.executable, "-c", textwrap.dedent(RAISING), str(tmp_path), str(Path(__file__).parent), moment]
+    failed = await asyncio.to_thread(subprocess.run, code, capture_output=True, text=True, timeout=60)
+    assert failed.returncode == 1
+    assert "SystemError: a bug" in failed.stderr
+    store = await Store.open(tmp_path)
+    assert store.counts().known in (3, 5000)
+    await store.close()
+
+
+def test_simulated_time_gets_no_disk(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match="no disk in simulated time"):
+        run_virtual(Store.open(tmp_path))
+    with pytest.raises(RuntimeError, match="no disk in simulated time"):
+        run_virtual(Store.view(tmp_path))
+    asyncio.run(filled(tmp_path))  # the refused one holds no lock
+
+
+async def test_a_store_that_is_only_viewed_cannot_be_changed(tmp_path: Path) -> None:
+    await filled(tmp_path, 4)
+    view = await Store.view(tmp_path)
+    for change in (
+        view.put([found(9)]),
+        view.ack(visit(1)),
+        view.keep("a", b""),
+        view.lease(1, 99.0),
+        view.block("h", 9),
+    ):
+        with pytest.raises(StoreError, match="to be read only"):
+            await change
+    assert view.counts().known == 4
+    await view.close()
+    with pytest.raises(StoreError, match="closed"):
+        await view.recall("fleet")
