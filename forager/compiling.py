@@ -1,8 +1,11 @@
-"""Plain functions over arrays as machine code, their types kept for readers and checkers.
+"""Functions over arrays that run as machine code or as plain Python, with the same results bit for bit.
 
-Numba takes most of a second to load, so it is loaded when the first of them is called, and not before.
+Numba takes most of a second to load and half a minute to compile, so it is loaded when machine code is first wanted, and
+not before. Plain Python is fast enough for a polite crawl, and for finding mistakes; `interpreted` switches to it.
 """
 
+import math
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -10,7 +13,11 @@ from contextlib import contextmanager
 from functools import cache, update_wrapper
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Generic, ParamSpec, TypeVar, cast
+from types import FunctionType, SimpleNamespace
+from typing import Any, Generic, ParamSpec, TypeVar, cast, get_args, get_origin
+
+import numpy as np
+from numpy.typing import NDArray
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -39,8 +46,28 @@ def inlined(function: Callable[P, R]) -> Callable[P, R]:
     return cast("Callable[P, R]", _Kernel(function, counts_uses=False, forceinline=True))
 
 
+class _Switch:
+    """How kernels run: the only state of this module that changes."""
+
+    def __init__(self) -> None:
+        self.plain = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
+
+
+_switch = _Switch()
+
+
+@contextmanager
+def interpreted() -> Iterator[None]:
+    """Meanwhile all kernels run as plain Python."""
+    before, _switch.plain = _switch.plain, True
+    try:
+        yield
+    finally:
+        _switch.plain = before
+
+
 class _Kernel(Generic[P, R]):
-    """Stands for the kernel until it is called, and passes calls on to it."""
+    """Runs a function as machine code or as plain Python, as the switch says."""
 
     def __init__(self, function: Callable[P, R], *, counts_uses: bool, forceinline: bool = False) -> None:
         update_wrapper(self, function)
@@ -51,10 +78,31 @@ class _Kernel(Generic[P, R]):
             "forceinline": forceinline,
         }
         self._machine: Callable[P, R] | None = None
+        self._plain: Callable[..., Any] | None = None
+        self._result: Callable[[Any], Any] = _result_of(getattr(function, "__annotations__", {}).get("return"))
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        if _switch.plain:
+            return self._interpret(args, kwargs)
         machine = self._machine
         return (self.machine() if machine is None else machine)(*args, **kwargs)
+
+    def _interpret(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> R:
+        """Run it as plain Python on what machine code would see, and give what machine code would give."""
+        with np.errstate(all="ignore"):
+            result = self.plain()(*map(_seen, args), **{name: _seen(value) for name, value in kwargs.items()})
+        return cast(R, self._result(result))
+
+    def plain(self) -> Callable[..., Any]:
+        """The function with plain functions in place of all kernels that it calls: a call never changes sides midway."""
+        if self._plain is None:
+            names: dict[str, Any] = {}
+            function = self._function
+            assert isinstance(function, FunctionType)
+            self._plain = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
+            for name, value in function.__globals__.items():
+                names[name] = value.plain() if isinstance(value, _Kernel) else _MATH if value is math else value
+        return self._plain
 
     def machine(self) -> Any:
         """What numba makes of the function; also what other kernels call."""
@@ -66,10 +114,145 @@ class _Kernel(Generic[P, R]):
                 self._machine = machine
             except RuntimeError:  # neither the package nor the user's cache folder can be written
                 self._machine = numba.njit(**self._options)(self._function)
-            names = self._function.__globals__
-            if names.get(self._function.__name__) is self:  # from now on its own module calls it without this detour
-                names[self._function.__name__] = self._machine
         return self._machine
+
+
+def _exp(x: float) -> float:
+    """As machine code has it: too large is inf."""
+    try:
+        return math.exp(x)
+    except OverflowError:
+        return math.inf
+
+
+def _log(x: float) -> float:
+    """As machine code has it: of nothing -inf, of less nan."""
+    return math.log(x) if x > 0 else -math.inf if x == 0 else math.nan
+
+
+_MATH = SimpleNamespace(**(vars(math) | {"exp": _exp, "log": _log}))
+"""What plain functions know as `math`."""
+
+
+class _Rows:
+    """A structured array as plain functions see it: its rows have fields by name, as in machine code.
+
+    A fifth of the time that a `numpy.recarray` takes.
+    """
+
+    __slots__ = ("_array", "_columns", "_row")
+
+    def __init__(self, array: NDArray[np.void]) -> None:
+        self._array = array
+        self._columns = [array[name] for name in array.dtype.names or ()]
+        self._row = _row_class(array.dtype)
+
+    def __len__(self) -> int:
+        return len(self._array)
+
+    def __getattr__(self, name: str) -> Any:
+        return self._array[name] if name in (self._array.dtype.names or ()) else getattr(self._array, name)
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, (int, np.integer)):
+            return self._row(self._columns, key)
+        part = self._array[key]
+        return _Rows(part) if part.dtype.names else part
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._array[key] = _unwrapped(value)
+
+
+class _Row:
+    """One row of a structured array, or a record; a view."""
+
+    __slots__ = ("_columns", "_index")
+
+    def __init__(self, columns: list[NDArray[Any]], index: Any) -> None:
+        self._columns, self._index = columns, index
+
+    def values(self) -> tuple[Any, ...]:
+        return tuple(column[self._index] for column in self._columns)
+
+
+@cache
+def _row_class(dtype: np.dtype[np.void]) -> type[_Row]:
+    """Rows with the fields of a structured type."""
+    fields = {name: _field(i, dtype[name]) for i, name in enumerate(dtype.names or ())}
+    return type("_Row", (_Row,), {"__slots__": (), **fields})
+
+
+def _field(place: int, dtype: np.dtype[Any]) -> property:
+    """Reads and sets a field; numbers are as wide as machine code makes them when it reckons."""
+    kind: Callable[[Any], Any] | None = None
+    if dtype.shape == () and dtype.kind in "bif":
+        kind = {"b": bool, "i": np.int64, "f": np.float64}[dtype.kind]
+
+    def read(row: _Row) -> Any:
+        return row._columns[place][row._index]
+
+    def read_as(row: _Row) -> Any:
+        return kind(row._columns[place][row._index])  # type: ignore[misc]
+
+    def write(row: _Row, value: Any) -> None:
+        row._columns[place][row._index] = value
+
+    return property(read if kind is None or dtype in (np.int64, np.float64) else read_as, write)
+
+
+def _seen(value: Any) -> Any:
+    """An argument as plain functions see it."""
+    if isinstance(value, np.ndarray):
+        return value if value.dtype.names is None else _Rows(value)
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, int):
+        return np.int64(value)
+    if isinstance(value, float):
+        return np.float64(value)  # divided by zero it is inf or nan
+    if isinstance(value, tuple):
+        items = map(_seen, value)
+        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+    if isinstance(value, np.void):
+        return _row_class(value.dtype)([_Cell(value, name) for name in value.dtype.names or ()], ())  # type: ignore[misc]
+    return value
+
+
+class _Cell:
+    """One field of a record, as a column of one row."""
+
+    __slots__ = ("_name", "_record")
+
+    def __init__(self, record: np.void, name: str) -> None:
+        self._record, self._name = record, name
+
+    def __getitem__(self, key: object) -> Any:
+        return self._record[self._name]
+
+    def __setitem__(self, key: object, value: Any) -> None:
+        self._record[self._name] = value
+
+
+def _unwrapped(value: Any) -> Any:
+    """What plain functions give, as callers see it: numbers of Python, arrays of numpy."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, tuple):
+        items = map(_unwrapped, value)
+        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+    if isinstance(value, _Rows):
+        return value._array
+    return value.values() if isinstance(value, _Row) else value
+
+
+def _result_of(kind: Any) -> Callable[[Any], Any]:
+    """How a result becomes what machine code gives, which knows one type for all branches: by the annotation."""
+    if kind in (bool, int, float):
+        return cast("Callable[[Any], Any]", kind)
+    if get_origin(kind) is tuple and ... not in get_args(kind):
+        parts = [_result_of(one) for one in get_args(kind)]
+        return lambda result: tuple(part(value) for part, value in zip(parts, result, strict=True))
+    return _unwrapped
 
 
 @cache
