@@ -10,9 +10,14 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache, update_wrapper
+from enum import Enum
+from functools import cache, partial, update_wrapper
 from hashlib import sha256
+from importlib.abc import MetaPathFinder
+from inspect import signature
+from itertools import count
 from pathlib import Path
+from threading import get_ident
 from types import FunctionType, SimpleNamespace
 from typing import Any, Generic, ParamSpec, TypeVar, cast, get_args, get_origin
 
@@ -21,6 +26,8 @@ from numpy.typing import NDArray
 
 P = ParamSpec("P")
 R = TypeVar("R")
+_UNKNOWN = "No matching definition"
+"""How numba begins to say that it has no machine code for some types and may not compile."""
 _IMPORT = re.compile(rf"^from ({__package__}\b[.\w]*) import", re.MULTILINE)
 """One of our own modules that a module needs."""
 
@@ -30,7 +37,7 @@ def compiled(function: Callable[P, R]) -> Callable[P, R]:
 
     A division by zero gives inf or nan, as in numpy: looking for it before every division takes longer than dividing.
     """
-    return cast("Callable[P, R]", _Kernel(function, counts_uses=True))
+    return cast("Callable[P, R]", Kernel(function, counts_uses=True))
 
 
 def inner(function: Callable[P, R]) -> Callable[P, R]:
@@ -38,19 +45,37 @@ def inner(function: Callable[P, R]) -> Callable[P, R]:
 
     It does not count who uses the arrays that it is given: for a short function that takes most of the time.
     """
-    return cast("Callable[P, R]", _Kernel(function, counts_uses=False))
+    return cast("Callable[P, R]", Kernel(function, counts_uses=False))
 
 
 def inlined(function: Callable[P, R]) -> Callable[P, R]:
     """The same for what is so short that calling it, with all its arrays, takes longer than doing it."""
-    return cast("Callable[P, R]", _Kernel(function, counts_uses=False, forceinline=True))
+    return cast("Callable[P, R]", Kernel(function, counts_uses=False, forceinline=True))
+
+
+class Mode(Enum):
+    """How kernels run."""
+
+    COMPILED = "compiled"
+    """As machine code, compiled when it is first called."""
+    INTERPRETED = "interpreted"
+    """As plain Python."""
+    AS_LOADED = "as loaded"
+    """As machine code where somebody has loaded it, else as plain Python: no call ever waits for the compiler."""
+
+
+Want = Callable[["Kernel[Any, Any]", tuple[Any, ...]], None]
+"""Hears of a call of a kernel, with its arguments, for which no machine code is loaded."""
 
 
 class _Switch:
-    """How kernels run: the only state of this module that changes."""
+    """The only state of this module that changes."""
 
     def __init__(self) -> None:
-        self.plain = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
+        off = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
+        self.mode = Mode.INTERPRETED if off else Mode.COMPILED
+        self.wants: list[Want] = []
+        self.loaded: list[Kernel[Any, Any]] = []
 
 
 _switch = _Switch()
@@ -59,15 +84,36 @@ _switch = _Switch()
 @contextmanager
 def interpreted() -> Iterator[None]:
     """Meanwhile all kernels run as plain Python."""
-    before, _switch.plain = _switch.plain, True
+    before, _switch.mode = _switch.mode, Mode.INTERPRETED
     try:
         yield
     finally:
-        _switch.plain = before
+        _switch.mode = before
 
 
-class _Kernel(Generic[P, R]):
+@contextmanager
+def as_loaded(want: Want) -> Iterator[None]:
+    """Meanwhile kernels run as machine code only once that is loaded; `want` hears of calls for which it is not.
+
+    It may be entered again before it is left. Who has switched compiling off gets no machine code by this either.
+    """
+    _switch.wants.append(want)
+    if _switch.mode is Mode.COMPILED:
+        _switch.mode = Mode.AS_LOADED
+    try:
+        yield
+    finally:
+        _switch.wants.remove(want)
+        if not _switch.wants and _switch.mode is Mode.AS_LOADED:
+            for kernel in _switch.loaded:
+                kernel.machine().disable_compile(False)
+            _switch.mode = Mode.COMPILED
+
+
+class Kernel(Generic[P, R]):
     """Runs a function as machine code or as plain Python, as the switch says."""
+
+    __name__: str
 
     def __init__(self, function: Callable[P, R], *, counts_uses: bool, forceinline: bool = False) -> None:
         update_wrapper(self, function)
@@ -77,15 +123,25 @@ class _Kernel(Generic[P, R]):
             "_nrt": counts_uses,
             "forceinline": forceinline,
         }
-        self._machine: Callable[P, R] | None = None
+        self._machine: Any = None
+        self._loaded: Callable[P, R] | None = None
         self._plain: Callable[..., Any] | None = None
         self._result: Callable[[Any], Any] = _result_of(getattr(function, "__annotations__", {}).get("return"))
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        if _switch.plain:
-            return self._interpret(args, kwargs)
-        machine = self._machine
-        return (self.machine() if machine is None else machine)(*args, **kwargs)
+        if _switch.mode is Mode.COMPILED:
+            machine = self._machine
+            result: R = (self.machine() if machine is None else machine)(*args, **kwargs)
+            return result
+        if _switch.mode is Mode.AS_LOADED:
+            if self._loaded is not None:
+                try:
+                    return self._loaded(*args, **kwargs)
+                except TypeError as error:
+                    if not str(error).startswith(_UNKNOWN):
+                        raise
+            _switch.wants[-1](self, signature(self._function).bind(*args, **kwargs).args if kwargs else args)
+        return self._interpret(args, kwargs)
 
     def _interpret(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> R:
         """Run it as plain Python on what machine code would see, and give what machine code would give."""
@@ -101,20 +157,51 @@ class _Kernel(Generic[P, R]):
             assert isinstance(function, FunctionType)
             self._plain = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
             for name, value in function.__globals__.items():
-                names[name] = value.plain() if isinstance(value, _Kernel) else _MATH if value is math else value
+                names[name] = value.plain() if isinstance(value, Kernel) else _MATH if value is math else value
         return self._plain
 
     def machine(self) -> Any:
         """What numba makes of the function; also what other kernels call."""
         if self._machine is None:
-            numba = _numba()
+            numba = load_numba()
             try:
                 machine = numba.njit(cache=True, **self._options)(self._function)
-                machine._cache._cache_file._source_stamp = _stamp(self._function.__module__)
+                file = machine._cache._cache_file
+                file._source_stamp = _stamp(self._function.__module__)
+                file.save = partial(_save, file)
                 self._machine = machine
             except RuntimeError:  # neither the package nor the user's cache folder can be written
                 self._machine = numba.njit(**self._options)(self._function)
         return self._machine
+
+    def load(self, types: tuple[Any, ...]) -> bool:
+        """Load machine code for arguments of these types of numba's, if it is on disk; whether it is there now."""
+        machine = self.machine()
+        if types not in machine.overloads:
+            kept = machine._cache.load_overload(types, machine.targetctx)
+            if kept is None:
+                return False
+            machine.targetctx.insert_user_function(kept.entry_point, kept.fndesc, [kept.library])
+            machine.add_overload(kept)
+        machine.disable_compile()  # a call with other types fails instead
+        _switch.loaded.append(self)
+        self._loaded = machine
+        return True
+
+    def loadable(self) -> list[tuple[Any, ...]]:
+        """The types of arguments for which there is machine code on disk."""
+        file = getattr(self.machine()._cache, "_cache_file", None)
+        return [] if file is None else [key[0] for key in file._load_index()]
+
+
+def _save(file: Any, key: tuple[Any, ...], data: object) -> None:
+    """Keep machine code on disk as numba does, but before the index that names it: a process that is ended in between
+    must not leave an index that names older code."""
+    kept = file._load_index()
+    taken = set(kept.values())
+    name = kept.get(key) or next(name for name in map(file._data_name, count(1)) if name not in taken)
+    file._save_data(name, data)
+    file._save_index(kept | {key: name})
 
 
 def _exp(x: float) -> float:
@@ -256,7 +343,7 @@ def _result_of(kind: Any) -> Callable[[Any], Any]:
 
 
 @cache
-def _numba() -> Any:
+def load_numba() -> Any:
     """Numba, which knows kernels now, without what it loads only because it is there: a quarter of its time.
 
     Scipy would multiply matrices in kernels, and cffi call C; no kernel asks for either.
@@ -267,20 +354,30 @@ def _numba() -> Any:
         import numba.np.arraymath
     from numba.extending import typeof_impl
 
-    typeof_impl.register(_Kernel)(_type_of)
+    typeof_impl.register(Kernel)(_type_of)
     return numba
 
 
 @contextmanager
 def _hidden(*names: str) -> Iterator[None]:
-    """Meanwhile these modules cannot be found, unless they are loaded already."""
-    absent = [name for name in names if name not in sys.modules]
-    sys.modules.update(dict.fromkeys(absent))  # type: ignore[arg-type]  # None: an import of it fails
+    """Meanwhile these modules cannot be found by this thread, unless they are loaded already."""
+    hidden = _Hidden(names, get_ident())
+    sys.meta_path.insert(0, hidden)
     try:
         yield
     finally:
-        for name in absent:
-            del sys.modules[name]
+        sys.meta_path.remove(hidden)
+
+
+class _Hidden(MetaPathFinder):
+    """Finds modules before all others, and says that some are not there."""
+
+    def __init__(self, names: tuple[str, ...], thread: int) -> None:
+        self._names, self._thread = names, thread
+
+    def find_spec(self, fullname: str, path: object = None, target: object = None) -> None:
+        if fullname in self._names and get_ident() == self._thread:
+            raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
 
 
 @cache
@@ -307,7 +404,7 @@ def _source(module: str) -> tuple[str, list[str]]:
     return sha256(text.encode()).hexdigest(), _IMPORT.findall(text)
 
 
-def _type_of(kernel: "_Kernel[P, R]", context: object) -> Any:
+def _type_of(kernel: "Kernel[P, R]", context: object) -> Any:
     """The type under which numba knows a kernel that is called by another one."""
-    type_of: Callable[[object], Any] = _numba().typeof
+    type_of: Callable[[object], Any] = load_numba().typeof
     return type_of(kernel.machine())
