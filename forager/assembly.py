@@ -12,6 +12,7 @@ import numpy as np
 
 from forager.chance import stream
 from forager.clock import Clock, LoopClock
+from forager.compiler import Compiler, compiler_beside
 from forager.config_file import write_config
 from forager.engine.crawl import Crawl
 from forager.engine.journal import Journal
@@ -141,14 +142,18 @@ async def open_crawl(
     clock: Clock,
     readers: Sequence[Reader],
     hooks: Hooks = Hooks(),
+    say: Callable[[str], None] = lambda line: None,
 ) -> AsyncIterator[OpenCrawl]:
-    """A live crawl into a run directory, a new one or the one that is there; leaving lets go of the directory."""
+    """A live crawl into a run directory, a new one or the one that is there; leaving lets go of the directory.
+
+    `say` hears of kernels that are compiled beside it.
+    """
     store = await Store.open(run_dir, settings.store)
     try:
         planted = await _seeds(store, seeds, run_dir)
         await in_thread(lambda: write_config(settings, run_dir))
-        async with open_wire(settings, clock, run_dir / "warc") as wire:
-            crawl = await make_crawl(settings, clock, wire, store, planted, readers, hooks)
+        async with compiler_beside(say) as compiler, open_wire(settings, clock, run_dir / "warc") as wire:
+            crawl = await make_crawl(settings, clock, wire, store, planted, readers, hooks, compiler)
             yield OpenCrawl(crawl, wire, store, planted)
     finally:
         await store.close()
@@ -172,6 +177,7 @@ async def make_crawl(
     seeds: Sequence[Url],
     readers: Sequence[Reader],
     hooks: Hooks = Hooks(),
+    compiler: Compiler | None = None,
 ) -> Crawl:
     """A crawl over a store: a new one, or the one that the store remembers."""
     policy = read_policy(settings.crawl.policy, stream(settings.seed, "policy"), settings.recrawl, settings.crawl.cycle)
@@ -233,6 +239,7 @@ async def make_crawl(
         offload=offload,
         states=states,
         ordering=_ordering(settings, agent, shared, offload),
+        compiler=compiler,
     )
 
 

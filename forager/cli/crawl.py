@@ -13,7 +13,6 @@ from forager.assembly import open_crawl, require_contact
 from forager.cli.log import Log
 from forager.cli.options import Config, Json, LogAs, NoDashboard, Quiet, Set, TimeLimit, Verbose, loaded, time_given
 from forager.cli.outputs import tell
-from forager.cli.preparing import prepare_crawl
 from forager.cli.running import live_view, run_crawl, run_live, shown
 from forager.cli.statistics import skipped_facts, write_statistics
 from forager.cli.view import span
@@ -74,7 +73,6 @@ def crawl(
     log = Log(quiet=quiet, verbose=verbose, form=log_format)
     if not seeds and not (run_dir / "crawl.db").exists():
         raise InputError(f"{run_dir}: a new crawl needs seeds; give --seed-file or --seed")
-    prepare_crawl(settings, quiet=not log.is_for_people)
     archives = [str(path) for path in history or ()]
     facts, failed = run_live(_crawl(run_dir, settings, seeds, archives, writer, time_given(time_limit), log))
     tell(jsonlib.dumps(facts) if json else _text(facts, run_dir), append, overwrite)
@@ -94,7 +92,9 @@ async def _crawl(
     """The account of the crawl, and whether writing the stories failed."""
     clock, summary, chronicle, stopping = WallClock(), Summary(), Chronicle(), asyncio.Event()
     async with AsyncExitStack() as stack:
-        opened = await stack.enter_async_context(open_crawl(run_dir, settings, seeds, clock, [summary, chronicle, log]))
+        opened = await stack.enter_async_context(
+            open_crawl(run_dir, settings, seeds, clock, [summary, chronicle, log], say=log.saying("kernels", clock))
+        )
         stack.enter_context(log.kept_in(run_dir))
         crawl = opened.crawl
         for name in archives:

@@ -14,7 +14,6 @@ import typer
 from forager.assembly import open_crawl
 from forager.cli.log import Log
 from forager.cli.options import Config, Json, LogAs, NoDashboard, Quiet, Set, TimeLimit, Verbose, loaded, time_given
-from forager.cli.preparing import prepare_crawl
 from forager.cli.report import write_report
 from forager.cli.running import live_view, run_crawl, run_live, shown
 from forager.cli.statistics import skipped_facts, write_statistics
@@ -52,7 +51,6 @@ def demo(
         settings = replace(settings, dashboard=replace(settings.dashboard, enabled=False))
     folder = settings.demo.folder or Path("runs") / f"demo-{WallClock().now():.0f}"
     log = Log(quiet=quiet, verbose=verbose, form=log_format)
-    prepare_crawl(settings, quiet=not log.is_for_people, loaded=True)
     facts = run_live(run_demo(settings, folder, log)) | {"run_dir": str(folder)}
     write_statistics(facts, folder)
     write_report(folder, folder / "report.html")
@@ -84,7 +82,9 @@ async def run_demo(settings: Settings, folder: Path, log: Log) -> dict[str, Any]
     async with AsyncExitStack() as stack:
         newsroom = await stack.enter_async_context(serve(Newsroom(settings.newsroom, clock), clock))
         opened = await stack.enter_async_context(
-            open_crawl(folder, settings, newsroom.homes, clock, [summary, chronicle, log])
+            open_crawl(
+                folder, settings, newsroom.homes, clock, [summary, chronicle, log], say=log.saying("kernels", clock)
+            )
         )
         stack.enter_context(log.kept_in(folder))
         crawl, began = opened.crawl, clock.now()

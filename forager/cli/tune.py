@@ -12,6 +12,7 @@ import typer
 
 from forager.cli.options import Config, Json, Quiet, Set, TimeLimit, time_given
 from forager.cli.outputs import check_place, write_whole
+from forager.cli.preparing import once
 from forager.cli.tapes import budget as per_hour
 from forager.cli.tapes import settings_for
 from forager.cli.tune_view import Progress, machine_readable, say
@@ -83,7 +84,10 @@ def tune(
             repeats,
             processes or os.cpu_count() or 1,
         )
-        with Tuning(recorded, folder, searched, wishes, left=progress.left, tell=progress.phase) as tuning:
+        with (
+            once("tune", quiet=quiet),
+            Tuning(recorded, folder, searched, wishes, left=progress.left, tell=progress.phase) as tuning,
+        ):
             outcome, end = None, "The time was over before the held-out part was judged"
             try:
                 progress.begin(tuning)
