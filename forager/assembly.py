@@ -35,21 +35,18 @@ from forager.foragers.thrift import Thrift
 from forager.frontier.scope import Scope
 from forager.frontier.skipped import Skipped
 from forager.frontier.timetable import Timetable
-from forager.pages.urls import site
 from forager.recrawl.scheduler import Scheduler
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.reinforcing.saving import load_agent, save_agent
 from forager.settings import Settings, changed
 from forager.store.protocol import Store
 from forager.terms import Url
-from forager.world.fetching import LiveBeside
 from forager.world.following import Following
 from forager.world.http import product_token
 from forager.world.keeping import Keeper
 from forager.world.live import Live
 from forager.world.polite import Polite
 from forager.world.protocol import Web
-from forager.world.reading import Reader as PageReader
 from forager.world.recording import Recording
 from forager.world.retrying import Retrying
 from forager.world.robots import Robots
@@ -77,46 +74,32 @@ class Wire:
     web: Web
     robots: Robots
     timetable: Timetable
-    beside: LiveBeside | None = None
-    """The processes that fetch, if there are any beside this one."""
 
 
 @asynccontextmanager
-async def open_wire(
-    settings: Settings, clock: Clock, record_to: Path | None = None, *, processes: int = 1
-) -> AsyncIterator[Wire]:
-    """The live web: redirects, retries, robots.txt and politeness round one GET; recorded, if there is a folder for it.
-
-    Of more than one of the `processes` all but this one fetch and read pages.
-    """
+async def open_wire(settings: Settings, clock: Clock, record_to: Path | None = None) -> AsyncIterator[Wire]:
+    """The live web: redirects, retries, robots.txt and politeness round one GET; recorded, if there is a folder for it."""
     is_recorded = record_to is not None and settings.recording.enabled
-    async with _live(settings, clock, processes, is_recorded) as live:
-        beside = live if isinstance(live, LiveBeside) else None
+    async with Live(clock, settings.live, keep_coded=is_recorded) as live:
         if record_to is None or not is_recorded:
-            yield wire(settings, clock, live, beside)
+            yield wire(settings, clock, live)
             return
         told = msgspec.json.encode(changed(settings), enc_hook=str).decode()
         about = {"forager-seed": str(settings.seed), "forager-settings": told}
         recorder = BackgroundRecorder(WarcWriter(record_to, settings.recording, settings.live.user_agent, about))
         try:
-            yield wire(settings, clock, Recording(live, recorder, clock), beside)
+            yield wire(settings, clock, Recording(live, recorder, clock))
         finally:
             await recorder.close()
 
 
-def _live(settings: Settings, clock: Clock, processes: int, is_recorded: bool) -> Live | LiveBeside:
-    if processes == 1:
-        return Live(clock, settings.live, keep_coded=is_recorded)
-    return LiveBeside(processes - 1, clock, settings.live, settings.pages, keep_bodies=is_recorded)
-
-
-def wire(settings: Settings, clock: Clock, inner: Web, beside: LiveBeside | None = None) -> Wire:
+def wire(settings: Settings, clock: Clock, inner: Web) -> Wire:
     """The rules of the live crawl round any web."""
     timetable = Timetable(settings.timetable)
     polite = Polite(inner, timetable, clock, settings.polite)
     robots = Robots(polite, timetable, clock, product_token(settings.live.user_agent), settings.robots)
     retrying = Retrying(robots, clock, stream(settings.seed, "retries"), settings.retrying)
-    return Wire(Following(retrying, settings.following), robots, timetable, beside)
+    return Wire(Following(retrying, settings.following), robots, timetable)
 
 
 def require_contact(settings: Settings) -> None:
@@ -140,7 +123,7 @@ async def make_crawl(
     shared = await _shared(settings, store, clock.now())
     offload: Offload = inline if isinstance(clock, LoopClock) else in_thread
     states = await _states(settings, store, agent, shared, offload)
-    keeper = Keeper(store, scope, settings.visits, PageReader(settings.pages), journal.write, states, focus)
+    keeper = Keeper(store, scope, settings.visits, settings.pages, journal.write, states, focus)
     world = WebWorld(wire.web, keeper, clock, shares, wire.robots.sitemaps)
     trust, booked, skipped = [await store.recall(name) for name in ("trust", "timetable", "skipped")]
     if trust is not None:
@@ -149,8 +132,6 @@ async def make_crawl(
         wire.timetable.load(booked, clock.now())
     if skipped is not None:
         keeper.skipped = Skipped.load(skipped)
-    if wire.beside is not None:
-        wire.beside.liars = lambda url: keeper.dating.trust.liars(site(url))
     thrift = Thrift(settings.crawl.least_worth, settings.crawl.explore, shared.pace, settings.forager.max_age)
     kept = await recall_schedule(store)
     lessons = [] if kept is None else kept.lessons

@@ -49,6 +49,9 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 """`paper`: the foragers paper as reconstructed; for replays and comparison, never for a live site."""
 
+REMOVED = {"crawl.processes": "a crawl is one process now; delete the line"}
+"""Settings that earlier releases wrote into the config.yaml of every run, and what to do about them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -217,6 +220,8 @@ def _unknown(key: str, origin: str) -> SettingsError:
     close = difflib.get_close_matches(key, leaves(), n=1, cutoff=0.5) or [
         name for name in leaves() if name.rpartition(".")[2] == key.rpartition(".")[2]
     ]
+    if key in REMOVED:
+        return SettingsError(f"{origin}: no setting {key} any more: {REMOVED[key]}")
     hint = f"; did you mean {close[0]}?" if close else "; `forager settings` lists all"
     return SettingsError(f"{origin}: no setting {key}{hint}")
 

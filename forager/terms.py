@@ -102,8 +102,6 @@ class Response:
     """The IP address that answered."""
     coded: bytes = field(default=b"", repr=False, compare=False)
     """The whole body as it was transferred, compressed as its Content-Encoding says, for recordings; empty if it was not."""
-    facts: bytes = field(default=b"", repr=False, compare=False)
-    """What the process that fetched the page has read of it, packed (see `pages.facts`); the body then may stay there."""
 
     def header(self, name: str) -> str:
         """The first header of this (lower case) name, or the empty string."""

@@ -71,6 +71,11 @@ def test_an_unknown_override_names_the_nearest_setting() -> None:
         load(None, ["timetable.download_dlay=1s"])
 
 
+def test_a_setting_that_was_removed_says_so() -> None:
+    with pytest.raises(SettingsError, match=r"no setting crawl\.processes any more: .*delete the line"):
+        load(None, ["crawl.processes=2"])
+
+
 def test_an_empty_config_means_the_defaults(config: Path) -> None:
     config.write_text("# nothing\n")
     assert load(config).settings == Settings()

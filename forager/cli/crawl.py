@@ -99,9 +99,7 @@ async def _crawl(
         write_config(settings, run_dir)
         async with AsyncExitStack() as stack:
             stack.enter_context(log.kept_in(run_dir))
-            wire = await stack.enter_async_context(
-                open_wire(settings, clock, run_dir / "warc", processes=settings.crawl.processes)
-            )
+            wire = await stack.enter_async_context(open_wire(settings, clock, run_dir / "warc"))
             chronicle = Chronicle()
             crawl = await make_crawl(settings, clock, wire, store, seeds, [summary, chronicle, log])
             for name in archives:

@@ -89,9 +89,7 @@ async def run_demo(settings: Settings, folder: Path, log: Log) -> dict[str, Any]
         async with AsyncExitStack() as stack:
             stack.enter_context(log.kept_in(folder))
             newsroom = await stack.enter_async_context(serve(Newsroom(settings.newsroom, clock), clock))
-            wire = await stack.enter_async_context(
-                open_wire(settings, clock, folder / "warc", processes=settings.crawl.processes)
-            )
+            wire = await stack.enter_async_context(open_wire(settings, clock, folder / "warc"))
             crawl = await make_crawl(settings, clock, wire, store, newsroom.homes, [summary, chronicle, log])
             began = clock.now()
             watched = live_view("the demo", crawl, chronicle, wire, _coverage(newsroom, summary, began, clock))

@@ -33,9 +33,6 @@ class CrawlSettings:
 
     workers: Count = 32
     """Pages that the sweep (kind BFS) asks for at once; politeness still lets each host be asked one by one. Ours."""
-    processes: Annotated[int, Field(ge=1, le=64)] = 1
-    """Processes that crawl: this one, and others beside it that fetch and read pages while it decides and keeps them. A
-    page that hangs one of them holds up no other for long. Worth it on two cores or more, for many hosts at once. Ours."""
     recrawl_share: Share = 0.8
     """Share of each host's requests for the recrawl cycle, the rest is the fleet's; what one leaves goes to the other."""
     cycle: Duration = 900.0

@@ -5,9 +5,6 @@ from numpy.typing import NDArray
 
 from forager.compiling import compiled
 
-_SHIFT, _FIRST, _CLASSES = 46, (1023 - 40) << 6, 64 << 6
-"""Numbers from 2⁻⁴⁰ to 2²⁴ fall into classes by their exponent and the first 6 bits after it: neighbours differ by 1.6 %."""
-
 
 @compiled
 def highest(urls: NDArray[np.int64]) -> int:
@@ -34,23 +31,6 @@ def best(values: NDArray[np.float64], luck: float) -> int:
                 return i
             wanted -= 1
     return 0
-
-
-@compiled
-def bracket(values: NDArray[np.float64], size: int) -> tuple[float, float]:
-    """Two numbers close to each other between which the `size`-th largest of some values lies, none of them negative.
-
-    Read as whole numbers, the bits of such values have the order of the values. One pass, where sorting takes many.
-    """
-    counts, bits = np.zeros(_CLASSES, np.int64), values.view(np.int64)
-    for i in range(len(values)):
-        counts[min(max((bits[i] >> _SHIFT) - _FIRST, 0), _CLASSES - 1)] += 1
-    place, above = _CLASSES - 1, counts[_CLASSES - 1]
-    while above < size and place > 0:
-        place -= 1
-        above += counts[place]
-    edges = (np.array([place, place + 1]) + _FIRST << _SHIFT).view(np.float64)
-    return edges[0] if place > 0 else 0.0, edges[1] if place < _CLASSES - 1 else np.inf
 
 
 @compiled

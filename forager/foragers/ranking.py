@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from forager.compiling import compiled, inlined
 from forager.foragers.expectation import mean_news, outlook, rank_of, worth_of
 from forager.foragers.glance import SLACK, at_a_glance, scales
-from forager.foragers.kernels import best, bracket
+from forager.foragers.kernels import best
 from forager.foragers.table import Page, Priors
 
 NO_LEANING: NDArray[np.float64] = np.empty(0)
@@ -105,8 +105,8 @@ def _select(
 
     `keys`, what they are ordered by at a glance, show who is surely among them and who is not; the others are worked out.
     """
-    low, high = bracket(keys, size)
-    low, high = low / SLACK**2, high * SLACK**2
+    edge = np.partition(keys, len(keys) - size)[len(keys) - size]
+    low, high = edge / SLACK**2, edge * SLACK**2
     between = np.flatnonzero((keys >= low) & (keys <= high))
     ranks, worths = _worked_out(table, urls[between], keys[between], outlook, prior, now)
     exact = worths if plain else ranks

@@ -7,15 +7,13 @@ bits for 5 %, 9 bits for 10 %, 21 bits for half of the text, and 32 ± 4 bits fo
 """
 
 import re
-from collections.abc import Callable
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from xxhash import xxh3_64_intdigest
+from xxhash import xxh3_64_digest, xxh3_64_intdigest
 
-Words = NDArray[np.uint64]
-
+_PLACES = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], dtype=np.uint64)
+"""One odd factor for each place in a shingle, so that the order of its words counts."""
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+")
 _ASCII_WORD = bytes(ord(chr(code).lower()) if re.match(r"\w", chr(code)) else 32 for code in range(128)) + bytes(128)
 
@@ -33,18 +31,22 @@ def text_print(text: str, *, tidy: bool = False) -> int:
 
 def simhash(text: str) -> int:
     """64 bits that are nearly equal for nearly equal texts; 0 for a text without words."""
-    word_hashes, majority = _kernels()
-    words = word_hashes(_spaced(text))
-    return majority(words.byteswap()) if len(words) else 0
+    words = np.frombuffer(b"".join(map(xxh3_64_digest, _spaced(text).split())), dtype="<u8")
+    if not len(words):
+        return 0
+    bits = np.unpackbits(_shingles(words).astype("<u8", copy=False).view(np.uint8)).reshape(-1, 64)
+    most = 2 * np.sum(bits, axis=0, dtype=np.uint32) > len(bits)
+    return int.from_bytes(np.packbits(most).tobytes(), "big")
 
 
-@cache
-def _kernels() -> tuple[Callable[[bytes], Words], Callable[[Words], int]]:
-    """Compiled code: loaded when it is needed."""
-    from forager.pages.shingles import majority
-    from forager.pages.word_hashes import word_hashes
-
-    return word_hashes, majority
+def _shingles(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """A hash of each run of three words; a text of fewer words is one run."""
+    if len(words) < len(_PLACES):
+        words = np.resize(words, len(_PLACES))
+    mixed: NDArray[np.uint64] = words[:-2] * _PLACES[0] ^ words[1:-1] * _PLACES[1] ^ words[2:] * _PLACES[2]
+    mixed = (mixed ^ mixed >> np.uint64(32)) * _PLACES[0]
+    mixed ^= mixed >> np.uint64(29)
+    return mixed
 
 
 def distance(one: int, other: int) -> int:

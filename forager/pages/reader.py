@@ -4,7 +4,7 @@ A `Page` is lazy: whoever wants the links does not pay for dates or text. Whatev
 could not be read is empty, and `trouble` says why.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from typing import TypeVar
 
 from selectolax.lexbor import LexborHTMLParser
@@ -168,10 +168,6 @@ class Page:
         nothing: list[tuple[str, str]] = []
         metas = self._from_head("robots", lambda head: head.named, nothing)
         return read_robots_meta(metas, headers, self._settings.robots_agent)
-
-    def give(self, answers: Mapping[str, object]) -> None:
-        """Answers that were worked out elsewhere, by the names of the properties."""
-        self.__dict__.update(answers)
 
     def __repr__(self) -> str:
         state = self.trouble or "readable"

@@ -16,13 +16,14 @@ from forager.foragers.sighting import NO_LINKS, Sighting
 from forager.frontier.scope import Scope
 from forager.frontier.skipped import REFUSALS, Skipped
 from forager.pages.changes import has_changed
-from forager.pages.reader import Page
+from forager.pages.reader import Page, read
+from forager.pages.settings import PagesSettings
 from forager.pages.trust import DAY
+from forager.pages.urls import UrlMemo
 from forager.store.protocol import Found, Known, Store, Version, VersionId, Visit
 from forager.terms import Channel, Dated, ForagerId, Kind, Outcome, Response, Url, UrlId, Validators
 from forager.world.dating import Dating
 from forager.world.lately import Lately
-from forager.world.reading import Reader
 from forager.world.settings import VisitSettings
 
 LISTS = (Kind.HUB, Kind.FEED, Kind.SITEMAP)
@@ -49,24 +50,25 @@ class Focus(Protocol):
 
 
 class Keeper:
-    """Has pages read, keeps them, and remembers what each looked like last."""
+    """Reads pages, keeps them, and remembers what each looked like last."""
 
     def __init__(
         self,
         store: Store,
         scope: Scope,
         settings: VisitSettings,
-        reader: Reader,
+        pages: PagesSettings,
         note: Callable[[Event], None],
         states: States | None = None,
         focus: Focus | None = None,
     ) -> None:
-        self.store, self.scope, self.settings, self.reader, self.note = store, scope, settings, reader, note
+        self.store, self.scope, self.settings, self.pages, self.note = store, scope, settings, pages, note
         self.states, self.focus = states, focus
         self.dating = Dating(store)
         self.skipped = Skipped()
         """Links that stayed out, and why."""
         self.lately = Lately()
+        self._memo = UrlMemo()
 
     def __repr__(self) -> str:
         return f"<Keeper of {len(self.lately)} pages, {self.skipped!r}>"
@@ -80,7 +82,7 @@ class Keeper:
     async def _kept(self, before: Known, response: Response, by: ForagerId) -> Sighting:
         if response.outcome is not Outcome.FETCHED:
             return await self._keep_nothing(before, response, by)
-        page = self.reader.page(response)
+        page = read(response, memo=self._memo, settings=self.pages)
         if before.version is not None and page.byte_print == before.byte_print:
             return await self._keep_nothing(before, response, by)
         old = await self._old_links(before)

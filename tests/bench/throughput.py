@@ -1,8 +1,8 @@
 """How many pages a second Forager crawls, beside Scrapy and a loop written by hand.
 
 The same site for all, in the same run: `site.py`, in a process of its own on the last core. Every contender runs in a
-fresh process and crawls the whole site once: on the first core alone, with `processes` on the first two, shared with
-the site if there are no more. They do so in turns, several rounds (see `throughput_rounds.py`); the ratios are medians
+fresh process and crawls the whole site once: on the first core alone, two crawls at once on the first two, shared
+with the site if there are no more. They do so in turns, several rounds (see `throughput_rounds.py`); the ratios are medians
 of those within a round, with the least and the greatest.
 
     python tests/bench/throughput.py                     # 3 rounds of 2,000 pages, some minutes
@@ -82,16 +82,15 @@ class Counting:
                 self.stopping.set()
 
 
-async def crawl(start: str, pages: int, *, disk: bool, record: bool = False, processes: int = 1) -> int:
+async def crawl(start: str, pages: int, *, disk: bool, record: bool = False) -> int:
     """The whole stack: robots, politeness, guard, reading, dates, fingerprints, judging, and files if wanted."""
     clock, chosen, counting = WallClock(), settings(), Counting(pages)
-    chosen = replace(chosen, crawl=replace(chosen.crawl, processes=processes))
     seed = canonical(start)
     assert seed is not None
     with tempfile.TemporaryDirectory(prefix="throughput-") as folder:
         store: Store = await SqliteStore.open(Path(folder), chosen.store) if disk else MemoryStore()
         try:
-            async with open_wire(chosen, clock, Path(folder, "warc") if record else None, processes=processes) as wire:
+            async with open_wire(chosen, clock, Path(folder, "warc") if record else None) as wire:
                 running = await make_crawl(chosen, clock, wire, store, [seed], [counting])
                 await running.run([seed], counting.stopping)
         finally:
@@ -149,8 +148,6 @@ CONTENDERS: dict[str, Callable[[str, int], int]] = {
     "  + text, dates, judging": lambda start, pages: fast(crawl(start, pages, disk=False)),
     "  + store": lambda start, pages: fast(crawl(start, pages, disk=True)),
     "  + recording": lambda start, pages: fast(crawl(start, pages, disk=True, record=True)),
-    "store, processes: 2": lambda start, pages: fast(crawl(start, pages, disk=True, processes=2)),
-    "store, processes: 3": lambda start, pages: fast(crawl(start, pages, disk=True, processes=3)),
 }
 SHARDS = {"links only, 2 processes, a host each": "Forager, links only"}
 """Contenders that are two crawls at once: the same site under two names, which is how several machines would share hosts."""
@@ -221,11 +218,11 @@ def ended(contender: "subprocess.Popen[str]") -> Measured:
 
 def compare(names: list[str], pages: int, rounds: int, profile: bool) -> None:
     cores = sorted(os.sched_getaffinity(0))
-    print(f"{pages:,} pages of 41 KB with 79 links, {rounds} rounds; one core each, with processes two", flush=True)
+    print(f"{pages:,} pages of 41 KB with 79 links, {rounds} rounds; one core each, two for two crawls", flush=True)
     with serving(pages, cores[-1]) as start:
 
         def measured(name: str) -> Measured:
-            mine = set(cores[: 2 if "processes" in name else 1])
+            mine = set(cores[: 2 if name in SHARDS else 1])
             starts = [start, start.replace("127.0.0.1", "localhost")] if name in SHARDS else [start]
             running = [begun(SHARDS.get(name, name), one, pages, profile, mine) for one in starts]
             return together([ended(one) for one in running])

@@ -5,7 +5,7 @@ import pytest
 
 from forager.foragers.expectation import outlook
 from forager.foragers.glance import SLACK, at_a_glance, scales
-from forager.foragers.kernels import best, bracket, merged
+from forager.foragers.kernels import best, merged
 from forager.foragers.ranking import FEW, now_and_later
 from forager.foragers.visits import VisitStatistics
 from forager.terms import UrlId
@@ -93,20 +93,6 @@ def test_of_very_many_pages_the_best_of_all_parts_are_the_best_of_all() -> None:
     keys = visits.rank(known, 24 * HOUR)
     best = known[np.lexsort((known, -keys))[:size]]
     assert visits.most_promising(known, 24 * HOUR, NOTHING, size).tolist() == sorted(best.tolist())
-
-
-def test_the_bracket_holds_the_value_that_stands_at_a_place() -> None:
-    rng = np.random.default_rng(2)
-    for values in (
-        rng.exponential(1, 1000),
-        rng.integers(0, 3, 1000).astype(float),
-        10.0 ** rng.uniform(-20, 12, 1000),
-    ):
-        ordered = np.sort(values)[::-1]
-        for size in (1, 10, 500, 1000):
-            low, high = bracket(values, size)
-            assert low <= ordered[size - 1] <= high
-            assert high <= low * (1 + 1 / 64) or low == 0 or high == np.inf
 
 
 def test_two_rising_columns_are_merged_each_number_once() -> None:

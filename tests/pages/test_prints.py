@@ -1,6 +1,7 @@
 """Fingerprints of bytes and texts."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,6 +31,21 @@ def test_the_simhash_is_a_number_of_64_bits_and_0_for_no_words() -> None:
     assert simhash("") == simhash(" \n.,") == 0
     assert 0 < simhash("one") < 2**64
     assert simhash("One, TWO") == simhash("one two") != simhash("two one")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("one", 0x08591D61130E36A1),
+        ("One, TWO", 0x021E8471FFCD0E24),
+        ("The council said on Monday that a new bridge would open next year.", 0x501FE2F40AE401A5),
+        ("市議会は来年、川に新しい橋を架ける Straße", 0xDA5FF7B785EBFE62),
+        ("word " * 500 + "end " * 300 + "alpha beta gamma " * 40, 0x55B3FA3338896FC4),
+    ],
+    ids=["a word", "two words", "a sentence", "characters", "hundreds of words"],
+)
+def test_the_simhash_stays_what_stored_stories_have(text: str, expected: int) -> None:
+    assert simhash(text) == expected
 
 
 def test_nearly_equal_articles_differ_in_few_bits() -> None:

@@ -90,8 +90,6 @@ class GroupedSimulation:
         self._begin, self._end = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
         self._room = (
             np.empty(room),  # score
-            np.empty((2, room), dtype=np.int32),  # orders
-            np.empty(room, dtype=np.uint64),  # keys
             (
                 np.empty(self.k, dtype=np.uint32),  # taken
                 np.empty(self.k, dtype=np.int32),  # origin

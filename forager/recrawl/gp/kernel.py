@@ -166,7 +166,7 @@ def simulate(  # type: ignore[no-untyped-def]
     nothing is visited.
     """
     code, left, right, number = program
-    score, orders, keys, choice, heard, heirs, index, marks, home = room
+    score, choice, heard, heirs, index, marks, home = room
     table, bits = states.T, states.view(np.uint64)
     outdated, index[:], heard[:] = 0, -1, 0
     used = end[groups - 1] if groups else 0
@@ -175,7 +175,7 @@ def simulate(  # type: ignore[no-untyped-def]
         outdated += expiring[cycle]
         best = ideal[min(k, outdated)]
         evaluate(code, left, right, number, groups, float(cycle), clock, table, last, score)
-        filled = select(k, groups, score, orders, keys, last, start, end, arena, choice, marks, home)
+        filled = select(k, groups, score, last, start, end, arena, choice, marks, home)
         hits, gain = _look(choice, filled, last, cycle, history, expiring, discount, heard, marks, home)
         born = groups
         for place in range(2 * groups):

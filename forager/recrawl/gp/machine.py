@@ -8,13 +8,13 @@ edits this file deletes `__pycache__/*.nb*` here.
 """
 
 from dataclasses import dataclass
+from math import exp, log
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from forager.recrawl.expression import compiled
-from forager.recrawl.gp.elementary import exp, halved, log, power
 from forager.recrawl.gp.primitives import EXPONENT_LIMIT, LIMIT
 from forager.recrawl.gp.tree import Tree
 from forager.recrawl.states import PRIOR
@@ -90,7 +90,7 @@ def _clipped(value):  # type: ignore[no-untyped-def]
 @njit(cache=True, inline="always")
 def _power(a, b):  # type: ignore[no-untyped-def]
     """As `primitives.power`, in steps that leave the compiler no branch."""
-    raised = min(power(abs(a) if a != 0.0 else 1.0, b), LIMIT)
+    raised = min((abs(a) if a != 0.0 else 1.0) ** b, LIMIT)
     odd = b * 0.5 != np.floor(b * 0.5)
     negative = (-raised if odd else raised) if b == np.floor(b) else 0.0
     zero = 1.0 if b == 0.0 else 0.0
@@ -130,7 +130,7 @@ def _terminal(name, count, now, clock, columns, out):  # type: ignore[no-untyped
     elif name == 7:
         sums = columns[HALVED]
         for i in range(count):
-            out[i] = _chance(sums[i] / (1.0 - halved(max(n[i], 1.0))), now - last[i])
+            out[i] = _chance(sums[i] / (1.0 - 0.5 ** max(n[i], 1.0)), now - last[i])
     elif name == 8:
         out[:count] = last[:count]
     elif name == 9:
