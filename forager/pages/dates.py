@@ -62,7 +62,7 @@ _ELSEWHERE = re.compile(
     r"comment|related|sidebar|widget|teaser|recommend|most-|promo|breaking|ticker|clock", re.IGNORECASE
 )
 _FOOTER = re.compile(r"footer", re.IGNORECASE)
-_OF_OTHERS = "aside, nav"
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _STAMPS = (
     "h1, time, [itemprop~=datePublished], [itemprop~=dateModified], [property~='schema:datePublished'], "
     "abbr.published, [class*=publish-date], [class*=published-date], [class*=pubdate], [class*=post-date], "
@@ -216,16 +216,16 @@ def _url_days(url: Url) -> Iterator[str]:
 
 
 def _without_others(tree: LexborHTMLParser) -> str:
-    """The page without what dates other pages: sidebars, footers, and lists in which every entry leads elsewhere."""
+    """The page without what dates other pages: lists of dated links."""
     copy = LexborHTMLParser(tree.html or "")
     if copy.body is None:
         return ""
-    for node in copy.css(_OF_OTHERS):
-        if node.css_first("h1") is None:
-            node.decompose()
     for node in copy.css("ul, ol"):
         entries = [entry for entry in node.iter() if entry.tag == "li"]
-        if len(entries) > 1 and all(entry.css_first("a[href]") is not None for entry in entries):
+        dated = [
+            entry for entry in entries if _YEAR.search(entry.html or "") and entry.css_first("a[href]") is not None
+        ]
+        if len(dated) > 1 and 2 * len(dated) >= len(entries):
             node.decompose()
     return copy.html or ""
 

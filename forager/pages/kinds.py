@@ -130,7 +130,8 @@ def _without_story(blocks: list[str]) -> list[str]:
 
 
 def _ancestors(node: LexborNode) -> list[LexborNode]:
-    found, above = [], node.parent
+    found: list[LexborNode] = []
+    above = node.parent
     while above is not None and above.tag not in ("body", "html") and len(found) < _REACH:
         found.append(above)
         above = above.parent
