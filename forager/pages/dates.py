@@ -59,8 +59,10 @@ MODIFIED_META = tuple(_MODIFIED_META.split())
 _PUBLISHED_HINT = re.compile(r"publi|pubdate|entry-date|post-?date|article-?date|created|issued", re.IGNORECASE)
 _MODIFIED_HINT = re.compile(r"modif|updat|revis|last-?edit", re.IGNORECASE)
 _ELSEWHERE = re.compile(
-    r"comment|related|sidebar|widget|teaser|recommend|most-|footer|promo|breaking|ticker|clock", re.IGNORECASE
+    r"comment|related|sidebar|widget|teaser|recommend|most-|promo|breaking|ticker|clock", re.IGNORECASE
 )
+_FOOTER = re.compile(r"footer", re.IGNORECASE)
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _STAMPS = (
     "h1, time, [itemprop~=datePublished], [itemprop~=dateModified], [property~='schema:datePublished'], "
     "abbr.published, [class*=publish-date], [class*=published-date], [class*=pubdate], [class*=post-date], "
@@ -186,16 +188,24 @@ def _stamp(node: LexborNode) -> str:
 
 
 def _is_elsewhere(node: LexborNode, tags: tuple[str, ...]) -> bool:
-    """Whether the date belongs to another text: within one of these elements, or one named after such a thing."""
+    """Whether the date belongs to another text: within one of these elements, or one named after such a thing.
+
+    The footer of the article under the headline belongs to it; many themes state the date there.
+    """
+    in_footer = False
     above = node.parent
     for _ in range(8):
         if above is None or above.tag in ("body", "main"):
-            return False
-        attributes = above.attributes
-        if above.tag in tags or _ELSEWHERE.search(f"{attributes.get('class') or ''} {attributes.get('id') or ''}"):
+            break
+        names = f"{above.attributes.get('class') or ''} {above.attributes.get('id') or ''}"
+        if above.tag == "article":
+            in_footer = in_footer and above.css_first("h1") is None
+        elif above.tag == "footer" or _FOOTER.search(names):
+            in_footer = True
+        elif above.tag in tags or _ELSEWHERE.search(names):
             return True
         above = above.parent
-    return False
+    return in_footer
 
 
 def _url_days(url: Url) -> Iterator[str]:
@@ -205,6 +215,21 @@ def _url_days(url: Url) -> Iterator[str]:
         yield f"{year}-{month:0>2}-{day:0>2}" if month.isdigit() else f"{day} {month} {year}"
 
 
+def _without_others(tree: LexborHTMLParser) -> str:
+    """The page without what dates other pages: lists of dated links."""
+    copy = LexborHTMLParser(tree.html or "")
+    if copy.body is None:
+        return ""
+    for node in copy.css("ul, ol"):
+        entries = [entry for entry in node.iter() if entry.tag == "li"]
+        dated = [
+            entry for entry in entries if _YEAR.search(entry.html or "") and entry.css_first("a[href]") is not None
+        ]
+        if len(dated) > 1 and 2 * len(dated) >= len(entries):
+            node.decompose()
+    return copy.html or ""
+
+
 def _searched(head: Head, url: Url, now: float | None, ignored: Collection[DateSource]) -> Iterator[Dated]:
     """What htmldate makes of the text; it parses the page anew, so this is the dear way.
 
@@ -212,7 +237,7 @@ def _searched(head: Head, url: Url, now: float | None, ignored: Collection[DateS
     """
     import htmldate  # slow to load as well
 
-    html = head.tree.html or ""
+    html = _without_others(head.tree)
     if not html.startswith("<") or len(html) > SEARCHED_CHARACTERS:  # what is no markup it might take for an address
         return
     latest = datetime.fromtimestamp(LATEST if now is None else min(now + FUTURE, LATEST), UTC)

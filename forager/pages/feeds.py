@@ -6,7 +6,7 @@ Entity declarations are refused, and size and number of entries are bounded, so 
 
 import html
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 
@@ -33,6 +33,9 @@ PATIENT_NESTING = 1_000
 
 TITLE_CAP = 500
 """Characters of a title (ours)."""
+
+MANY_ENTRIES = 4
+"""Entries from which on it means something that they lead to few pages (ours)."""
 
 EARLIEST = 631_152_000.0
 """1990: older dates are slips (ours)."""
@@ -209,15 +212,28 @@ def _string(said: Mapping[str, object], key: str) -> str:
 
 
 def _links(entries: Iterable[_Entry], url: Url) -> tuple[Link, ...]:
-    """Each address once, in the feed's order."""
+    """Each address once, in the feed's order. Comments date and name nothing: they are younger than their page."""
+    found = list(_first(entries))
+    comments = _are_comments(found)
     links: dict[Url, Link] = {}
-    for entry in _first(entries):
+    for entry in found:
         target = canonical(entry.address, entry.base or url) if entry.address else None
         if target is not None and target not in links:
-            read = moment(entry.date) if entry.date else None
+            read = moment(entry.date) if entry.date and not comments else None
             published = read.time if read is not None and read.time >= EARLIEST else None
-            links[target] = Link(target, channel=Channel.FEED, published=published, title=_tidy(entry.title))
+            title = "" if comments else _tidy(entry.title)
+            links[target] = Link(target, channel=Channel.FEED, published=published, title=title)
     return tuple(links.values())
+
+
+def _are_comments(entries: Sequence[_Entry]) -> bool:
+    """Whether entries are what readers wrote below pages: they lead to a place on a page, or many to the same page."""
+    addresses = [entry.address for entry in entries if entry.address]
+    if not addresses:
+        return False
+    anchored = sum("#comment" in address or "#respond" in address for address in addresses)
+    pages = {address.partition("#")[0] for address in addresses}
+    return 2 * anchored >= len(addresses) or (len(addresses) >= MANY_ENTRIES and 2 * len(pages) <= len(addresses))
 
 
 def _first(entries: Iterable[_Entry]) -> Iterator[_Entry]:

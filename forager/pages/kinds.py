@@ -3,12 +3,14 @@
 The rule is a vote of cheap signs; a positive sum is an article, anything else a hub:
 
 - what the page says of itself: an article type in JSON-LD or Open Graph +2, a type of list in JSON-LD -2, so that both
-  cancel out; Open Graph `website` -1 (many publishers leave it on articles, so it weighs little);
+  cancel out; Open Graph `website` -1 (many publishers leave it on articles, so it weighs little); the class of its body,
+  which WordPress and its like set by the kind of page: `single` or `page` +2, `archive`, `category`, `tag` … -4;
 - its address: the root of a site -4; something after a date, or a headline at the end of the path, +2; a long number
-  there +1; a path of at most two short words -1;
-- its body: prose is the length of the paragraphs too long for a teaser, headlines the length of the links in the main
-  region that read like a headline. At least twice as much prose as headlines +2, less prose than headlines -2; nearly
-  no prose at all -1.
+  there or in the query +1; a path of at most two short words -1;
+- its body: *teasers* are blocks of the same shape, each with a linked headline. Prose is the main text outside of them,
+  headlines the length of the links in the main region that read like a headline. At least twice as much prose as
+  headlines +2, less prose than headlines -2; nearly no prose at all -1. If the main text stands in teasers and hardly
+  any beside them, -4 or -5: an archive with excerpts is a list. A page that states to be an article loses 3 at most.
 
 The weights are ours, set by hand.
 """
@@ -17,7 +19,7 @@ import re
 from collections.abc import Callable, Sequence
 from urllib.parse import unquote
 
-from selectolax.lexbor import LexborHTMLParser
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from forager.pages.head import Head
 from forager.pages.urls import path
@@ -28,17 +30,22 @@ _LIST_TYPE = re.compile(r'"@type"\s*:\s*\[?\s*"(?:CollectionPage|ItemList|Search
 _DATE = re.compile(r"/(?:19|20)\d\d[/-]?[01]?\d(?:[/-]?[0-3]?\d)?(?=[/-])|/(?:19|20)\d\d-[01]\d-[0-3]\d")
 _HEADLINE_SLUG = re.compile(r"[^\W_]+(?:[-_][^\W_]+){3,}")
 _LONG_NUMBER = re.compile(r"\d{5,}")
-_PROSE = 120  # bytes of UTF-8; shorter paragraphs may be teasers
+_LISTED = frozenset(["archive", "category", "tag", "author", "date", "blog", "search", "search-results"])
+_SINGLE = frozenset(["single", "single-post", "page"])
 _HEADLINE = 25  # bytes of UTF-8; shorter anchors are names of sections
+_TITLE = 8  # bytes of UTF-8; a shorter linked heading is no headline
 _SOME_PROSE = 400
-_BODY = range(-3, 3)  # the votes that a body can give
+_TEASERS = 3  # blocks of the same shape from which on they are a list
+_REACH = 12  # ancestors that are looked at
+_BODY = range(-5, 3)  # the votes that a body can give
 
 
-def kind_of(head: Head, url: Url, links: Callable[[], Sequence[Link]]) -> Kind:
-    """HUB or ARTICLE; `links` tells those of the page, and is asked only if statement and address leave it open."""
-    votes = _by_statement(head) + _by_address(url)
+def kind_of(head: Head, url: Url, links: Callable[[], Sequence[Link]], text: Callable[[], str]) -> Kind:
+    """HUB or ARTICLE; the links and the main text are asked for only if statement and address leave it open."""
+    stated = _by_statement(head)
+    votes = stated + _by_address(url)
     if votes + _BODY[0] <= 0 < votes + _BODY[-1]:
-        votes += _by_body(head.tree, links())
+        votes += max(_by_body(head.tree, links(), text()), -3 if stated > 0 else _BODY[0])
     return Kind.ARTICLE if votes > 0 else Kind.HUB
 
 
@@ -48,7 +55,16 @@ def _by_statement(head: Head) -> int:
     listing = _LIST_TYPE.search(stated) is not None
     graph = head.meta.get("og:type", "").strip().lower()
     article = article or graph == "article"
-    return 2 * article - 2 * listing - (graph == "website" and not article)
+    return 2 * article - 2 * listing - (graph == "website" and not article) + _by_body_class(head.tree)
+
+
+def _by_body_class(tree: LexborHTMLParser) -> int:
+    """What WordPress, and many systems after it, say of a page by the class of its body."""
+    body = tree.body
+    classes = set() if body is None else set((body.attributes.get("class") or "").split())
+    if classes & _LISTED and not classes & _SINGLE:
+        return -4
+    return 2 if classes & _SINGLE else 0
 
 
 def _by_address(url: Url) -> int:
@@ -60,16 +76,71 @@ def _by_address(url: Url) -> int:
     date = _DATE.search(address)
     if (date and address[date.end() :].strip("/")) or _HEADLINE_SLUG.search(last):
         return 2
-    if _LONG_NUMBER.search(last):
+    if _LONG_NUMBER.search(last) or _LONG_NUMBER.search(url.partition("?")[2]):
         return 1
     return -1 if len(parts) <= 2 and "." not in parts[-1] else 0
 
 
-def _by_body(tree: LexborHTMLParser, links: Sequence[Link]) -> int:
-    sizes = (len(node.text().encode()) for node in tree.css("p"))
-    prose = sum(size for size in sizes if size >= _PROSE)
+def _by_body(tree: LexborHTMLParser, links: Sequence[Link], text: str) -> int:
+    teasers = _without_story([" ".join(block.text(separator=" ").split()) for block in _teasers(tree)])
+    shown = " ".join(teasers)
+    own = [line for line in text.splitlines() if " ".join(line.split()) not in shown]
+    prose = sum(len(line.encode()) for line in own)
     anchors = (len(link.anchor.encode()) for link in links if link.region is Region.MAIN)
     headlines = sum(size for size in anchors if size >= _HEADLINE)
-    if prose >= _SOME_PROSE and prose >= 2 * headlines:
-        return 2
+    if len(teasers) >= _TEASERS and prose < _SOME_PROSE and len(text.encode()) >= 2 * prose + _HEADLINE:
+        return -4 - (prose < _SOME_PROSE // 4)
+    if prose >= _SOME_PROSE and prose >= headlines:
+        return 2 if prose >= 2 * headlines else int(len(teasers) < _TEASERS)
     return (-2 if prose < headlines else 0) - (prose < _SOME_PROSE)
+
+
+def _teasers(tree: LexborHTMLParser) -> list[LexborNode]:
+    """The blocks round linked headings that come several times in one shape, each the largest that holds but one."""
+    shapes: dict[tuple[str, str, str], list[LexborNode]] = {}
+    for tag in ("h1", "h2", "h3", "h4"):
+        for node in tree.tags(tag):
+            if _is_linked(node) and len(node.text().strip().encode()) >= _TITLE:
+                above = node.parent
+                key = (tag, node.attributes.get("class") or "", "" if above is None else above.tag or "")
+                shapes.setdefault(key, []).append(node)
+    headings = [heading for alike in shapes.values() if len(alike) >= _TEASERS for heading in alike]
+    articles = [node for node in tree.tags("article") if node.css_first("a") is not None]
+    if len(articles) >= _TEASERS:
+        headings += articles
+    holds: dict[int, int] = {}
+    for heading in headings:
+        for above in _ancestors(heading):
+            holds[above.mem_id] = holds.get(above.mem_id, 0) + 1
+    blocks = []
+    for heading in headings:
+        block = heading
+        for above in _ancestors(heading):
+            if holds[above.mem_id] > 1:
+                break
+            block = above
+        blocks.append(block)
+    return blocks
+
+
+def _without_story(blocks: list[str]) -> list[str]:
+    """The texts of blocks but one that is as long as all others together: the story among its teasers."""
+    half = sum(map(len, blocks)) / 2
+    return [block for block in blocks if len(block) < max(half, 1)]
+
+
+def _ancestors(node: LexborNode) -> list[LexborNode]:
+    found: list[LexborNode] = []
+    above = node.parent
+    while above is not None and above.tag not in ("body", "html") and len(found) < _REACH:
+        found.append(above)
+        above = above.parent
+    return found
+
+
+def _is_linked(heading: LexborNode) -> bool:
+    """Whether a heading is, or stands in, a link."""
+    if any(node.attributes.get("href") for node in heading.css("a")):
+        return True
+    above = heading.parent
+    return above is not None and above.tag == "a"

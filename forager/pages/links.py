@@ -67,7 +67,7 @@ class Links:
     def __init__(
         self, head: Head, url: Url, *, memo: UrlMemo | None = None, settings: PagesSettings | None = None
     ) -> None:
-        self._settings = settings or PagesSettings()
+        self._settings, self._url = settings or PagesSettings(), url
         joiner = Joiner((head.base and Joiner(url).join(head.base)) or url, memo)
         self._stated = list(_stated_links(head, joiner))
         self._in_head: dict[Url, Link] = {}
@@ -88,6 +88,17 @@ class Links:
     def urls(self) -> tuple[Url, ...]:
         """Where the links lead, in their order."""
         return tuple(self._anchors)
+
+    @property
+    def own_feeds(self) -> set[Url]:
+        """The feeds below the address of the page itself, or with its query: `/story/feed/` of `/story/`."""
+        base, _, query = self._url.partition("?")
+        return {
+            link.url
+            for link in self._stated
+            if link.channel is Channel.ALTERNATE
+            and (link.url.startswith(base.rstrip("/") + "/") if not query else query in link.url)
+        }
 
     @property
     def canonical(self) -> Url | None:

@@ -48,7 +48,9 @@ class Page:
     def kind(self) -> Kind:
         head = self._head
         if head is not None:
-            return self._attempt("kind", lambda: kinds.kind_of(head, self.url, lambda: self.links), Kind.OTHER)
+            return self._attempt(
+                "kind", lambda: kinds.kind_of(head, self.url, lambda: self.links, lambda: self.text), Kind.OTHER
+            )
         if self._feed is not None:
             return Kind.FEED
         return Kind.SITEMAP if self._sitemap is not None else Kind.OTHER
@@ -60,14 +62,28 @@ class Page:
             return self._feed.links
         if self._sitemap is not None:
             return self._sitemap.sitemaps + self._sitemap.links
+        own = self._own_feeds
+        return tuple(link for link in self._all_links() if link.url not in own)
+
+    def _all_links(self) -> tuple[Link, ...]:
+        """The links of an HTML page, its own feeds too."""
         read = self._links
         return () if read is None else self._attempt("links", read.all, ())
+
+    @lazily
+    def _own_feeds(self) -> set[Url]:
+        """The feeds of an article alone, such as that of its comments: they bring no other story."""
+        read = self._links
+        return set() if read is None or not read.own_feeds or self.kind is not Kind.ARTICLE else read.own_feeds
 
     @lazily
     def targets(self) -> tuple[Url, ...]:
         """The URLs of the `links` in their order, each once; of an HTML page much cheaper than the links themselves."""
         read = self._links
-        return tuple(dict.fromkeys(link.url for link in self.links)) if read is None else read.urls
+        if read is None:
+            return tuple(dict.fromkeys(link.url for link in self.links))
+        own = self._own_feeds
+        return tuple(url for url in read.urls if url not in own) if own else read.urls
 
     def link(self, target: Url) -> Link:
         """The link to one of the `targets`."""

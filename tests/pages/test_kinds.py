@@ -6,6 +6,7 @@ from selectolax.lexbor import LexborHTMLParser
 from forager.pages.head import Head
 from forager.pages.kinds import kind_of
 from forager.pages.links import read_links
+from forager.pages.text import main_text
 from forager.terms import Kind, Url
 
 SITE = "https://gazette.example"
@@ -16,7 +17,8 @@ TEASERS = "".join(
     f"<h3><a href=/news/2024/05/0{n}/s{n}>Council votes for bridge number {n} at last</a></h3><p>Short."
     for n in range(1, 10)
 )
-ARTICLE = f"<main><article><h1>Bridge</h1>{PROSE * 6}</article></main>"
+LONG = "".join(PROSE.replace("Monday", f"Monday {number}") for number in range(6))
+ARTICLE = f"<main><article><h1>Bridge</h1>{LONG}</article></main>"
 SECTION = f"<main>{TEASERS}</main>"
 NEWS_ARTICLE = '<script type="application/ld+json">{"@type": "NewsArticle"}</script>'
 COLLECTION = (
@@ -28,7 +30,7 @@ OG_WEBSITE = '<meta property="og:type" content="website">'
 
 def kind(path: str, markup: str) -> Kind:
     tree, url = LexborHTMLParser(markup), Url(SITE + path)
-    return kind_of(Head(tree), url, lambda: read_links(tree, url))
+    return kind_of(Head(tree), url, lambda: read_links(tree, url), lambda: main_text(tree))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ def test_publication_dates_of_news_pages_are_found() -> None:
 
 
 def test_publication_dates_of_pages_of_all_kinds_are_found() -> None:
-    assert dates_right(have(htmldate_pages)) >= 0.91  # measured: 58 of 62
+    assert dates_right(have(htmldate_pages)) >= 0.90  # measured: 56 of 62; a front page is no longer dated by its list
 
 
 def test_the_main_text_of_news_pages_is_found() -> None:
