@@ -67,15 +67,16 @@ def tune(
     processes: int = 0,
     folder: str | PathLike[str] | None = None,
     settings: Mapping[str, Any] | None = None,
-) -> "Outcome":
+) -> "Outcome | None":
     """Find better settings on the first part of a recording, and judge them on the rest, which no trial has seen.
 
         outcome = forager.tune("tape", goals=["late"], trials=150, folder="late.tuning")
-        print(outcome.changes)     # nothing, if the held-out part does not bear them out
+        print(outcome and outcome.changes)     # nothing, if the held-out part does not bear them out
 
     `goals` are figures to be made better (`late` if none is named). Every finished trial is kept in `folder`, if there is
     one, and the same call goes on from there. It takes `processes` (0: one for each core) and minutes to hours: within an
-    event loop call it with `asyncio.to_thread`, and in a script below `if __name__ == "__main__":`.
+    event loop call it with `asyncio.to_thread`, and in a script below `if __name__ == "__main__":`. None: the time limit
+    was over before the held-out part was judged.
     """
     from forager.tuning.goals import goals_named
     from forager.tuning.space import Space
@@ -91,9 +92,11 @@ def tune(
         per_hour = usual_budget(world) if budget is None else budget
         cores = processes or os.cpu_count() or 1
         wishes = Wishes(goals_named(goals), per_hour, trials, held_out, seeds, repeats, cores)
-        tuning = stack.enter_context(Tuning(world, Path(place), space, wishes))
-        tuning.search(expired=lambda: clock.now() >= ends, tell=lambda trial: None)
-        return tuning.outcome(lambda text: None)
+        tuning = stack.enter_context(
+            Tuning(world, Path(place), space, wishes, left=lambda: max(0.0, ends - clock.now()))
+        )
+        tuning.search(tell=lambda trial: None)
+        return tuning.outcome()
 
 
 def make_replay(
