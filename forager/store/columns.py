@@ -1,7 +1,7 @@
 """What is known of each URL, as columns of plain numbers: about 100 bytes for a URL instead of an object of a thousand.
 
 A moment that never was (no visit, no due time) is NaN; a number that never was (no source, no version) is -1. In crawl.db
-a column has the same name, in the table `urls` or `states`; both of them never were are NULL there, or -1.
+a column has the same name, in the table `urls` or `states`, where what never was is NULL, but -1 for a version.
 """
 
 import math

@@ -277,11 +277,15 @@ class Disk:
                 stack.push_async_callback(self._writing.close)
             stack.push_async_callback(self._reading.close)
             stack.callback(self._refuse)
-            await self._snapshot
+            stack.push_async_callback(self._write_columns)
             if self._writing is not None and self._error is None:
                 await self.commit()
-                if is_behind(self._directory, self.ledger):
-                    await get_running_loop().run_in_executor(None, taken(self.ledger).write, self._directory)
+
+    async def _write_columns(self) -> None:
+        """Write them a last time if much has come since; whatever writes them already comes to its end first."""
+        await self._snapshot
+        if self._writing is not None and self._error is None and is_behind(self._directory, self.ledger):
+            await get_running_loop().run_in_executor(None, taken(self.ledger).write, self._directory)
 
     def _refuse(self) -> None:
         self._is_closed, self._error = True, self._error or StoreError(f"{self._directory}: the store is closed")

@@ -113,7 +113,7 @@ class Table(Generic[T]):
         `stored`, `shown`: what stands for a column in INSERT and SELECT. In all three `{column}` is a cell of the row.
         `cells`: how fields are written and read whose type does not tell it.
         """
-        self.name, self._struct, self._before = name, struct, len(before)
+        self._struct, self._before = struct, len(before)
         named, cells, hints = named or {}, cells or {}, get_type_hints(struct, include_extras=True)
         self._parts = [
             _part(field.name, hints[field.name], named.get(field.name, field.name), cells.get(field.name))

@@ -445,3 +445,19 @@ async def test_a_store_that_is_only_viewed_cannot_be_changed(tmp_path: Path) -> 
     await view.close()
     with pytest.raises(StoreError, match="closed"):
         await view.recall("fleet")
+
+
+async def test_a_close_that_is_cancelled_lets_go_of_the_directory_and_loses_nothing_acknowledged(
+    tmp_path: Path,
+) -> None:
+    store = await Store.open(tmp_path, StoreSettings(batch_wait=0.05))
+    await store.put([found(0)])
+    store.enter([found(1)])
+    async with asyncio.TaskGroup() as group:
+        ending = group.create_task(store.close())
+        await asyncio.sleep(0.01)
+        ending.cancel()
+    assert ending.cancelled()
+    again = await Store.open(tmp_path)
+    assert again.find(found(0).url) == 0
+    await again.close()
