@@ -5,7 +5,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from forager.pages.head import Head
 from forager.pages.kinds import kind_of
-from forager.pages.links import read_links
+from forager.pages.links import Links
 from forager.terms import Kind, Url
 
 SITE = "https://gazette.example"
@@ -27,8 +27,8 @@ OG_WEBSITE = '<meta property="og:type" content="website">'
 
 
 def kind(path: str, markup: str) -> Kind:
-    tree, url = LexborHTMLParser(markup), Url(SITE + path)
-    return kind_of(Head(tree), url, lambda: read_links(tree, url))
+    head, url = Head(LexborHTMLParser(markup)), Url(SITE + path)
+    return kind_of(head, url, Links(head, url).all)
 
 
 @pytest.mark.parametrize(
