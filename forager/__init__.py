@@ -13,7 +13,7 @@ ForagerError         what the caller can mend: one line that says how
 The rooms of the house, from the ground up; each may only use the rooms below it:
 
 terms, events        the nouns that travel, and what can happen
-clock, chance, errors, units, compiling, arrays, allocation, plugins
+clock, chance, errors, units, compiling, arrays, plugins
 pages                bytes -> Page: links, dates, text, fingerprints, feeds, sitemaps            (pure)
 measures             delay, coverage, freshness, efficiency, ranking quality                      (pure)
 foragers             the mind of one forager: weblog, path, long-term profit, states              (pure)

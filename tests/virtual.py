@@ -14,6 +14,8 @@ from forager.settings import Settings, load
 from forager.store.store import Store
 from forager.world.newsroom.newsroom import Newsroom
 from forager.world.protocol import Web
+from forager.world.recording import Exchange
+from forager.world.warc.writer import WarcWriter
 
 QUICK = (
     "newsroom.days=1",
@@ -22,6 +24,19 @@ QUICK = (
     "timetable.download_delay=20s",
     "timetable.longest_wait=1d",
 )
+
+
+class InlineRecorder:
+    """Writes at once, in the loop: for simulated time, where there are no threads."""
+
+    def __init__(self, writer: WarcWriter) -> None:
+        self.writer = writer
+
+    async def take(self, exchange: Exchange) -> None:
+        self.writer.write([exchange])
+
+    async def close(self) -> None:
+        self.writer.close()
 
 
 class Crawled:

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any, TypeVar
 
-from forager.allocation import tune_allocation
 from forager.assembly import Wire
 from forager.cli.log import Log
 from forager.cli.view import show_progress
@@ -30,7 +29,6 @@ def run_live(main: Coroutine[Any, Any, T]) -> T:
         import uvloop
 
         make_loop = uvloop.new_event_loop
-    tune_allocation()
     with asyncio.Runner(loop_factory=make_loop) as runner:
         try:
             return runner.run(main)

@@ -102,17 +102,6 @@ class GrowingGraph:
             self._downloaded = longer
 
 
-def streamed(pages: int, read: Callable[[], Iterable[Chunk]]) -> Graph:
-    """A graph of this many pages from links that are read twice, chunk by chunk: 8 bytes per link are held, not 12.
-
-    For graphs that fill the memory. `read` must give the same links both times; pages without links are frontier.
-    """
-    into = _packed(pages, None, read)
-    downloaded = np.zeros(pages, dtype=np.bool_)
-    downloaded[into.ends] = True
-    return Graph(into, downloaded)
-
-
 def _packed(pages: int, earlier: Graph | None, read: Callable[[], Iterable[Chunk]]) -> Links:
     """Links by target, of an earlier graph and of chunks that are read twice.
 

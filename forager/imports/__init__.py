@@ -1,4 +1,4 @@
-"""Recordings of others become tapes: capture indexes, TimeMaps, change logs, tables, archives, runs, newsrooms.
+"""Recordings of others become tapes: capture indexes, TimeMaps, change logs, tables, archives and runs.
 
 opening     files, folders and standard input, unpacked on the fly; `lines` cuts them into blocks of whole lines
 sniffing    which format it is, by content
@@ -7,5 +7,5 @@ csv_tables  CSV in batches
 times       moments as these formats write them; `tally` counts what was broken or left out
 captures    captures -> tape
 files       many files of any format -> tape; `tables` a folder of tables -> tape (`stays` links that stood for a while)
-from_run  from_warc  from_newsroom   recordings that know links and texts -> tape
+from_run  from_warc   recordings that know links and texts -> tape
 """

@@ -50,19 +50,13 @@ _NAMES = (
 )
 
 
-def read_links(
-    tree: LexborHTMLParser, url: Url, *, memo: UrlMemo | None = None, settings: PagesSettings | None = None
-) -> tuple[Link, ...]:
-    """Links in document order, each URL once: feeds, canonical and next page of the head, then the anchors.
-
-    Links of the page to itself are left out. A URL keeps its first place; if nothing or only a picture's description
-    was there to read, a later link to it that has a text gives its text and region.
-    """
-    return Links(Head(tree), url, memo=memo, settings=settings).all()
-
-
 class Links:
-    """The links of one page: where they lead is read at once, what they say only of those that somebody asks about."""
+    """The links of one page in document order, each URL once: feeds, canonical and next page of the head, then the anchors.
+
+    Where they lead is read at once, what they say only of those that somebody asks about. Links of the page to itself are
+    left out. A URL keeps its first place; if nothing or only a picture's description was there to read, a later link to it
+    that has a text gives its text and region.
+    """
 
     def __init__(
         self, head: Head, url: Url, *, memo: UrlMemo | None = None, settings: PagesSettings | None = None

@@ -7,8 +7,6 @@ With t_c the lengths of the intervals in which an update was seen and t_u those 
 Since 1/λ − t/2 ≤ t/(exp(λt) − 1) ≤ 1/λ, the root lies between m/(Σ t_u + Σ t_c/2) and m/Σ t_u for m updates.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,33 +17,11 @@ NEWTON_STEPS = 60
 """More than is ever needed; from below the root of a falling convex function Newton only climbs."""
 
 
-def likeliest_rate(changed: Sequence[float], unchanged: Sequence[float]) -> float:
-    """λ of one page by Brent's method from its intervals with and without an update."""
-    lengths = np.asarray(changed, dtype=np.float64)
-    quiet = float(sum(unchanged))
-    if not len(lengths):
-        return 0.0
-    if quiet <= 0.0:
-        return saturated_rate(len(lengths), float(lengths.sum()))
-    low, high = len(lengths) / (quiet + lengths.sum() / 2.0), len(lengths) / quiet
-
-    def surplus(rate: float) -> float:
-        return float((lengths / np.expm1(np.minimum(rate * lengths, 700.0))).sum()) - quiet
-
-    from scipy.optimize import brentq  # slow to import, and only this function needs it
-
-    if surplus(low) <= 0.0 or surplus(high) >= 0.0:  # the bracket is as narrow as floating point can tell
-        return float(low)
-    return float(brentq(surplus, low, high, xtol=1e-15, rtol=1e-13))
-
-
-def saturated_rate(updates: int, observed: float) -> float:
-    """Every interval shows an update (m = n): the likelihood has no maximum; λ = r·n/T with r = −ln(0.5/(n + 0.5))."""
-    return -float(np.log(0.5 / (updates + 0.5))) * updates / observed if observed > 0.0 else 0.0
-
-
 def likeliest_rates(pages: int, page: IntArray, length: FloatArray, changed: NDArray[np.bool_]) -> FloatArray:
-    """λ of many pages by Newton's method, from columns with one entry per interval; 0 for pages without updates."""
+    """λ of many pages by Newton's method, from columns with one entry per interval; 0 for pages without updates.
+
+    Where every interval shows an update (m = n) the likelihood has no maximum; λ = r·n/T with r = −ln(0.5/(n + 0.5)).
+    """
     length = np.maximum(length, 0.0)
     quiet = np.bincount(page[~changed], weights=length[~changed], minlength=pages)
     page, length = page[changed], length[changed]

@@ -9,7 +9,6 @@ from forager.errors import InputError
 from forager.simulation.account import Figures
 from forager.simulation.compare import FIGURES
 
-COVERAGE = "coverage"
 TOLERANCE = 0.01
 """Coverage that a search for something else may cost (ours)."""
 

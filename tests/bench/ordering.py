@@ -33,12 +33,12 @@ from forager.engine.ordering import Ordering
 from forager.foragers.settings import ExpectationSettings, ForagerKind, StateSettings
 from forager.foragers.states import States
 from forager.foragers.visits import VisitStatistics
-from forager.imports.from_newsroom import tape_of_newsroom
 from forager.settings import Settings
 from forager.simulation.compare import FIGURES
 from forager.simulation.jobs import Job, Played, play_all
 from forager.terms import UrlId
 from forager.world.tape.columns import save
+from tests.newsroom_tape import tape_of_newsroom
 
 FLEETS = (("td", "WL"), ("td", "WLRL"), ("rw-eg", "WL"), ("mixed", "WL"), ("mixed", "WLRL"))
 SHOWN = {

@@ -30,7 +30,6 @@ from forager.clock import WallClock
 from forager.events import Event, Fetched
 from forager.foragers.settings import ForagerKind, StateSettings
 from forager.foragers.states import States
-from forager.imports.from_newsroom import tape_of_newsroom
 from forager.measures.graph import graph_figures
 from forager.settings import PRESETS, load
 from forager.simulation.compare import Row, paired, rows_of
@@ -42,6 +41,7 @@ from forager.world.newsroom.settings import NewsroomSettings
 from forager.world.tape.columns import Tape, save
 from forager.world.tape.cut import PER_VERSION
 from forager.world.tape.rewire import distinct_links, rewired
+from tests.newsroom_tape import tape_of_newsroom
 
 KINDS = (ForagerKind.WL, ForagerKind.RL, ForagerKind.WLRL)
 

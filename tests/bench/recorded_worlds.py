@@ -22,7 +22,6 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from forager.chance import stream
 from forager.clock import WallClock
 from forager.foragers.settings import ForagerKind
-from forager.imports.from_newsroom import tape_of_newsroom
 from forager.imports.tables import import_tables
 from forager.settings import Settings, load
 from forager.simulation.compare import Row, paired, rows_of
@@ -33,6 +32,7 @@ from forager.world.newsroom.settings import NewsroomSettings
 from forager.world.tape.columns import Tape, save
 from forager.world.tape.columns import load as load_tape
 from forager.world.tape.rewire import rewired
+from tests.newsroom_tape import tape_of_newsroom
 from tests.simulation.recorded_like import STATIONS, TELETEXT, HubWorld, PageWorld, write_hubs, write_pages
 
 BUDGETS = {

@@ -22,7 +22,6 @@ from scipy import stats
 from forager.chance import stream
 from forager.clock import WallClock
 from forager.foragers.settings import ForagerKind
-from forager.imports.from_newsroom import tape_of_newsroom
 from forager.imports.log_of_tape import log_of_tape
 from forager.imports.tables import import_tables
 from forager.recrawl.formula import text_of
@@ -37,6 +36,7 @@ from forager.terms import UrlId
 from forager.world.newsroom.newsroom import Newsroom
 from forager.world.newsroom.settings import NewsroomSettings
 from forager.world.tape.columns import Tape, save
+from tests.newsroom_tape import tape_of_newsroom
 
 SHOWN = ("coverage", "lasting", "late_hours", "requests_per_story", "freshness")
 DEFAULT = "default: 80/20, worth"

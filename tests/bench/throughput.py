@@ -38,7 +38,6 @@ from typing import Any
 import throughput_peers as peers
 from throughput_rounds import Measured, in_turns, table, together
 
-from forager.allocation import tune_allocation
 from forager.assembly import make_crawl, open_wire
 from forager.clock import WallClock
 from forager.events import Event, Fetched
@@ -158,7 +157,6 @@ def warm_up(name: str, start: str) -> None:
         importlib.import_module("scrapy.crawler")
     else:
         fast(crawl(start, 50, disk=True))
-        tune_allocation()
 
 
 def measure(name: str, start: str, pages: int, profile: bool) -> None:

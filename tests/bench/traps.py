@@ -11,7 +11,7 @@ from collections import Counter
 import numpy as np
 
 from forager.measures.delay import Delay, delay
-from forager.world.newsroom.traps import PLACES, trap_of
+from forager.world.newsroom.traps import PLACES
 from tests.virtual import Crawled, crawl_newsroom
 
 
@@ -23,6 +23,11 @@ def measured(crawled: Crawled, hours: float) -> Delay:
     return delay(
         np.array([story.published for story in truth]), np.array([told.get(story.url, np.nan) for story in truth])
     )
+
+
+def trap_of(target: str) -> str:
+    """The kind of trap that a path with its query belongs to; empty if it is none."""
+    return next((kind for place, kind in PLACES.items() if target.startswith(place)), "")
 
 
 def spent(crawled: Crawled, after: float = 0.0) -> Counter[str]:

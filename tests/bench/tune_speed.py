@@ -18,7 +18,6 @@ from tempfile import TemporaryDirectory
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from forager.clock import WallClock
-from forager.imports.from_newsroom import tape_of_newsroom
 from forager.settings import Settings
 from forager.tuning.course import laid_out
 from forager.tuning.goals import goals_named
@@ -27,6 +26,7 @@ from forager.tuning.space import Space
 from forager.tuning.study import Orders, Study
 from forager.world.newsroom.newsroom import Newsroom
 from forager.world.newsroom.settings import NewsroomSettings
+from tests.newsroom_tape import tape_of_newsroom
 
 
 def spent() -> float:

@@ -21,7 +21,6 @@ from tempfile import TemporaryDirectory
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from forager.clock import WallClock
-from forager.imports.from_newsroom import tape_of_newsroom
 from forager.settings import Settings
 from forager.simulation.compare import Row, rows_of
 from forager.simulation.jobs import Crew, Player
@@ -36,6 +35,7 @@ from forager.tuning.study import Orders, Study
 from forager.world.newsroom.newsroom import Newsroom
 from forager.world.newsroom.settings import NewsroomSettings
 from forager.world.tape.columns import load, save
+from tests.newsroom_tape import tape_of_newsroom
 
 FIGURES = ("delay_median_s", "late_hours", "coverage", "requests_per_story")
 

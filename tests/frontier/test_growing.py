@@ -7,7 +7,7 @@ import pytest
 
 from forager.frontier.appeal import appeals
 from forager.frontier.graph import WORTH_SHARING
-from forager.frontier.growing import GrowingGraph, streamed
+from forager.frontier.growing import GrowingGraph
 from forager.frontier.steps import Ranking, WalkSettings
 from forager.frontier.walks import enriched_walk
 
@@ -15,17 +15,6 @@ from forager.frontier.walks import enriched_walk
 def links(count: int, pages: int, seed: int = 3):
     rng = np.random.default_rng(seed)
     return rng.integers(0, pages // 2, count, dtype=np.int32), rng.integers(0, pages, count, dtype=np.int32)
-
-
-def test_a_graph_streamed_twice_is_the_graph_that_was_collected():
-    sources, targets = links(5000, 400)
-    growing = GrowingGraph()
-    growing.add_links(sources, targets)
-    chunks = [(sources[first : first + 700], targets[first : first + 700]) for first in range(0, 5000, 700)]
-    collected, once_more = growing.graph(), streamed(400, lambda: chunks)
-    assert np.array_equal(collected.into.ends, once_more.into.ends)
-    assert np.array_equal(collected.into.starts, once_more.into.starts)
-    assert np.array_equal(collected.downloaded, once_more.downloaded)
 
 
 def test_links_added_while_another_thread_packs_are_in_the_next_graph():

@@ -14,11 +14,10 @@ from forager.errors import InputError
 from forager.settings import load
 from forager.world.protocol import Web
 from forager.world.recording import Recording
-from forager.world.warc.recorder import InlineRecorder
 from forager.world.warc.settings import RecordingSettings
 from forager.world.warc.web import WarcWeb
 from forager.world.warc.writer import WarcWriter, warcs_in
-from tests.virtual import QUICK, Crawled
+from tests.virtual import QUICK, Crawled, InlineRecorder
 
 
 @pytest.mark.parametrize("kind", ["BFS", "WL"])

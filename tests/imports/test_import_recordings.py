@@ -11,7 +11,6 @@ import pytest
 from forager.clock import WallClock
 from forager.errors import InputError
 from forager.imports.files import import_files
-from forager.imports.from_newsroom import tape_of_newsroom
 from forager.imports.from_run import tape_of_run
 from forager.imports.opening import sources
 from forager.store.protocol import Found, Version, Visit
@@ -21,6 +20,7 @@ from forager.world.newsroom.newsroom import Newsroom
 from forager.world.newsroom.settings import NewsroomSettings, Paper, Section
 from forager.world.tape.columns import KINDS, Tape
 from forager.world.tape.truth import documents
+from tests.newsroom_tape import tape_of_newsroom
 
 MARCH_2 = 1_772_409_600.0
 ARTICLE = (

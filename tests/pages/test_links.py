@@ -4,7 +4,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from forager.pages.head import Head
-from forager.pages.links import Links, read_links
+from forager.pages.links import Links
 from forager.pages.settings import PagesSettings
 from forager.pages.urls import UrlMemo
 from forager.terms import Channel, Link, Region, Url
@@ -13,7 +13,7 @@ HOME = Url("https://a.example/news/")
 
 
 def links(markup: str, url: Url = HOME, **settings: int) -> tuple[Link, ...]:
-    return read_links(LexborHTMLParser(markup), url, settings=PagesSettings(**settings))
+    return Links(Head(LexborHTMLParser(markup)), url, settings=PagesSettings(**settings)).all()
 
 
 def regions(markup: str) -> list[Region]:
@@ -155,9 +155,9 @@ def test_no_more_links_than_the_cap_are_read() -> None:
 
 def test_a_memo_shared_by_pages_changes_nothing() -> None:
     memo = UrlMemo()
-    page = LexborHTMLParser("<a href=/a>a</a><a href=b>b</a><a href=https://c.example/?utm_source=x>c</a>")
+    head = Head(LexborHTMLParser("<a href=/a>a</a><a href=b>b</a><a href=https://c.example/?utm_source=x>c</a>"))
     for url in (HOME, Url("https://a.example/sport/"), HOME):
-        assert read_links(page, url, memo=memo) == read_links(page, url)
+        assert Links(head, url, memo=memo).all() == Links(head, url).all()
 
 
 def test_a_link_in_a_drawing_does_not_hide_the_others() -> None:

@@ -18,8 +18,9 @@ from forager.recrawl.gp.simplify import canonical
 from forager.recrawl.gp.tree import ARITY, Tree, depth, terminals_of
 from forager.recrawl.history import History
 from forager.recrawl.log import ChangeLog
-from forager.recrawl.poisson import likeliest_rate, likeliest_rates
+from forager.recrawl.poisson import likeliest_rates
 from forager.recrawl.states import EXTENDED, TERMINALS, States
+from tests.recrawl.one_rate import likeliest_rate
 
 leaves = st.one_of(st.sampled_from([(name,) for name in EXTENDED]), st.sampled_from([(value,) for value in CONSTANTS]))
 

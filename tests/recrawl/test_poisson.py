@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from forager.recrawl.history import History
-from forager.recrawl.poisson import chance_of_update, likeliest_rate, likeliest_rates
+from forager.recrawl.poisson import chance_of_update, likeliest_rates
 from forager.recrawl.policies import Hacs
 from forager.recrawl.settings import HacsSettings
 from forager.recrawl.trail import Trail
+from tests.recrawl.one_rate import likeliest_rate
 
 
 def test_equal_intervals_have_a_closed_form() -> None:

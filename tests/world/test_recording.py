@@ -18,11 +18,12 @@ from forager.world.live import Live
 from forager.world.recording import Exchange, Recording
 from forager.world.settings import LiveSettings
 from forager.world.warc.capturing import Capture, captures
-from forager.world.warc.recorder import BackgroundRecorder, InlineRecorder
+from forager.world.warc.recorder import BackgroundRecorder
 from forager.world.warc.settings import RecordingSettings
 from forager.world.warc.web import WarcWeb
 from forager.world.warc.writer import WarcWriter, warcs_in
 from tests.server import LOOPBACK, Served, serving
+from tests.virtual import InlineRecorder
 
 AGENT = "Forager/0.1 (+https://example.org/bot)"
 PAGE = Url("https://paper.example/")

@@ -16,10 +16,10 @@ from forager.world.newsroom.newsroom import Newsroom
 from forager.world.newsroom.settings import NewsroomSettings
 from forager.world.protocol import Web
 from forager.world.recording import Exchange, Recording
-from forager.world.warc.recorder import InlineRecorder
 from forager.world.warc.settings import RecordingSettings
 from forager.world.warc.web import WarcWeb
 from forager.world.warc.writer import WarcWriter, warcs_in
+from tests.virtual import InlineRecorder
 from tests.world.test_warc_reading import http, record
 
 AGENT = "Forager/0.1 (+https://example.org/bot)"

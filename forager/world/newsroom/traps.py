@@ -50,11 +50,6 @@ def visitor_links(mark: str) -> str:
     return f'<a href="/?sid={mark}">Your account</a> <a href="/?visitor={mark}">Home</a> '
 
 
-def trap_of(target: str) -> str:
-    """The kind of trap that a path with its query belongs to; empty if it is none."""
-    return next((kind for place, kind in PLACES.items() if target.startswith(place)), "")
-
-
 def trap_links(path: str, query: str) -> Links:
     """Where a trap page leads; nothing if the path is no trap."""
     if path.startswith("/calendar/"):

@@ -18,19 +18,6 @@ REST = 0.05
 _OVERHEAD = 1000  # bytes that headers and objects of an exchange take, roughly
 
 
-class InlineRecorder:
-    """Writes at once, in the loop: for simulated time, where there are no threads."""
-
-    def __init__(self, writer: WarcWriter) -> None:
-        self.writer = writer
-
-    async def take(self, exchange: Exchange) -> None:
-        self.writer.write([exchange])
-
-    async def close(self) -> None:
-        self.writer.close()
-
-
 class BackgroundRecorder:
     """Writes in a thread of its own, in batches; after an error it refuses everything."""
 
