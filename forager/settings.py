@@ -230,6 +230,8 @@ def _checked(key: str, given: Given) -> object:
         return adapter.validate_python(given.value)
     except ValidationError as error:
         first = error.errors()[0]
+        if first["type"] == "tuple_type" and not first["loc"] and given.value is not None:
+            return _checked(key, Given([given.value], given.origin))  # one value is a list of one
         raise SettingsError(f"{given.origin}: {key}: {_plain(first['msg'])}, not {given.value!r}") from None
     except ValueError as error:
         raise SettingsError(f"{given.origin}: {key}: {error}, not {given.value!r}") from None

@@ -60,6 +60,20 @@ def test_a_mistake_is_one_line_that_says_where_and_what(config: Path, text: str,
     assert "\n" not in message
 
 
+def test_one_value_for_a_list_is_a_list_of_one(config: Path) -> None:
+    config.write_text("scope:\n  deny: /tag/\n")
+    loaded = load(config, ["live.allow_addresses=127.0.0.1"], {"FORAGER_SCOPE__ALLOW": "/news/"}).settings
+    assert loaded.live.allow_addresses == ("127.0.0.1",)
+    assert loaded.scope.allow == ("/news/",)
+    assert loaded.scope.deny == ("/tag/",)
+
+
+@pytest.mark.parametrize("text", ["", "7", "{a: b}", "[a, [b]]"])
+def test_what_cannot_stand_in_a_list_is_refused(text: str) -> None:
+    with pytest.raises(SettingsError, match=r"^-s live\.allow_addresses=.*: expected a valid"):
+        load(None, [f"live.allow_addresses={text}"])
+
+
 def test_binary_rubbish_is_no_config(config: Path) -> None:
     config.write_bytes(b"\xff\xfe\x00rubbish")
     with pytest.raises(SettingsError, match="cannot be read"):
