@@ -9,6 +9,7 @@ from forager.foragers.sighting import Sighting
 from forager.terms import Kind, UrlId
 from forager.world.tape.build import TapeBuilder
 from forager.world.tape.columns import Tape
+from forager.world.tape.cut import cut, squeezed_anew
 from forager.world.tape.player import TapeClock, TapeWorld
 from forager.world.tape.truth import documents
 
@@ -35,6 +36,23 @@ def test_a_page_shows_its_newest_version_at_the_end_of_the_download() -> None:
     assert world(95.0).look(ARTICLE).text_print == 7  # downloaded from 95 to 105
     assert world(150.0).look(ARTICLE).text_print == 7
     assert world(190.0).look(ARTICLE).text_print == 8  # from 190 to 200
+
+
+def test_worlds_on_one_tape_share_what_no_visit_changes() -> None:
+    one_tape = tape()
+    one, other = (TapeWorld(one_tape, TapeClock(150.0), seconds=10.0, revisit_after=60.0) for _ in range(2))
+    assert one.columns.links is other.columns.links
+    one.look(ARTICLE)
+    assert not other.look(ARTICLE).free  # each has its own visits
+    assert documents(one_tape) is documents(one_tape)
+    assert documents(one_tape, hubs=True) is not documents(one_tape)
+
+
+def test_a_tape_made_from_another_shares_what_does_not_depend_on_what_was_changed() -> None:
+    one = tape()
+    truth = documents(one)
+    assert documents(squeezed_anew(one, 2.0)) is truth
+    assert len(documents(cut(one, 0.0, 50.0))) == 0
 
 
 def test_before_its_first_version_a_page_is_unrecorded() -> None:

@@ -5,11 +5,11 @@ newest version at or before now. Link sets are shared: version `v` has the links
 """
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from tokenize import TokenError
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import xxhash
@@ -19,6 +19,7 @@ from forager.errors import InputError, OutputError
 from forager.terms import Kind, Url, UrlId
 from forager.world.tape.checking import objection
 
+T = TypeVar("T")
 FORMAT = 1
 CONTENTS = "tape.json"
 KINDS = list(Kind)
@@ -60,11 +61,19 @@ class Tape:
     """What makes a document new: `url`, `text` or `version`; `link`: an article, read off the first list that shows it."""
     waits: bool = False
     """A link stands on its page only from the time on at which the page that it leads to is there."""
+    derived: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What was computed from the columns other than `states`, by its name; kept as long as the tape is open."""
 
     def __repr__(self) -> str:
         days = (self.end - self.start) / 86_400
         size = f"{self.pages:,} pages, {self.versions:,} versions, {self.links.size:,} links"
         return f"<Tape {self.origin}: {size}, {days:.1f} days>"
+
+    def once(self, name: Hashable, make: Callable[[], T]) -> T:
+        """What `make` computes from the columns, computed when it is asked for first."""
+        if name not in self.derived:
+            self.derived[name] = make()
+        return cast("T", self.derived[name])
 
     @property
     def pages(self) -> int:
@@ -88,7 +97,7 @@ class Tape:
 
 
 _FACTS = ("start", "end", "origin", "identity", "waits")
-_COLUMNS = [one.name for one in fields(Tape) if one.name not in _FACTS]
+_COLUMNS = [one.name for one in fields(Tape) if one.init and one.name not in _FACTS]
 
 
 def save(tape: Tape, folder: Path) -> None:

@@ -28,4 +28,6 @@ def cut(tape: Tape, start: float, end: float) -> Tape:
 def squeezed_anew(tape: Tape, factor: float) -> Tape:
     """The tape as if its states had been made with `factor` times the scale c in tanh(c·x) (foragers paper, Alg 2)."""
     inside = np.clip(tape.states, _EDGE - 1, 1 - _EDGE)
-    return replace(tape, states=np.tanh(factor * np.arctanh(inside)).astype(np.float32))
+    squeezed = replace(tape, states=np.tanh(factor * np.arctanh(inside)).astype(np.float32))
+    object.__setattr__(squeezed, "derived", tape.derived)  # the other columns are the same
+    return squeezed

@@ -1,7 +1,7 @@
 """The World of a tape: no parsing, no sockets; a visit is an array look-up, and time passes only by downloading."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,34 +65,15 @@ class TapeWorld:
         self.reads_off = tape.identity == "link"
         """Pages that are only linked to are documents, read off the page that links them and never downloaded."""
         self._print = np.asarray(tape.text_print)
-        # plain arrays: an element of a memory map costs several times as much
-        begin, time = np.asarray(tape.version_start), np.asarray(tape.time)
-        link_start = np.asarray(tape.link_start)
-        if self.reads_off:
-            read = tape.url_kind == KINDS.index(Kind.ARTICLE)
-            shown_start, shown, link_start, links = parted(link_start, np.asarray(tape.links), read)
-        else:
-            links = np.array(tape.links, dtype=np.int64)
-            shown_start, shown = link_start[:0], links[:0]
+        fixed = tape.once("columns", lambda: _fixed(tape))
         self.columns = Columns(
             seconds=seconds,
             revisit_after=revisit_after,
             last=np.full(tape.pages, -np.inf),
-            current=begin[:-1] - 1,
+            current=fixed["begin"][:-1] - 1,
             held=self.held,
-            begin=begin,
-            time=time,
-            gone=np.asarray(tape.gone),
-            state=np.asarray(tape.state),
-            link_set=np.asarray(tape.link_set),
-            link_start=link_start,
-            is_list=np.isin(tape.url_kind, LISTS),
-            links=links,
-            published=np.asarray(tape.published),
             waits=tape.waits,
-            appears=_appearances(begin, time),
-            shown_start=shown_start,
-            shown=shown,
+            **fixed,
         )
         """For those who look up many pages themselves; they count them too."""
         self._for_one, self._for_all = self.columns[:7], self.columns[:12]
@@ -193,6 +174,31 @@ class TapeWorld:
             state + 1 if state >= 0 else -1,
             free,
         )
+
+
+def _fixed(tape: Tape) -> dict[str, NDArray[Any]]:
+    """The columns that no visit changes, as plain arrays: an element of a memory map costs several times as much."""
+    begin, time, link_start = np.asarray(tape.version_start), np.asarray(tape.time), np.asarray(tape.link_start)
+    if tape.identity == "link":
+        read = tape.url_kind == KINDS.index(Kind.ARTICLE)
+        shown_start, shown, link_start, links = parted(link_start, np.asarray(tape.links), read)
+    else:
+        links = np.array(tape.links, dtype=np.int64)
+        shown_start, shown = link_start[:0], links[:0]
+    return {
+        "begin": begin,
+        "time": time,
+        "gone": np.asarray(tape.gone),
+        "state": np.asarray(tape.state),
+        "link_set": np.asarray(tape.link_set),
+        "link_start": link_start,
+        "is_list": np.isin(tape.url_kind, LISTS),
+        "links": links,
+        "published": np.asarray(tape.published),
+        "appears": _appearances(begin, time),
+        "shown_start": shown_start,
+        "shown": shown,
+    }
 
 
 def _appearances(begin: NDArray[np.int64], time: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -31,11 +31,16 @@ def documents(tape: Tape, *, identity: str = "", max_age: float = 86_400.0, hubs
 
     `identity` says what makes a document new: `url`, `text` or `version`; empty: what the tape says.
     """
+    identity = identity or tape.identity
+    return tape.once(("documents", identity, max_age, hubs), lambda: _documents(tape, identity, max_age, hubs))
+
+
+def _documents(tape: Tape, identity: str, max_age: float, hubs: bool) -> Documents:
     owner = np.repeat(np.arange(tape.pages), np.diff(tape.version_start))
     young = (tape.time - tape.published <= max_age) & ~tape.gone  # false where there is no date
     if not hubs:
         young &= ~np.isin(tape.url_kind, LISTS)[owner]
-    key = _keys(tape, owner, identity or tape.identity)
+    key = _keys(tape, owner, identity)
     ends = np.append(tape.time[1:], tape.end)
     ends[tape.version_start[1:][np.diff(tape.version_start) > 0] - 1] = tape.end
     chosen = np.flatnonzero(young)
