@@ -1,8 +1,11 @@
 """The command line: which verbs there are, and how every one of them ends."""
 
 import importlib
+import signal
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import Annotated, Any, ParamSpec, TypeVar
 
@@ -96,16 +99,34 @@ def command(place: str, name: str) -> Any:
 
 
 def _stoppable(verb: Callable[P, R]) -> Callable[P, R]:
-    """The same verb; stopped by Ctrl-C it says so in one line, as typer alone would not."""
+    """The same verb; stopped by Ctrl-C or SIGTERM it clears up and says so in one line, as typer alone would not."""
 
     @wraps(verb)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            return verb(*args, **kwargs)
+            with _terminable():
+                return verb(*args, **kwargs)
         except KeyboardInterrupt:
             raise StoppedError("stopped") from None
 
     return run
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """SIGTERM is heard like Ctrl-C, so that what a verb has begun is ended: its processes, its temporary files."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 app = typer.Typer(cls=Verbs, no_args_is_help=True, **PLAIN)

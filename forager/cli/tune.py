@@ -58,6 +58,7 @@ def tune(
     """Find better settings on the first part of a recording and judge them on the rest.
 
     Every finished trial is kept beside the first -O: Ctrl-C or a crash loses none, and the same command goes on.
+    A part of a time limit is kept for the judgement.
     """
     base = settings_for(config, set_ or (), preset)
     searched = read_space(space, base) if space else Space(base)
@@ -66,7 +67,8 @@ def tune(
         return
     if tape is None:
         raise InputError("which recording? give a tape, or the run directory of a crawl")
-    goals, limit, clock = goals_named(for_ or ()), time_given(time_limit), WallClock()
+    goals, clock = goals_named(for_ or ()), WallClock()
+    progress = Progress(time_given(time_limit), clock, quiet=quiet)
     outputs = output or []
     _check_outputs(outputs)
     with tape_folder(tape) as place, _folder(outputs, quiet) as folder:
@@ -80,19 +82,20 @@ def tune(
             repeats,
             processes or os.cpu_count() or 1,
         )
-        with Tuning(recorded, folder, searched, wishes) as tuning:
-            progress = Progress(tuning, limit, clock, quiet=quiet)
+        with Tuning(recorded, folder, searched, wishes, left=progress.left, tell=progress.phase) as tuning:
+            outcome, end = None, "The time was over before the held-out part was judged"
             try:
-                tuning.search(expired=progress.expired, tell=progress.tell)
-                outcome = tuning.outcome(progress.say)
+                progress.begin(tuning)
+                tuning.search(tell=lambda trial: progress.tell(tuning, trial))
+                outcome = tuning.outcome()
             except KeyboardInterrupt:
-                outcome = None
+                end = "Stopped"
             finally:
                 progress.end()
             facts = machine_readable(tuning, outcome)
             if outcome is not None:
                 _write(outputs, outcome, clock.now())
-            typer.echo(jsonlib.dumps(facts)) if json else say(tuning, outcome, outputs)
+            typer.echo(jsonlib.dumps(facts)) if json else say(tuning, outcome, outputs, end)
     if outcome is None:
         raise typer.Exit(Exit.INTERRUPTED)
 

@@ -1,5 +1,6 @@
 """What `forager tune` tells: progress while it searches, old against new at the end."""
 
+import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,57 +22,62 @@ EVERY = 60.0
 
 
 class Progress:
-    """How many trials are done, the best of them and the time left: in place on a terminal, one line a minute elsewhere."""
+    """What is being done, how far it is and the time left: in place on a terminal, one line a minute elsewhere."""
 
-    def __init__(self, tuning: Tuning, limit: float | None, clock: Clock, *, quiet: bool) -> None:
-        self.tuning, self.limit, self.clock, self.quiet = tuning, limit, clock, quiet
-        self.done, self.pruned, self.best = tuning.resumed, 0, tuning.best()
-        self.began = self.shown = clock.now()
-        if not quiet and tuning.resumed:
-            sys.stderr.write(f"forager: going on after {tuning.resumed} trials in {tuning.folder}\n")
+    def __init__(self, limit: float | None, clock: Clock, *, quiet: bool) -> None:
+        self.limit, self.clock, self.quiet = math.inf if limit is None else limit, clock, quiet
+        self.began = self.searching = self.shown = clock.now()
+        self.done, self.pruned, self.best = 0, 0, "nothing to choose from yet"
+        self._phase = ""
 
-    def expired(self) -> bool:
-        """Is the time over?"""
-        return self.limit is not None and self.clock.now() - self.began >= self.limit
+    def left(self) -> float:
+        """Seconds of the time limit that are left."""
+        return self.limit - (self.clock.now() - self.began)
 
-    def tell(self, trial: Trial | None) -> None:
+    def phase(self, name: str, done: int, count: int) -> None:
+        """So many of the replays of a phase are done."""
+        if name != self._phase:
+            self._phase, self.shown = name, -math.inf
+        self._show(f"{name}: {done} of {count} replays", self.left())
+
+    def begin(self, tuning: Tuning) -> None:
+        """The search begins."""
+        self.done, self.searching = tuning.resumed, self.clock.now()
+        self._rank(tuning)
+        if not self.quiet and tuning.resumed:
+            self._line(f"going on after {tuning.resumed} trials in {tuning.folder}")
+
+    def tell(self, tuning: Tuning, trial: Trial | None) -> None:
         """A trial came to its end, or nothing happened for a while."""
         if trial is not None:
             self.done += 1
             self.pruned += trial.pruned
             if not trial.pruned:
-                self.best = self.tuning.best()
-        terminal, now = sys.stderr.isatty(), self.clock.now()
-        if not self.quiet and (terminal or now - self.shown >= EVERY):
-            self.shown = now
-            self._line(f"{self._counts()}; {self._best()}{self._left(now)}")
-
-    def say(self, text: str) -> None:
-        """What is done after the search."""
-        if not self.quiet:
-            self._line(text)
+                self._rank(tuning)
+        counts = f"{self.done} of {tuning.wishes.trials} trials, {self.pruned} given up early"
+        made, spent = self.done - tuning.resumed, self.clock.now() - self.searching
+        guess = spent / made * (tuning.wishes.trials - self.done) + tuning.kept if made else math.inf
+        self._show(f"{counts}; {self.best}", min(guess, self.left()))
 
     def end(self) -> None:
         if not self.quiet and sys.stderr.isatty():
             sys.stderr.write("\r\x1b[K")
 
+    def _rank(self, tuning: Tuning) -> None:
+        best = tuning.best()
+        if best is not None:
+            self.best = "best " + training(tuning, best.values)
+
+    def _show(self, text: str, left: float) -> None:
+        """Show it, if it is time for that."""
+        now = self.clock.now()
+        if not self.quiet and (sys.stderr.isatty() or now - self.shown >= EVERY):
+            self.shown = now
+            self._line(f"{text}; {span(max(0.0, left))} left" if left < math.inf else text)
+
     def _line(self, text: str) -> None:
         sys.stderr.write(f"\r\x1b[K{text}" if sys.stderr.isatty() else f"forager: {text}\n")
         sys.stderr.flush()
-
-    def _counts(self) -> str:
-        return f"{self.done} of {self.tuning.wishes.trials} trials, {self.pruned} given up early"
-
-    def _best(self) -> str:
-        if self.best is None:
-            return "nothing to choose from yet"
-        return "best " + training(self.tuning, self.best.values)
-
-    def _left(self, now: float) -> str:
-        made, spent = self.done - self.tuning.resumed, now - self.began
-        guesses = [spent / made * (self.tuning.wishes.trials - self.done)] if made else []
-        guesses += [self.limit - spent] if self.limit is not None else []
-        return f"; {span(max(0.0, min(guesses)))} left" if guesses else ""
 
 
 def training(tuning: Tuning, values: Sequence[float]) -> str:
@@ -82,18 +88,18 @@ def training(tuning: Tuning, values: Sequence[float]) -> str:
     )
 
 
-def say(tuning: Tuning, outcome: Outcome | None, outputs: Sequence[Path]) -> None:
-    """The summary for people."""
+def say(tuning: Tuning, outcome: Outcome | None, outputs: Sequence[Path], end: str = "Stopped") -> None:
+    """The summary for people; `end` says why there is no outcome."""
     console = Console()
     if outcome is None:
         best = tuning.best()
         kept = f"{len(tuning.study.trials())} trials are kept in {tuning.folder}" if outputs else "nothing was kept"
-        typer.echo(f"Stopped; {kept}, the same command goes on." if outputs else f"Stopped; {kept}.")
+        typer.echo(f"{end}; {kept}, the same command goes on." if outputs else f"{end}; {kept}.")
         if best is not None:
             typer.echo(f"Best so far on the training part: {training(tuning, best.values)}, with")
             for key, value in best.changes.items():
                 typer.echo(f"  {key}: {value}")
-        typer.echo("The held-out part was not looked at, so nothing was written.")
+        typer.echo("Nothing was judged on the held-out part, so nothing was written.")
         return
     chosen, judged = outcome.chosen, outcome.judged
     console.print(table(judged, outcome.tuning.judged))

@@ -2,11 +2,18 @@
 
 import multiprocessing
 import os
+import pickle
 import signal
-from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+import threading
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from time import perf_counter
+from typing import Any, Generic, TypeVar
+
+import numpy as np
 
 from forager.foragers.settings import ForagerKind
 from forager.settings import Settings
@@ -15,6 +22,16 @@ from forager.simulation.run import Plan, Replay
 from forager.terms import UrlId
 from forager.world.tape.columns import Tape, load
 from forager.world.tape.cut import squeezed_anew
+
+_WAIT = 0.5
+"""Seconds between two questions whether to stop."""
+_PIECES = 100
+"""Parts of a replay between which it may be stopped (ours)."""
+Task = TypeVar("Task")
+Done = TypeVar("Done")
+Stopped = Callable[[], bool]
+Work = Callable[[Task, Stopped | None], Done | None]
+"""Does a task; None if it was stopped on the way, which nobody does if there is nobody to ask."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +60,8 @@ class Played:
     samples: tuple[Sample, ...]
     born: int
     deleted: int
+    seconds: float = 0.0
+    """What it took."""
 
 
 def replay_of(tape: Tape, job: Job) -> Replay:
@@ -61,18 +80,38 @@ def replay_of(tape: Tape, job: Job) -> Replay:
     )
 
 
+class Player:
+    """Plays jobs one after the other and opens each tape once."""
+
+    def __init__(self) -> None:
+        self._tapes: dict[Path, Tape] = {}
+
+    def __repr__(self) -> str:
+        return f"<Player {len(self._tapes)} tapes open>"
+
+    def replay(self, job: Job) -> Replay:
+        """The replay of a job, on a tape that is open or opened now."""
+        if job.tape not in self._tapes:
+            self._tapes[job.tape] = load(job.tape, check=False)
+        return replay_of(self._tapes[job.tape], job)
+
+    def __call__(self, job: Job, stopped: Stopped | None = None) -> Played | None:
+        began, replay = perf_counter(), self.replay(job)
+        for end in np.linspace(replay.clock.time, replay.end, 1 if stopped is None else _PIECES)[:-1]:
+            replay.run(end)
+            if stopped is not None and stopped():
+                return None
+        account, born = replay.run(), len(replay.agent.records)
+        figures = replay.figures(warm_up=job.warm_up)
+        deleted = born - len(replay.agent.foragers)
+        return Played(job, figures, tuple(account.samples), born, deleted, perf_counter() - began)
+
+
 def play(job: Job) -> Played:
     """Run one job in this process."""
-    replay = replay_of(load(job.tape, check=False), job)
-    account = replay.run()
-    born = len(replay.agent.records)
-    return Played(
-        job,
-        replay.figures(warm_up=job.warm_up),
-        tuple(account.samples),
-        born,
-        born - len(replay.agent.foragers),
-    )
+    played = Player()(job)
+    assert played is not None  # nobody stops it
+    return played
 
 
 def play_all(
@@ -82,26 +121,139 @@ def play_all(
 
     Stopped by Ctrl-C, or by anything else, it does not wait for the jobs under way.
     """
-    workers = min(workers or os.cpu_count() or 1, len(jobs))
-    if workers <= 1:
-        played = []
-        for count, job in enumerate(jobs, 1):
-            played.append(play(job))
-            done(count)
-        return played
-    others = set(multiprocessing.active_children())
-    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), undisturbed) as pool:
+    with Crew(min(workers or os.cpu_count() or 1, len(jobs)), Player) as crew:
+        return [played for played in crew.results(jobs, done=done) if played is not None]
+
+
+class Crew(Generic[Task, Done]):
+    """Processes that do tasks; in each of them `make` is called once and gives what does them. A crew of one is this process.
+
+    Pipes are all that joins them to this one: they end when it ends, however it ends, and leave nothing behind.
+    """
+
+    def __init__(self, size: int, make: Callable[[], Work[Task, Done]]) -> None:
+        self._size, self._make = size, make
+        self._here = make() if size <= 1 else None
+        self._idle: list[_Member] = []
+
+    def __repr__(self) -> str:
+        return f"<Crew of {self._size}, {len(self._idle)} idle>"
+
+    def __enter__(self) -> "Crew[Task, Done]":
+        return self
+
+    def __exit__(self, *ended: object) -> None:
+        _dismiss(self._idle)
+
+    def work(self, tasks: Iterable[Task], stopped: Stopped | None = None) -> Iterator[tuple[int, Done]]:
+        """The place of each task with what came of it, as they are finished; `stopped` is asked now and then.
+
+        What is under way when it is stopped, or when nobody wants to hear more, is given up.
+        """
+        if self._here is None:
+            yield from self._work_together(enumerate(tasks), stopped or (lambda: False))
+            return
+        for place, task in enumerate(tasks):
+            if stopped is not None and stopped():
+                return
+            done = self._here(task, stopped)
+            if done is not None:
+                yield place, done
+
+    def results(
+        self,
+        tasks: Sequence[Task],
+        stopped: Stopped | None = None,
+        done: Callable[[int], None] = lambda count: None,
+    ) -> list[Done | None]:
+        """What came of each task, in their order; None if it was stopped before. `done` hears how many are finished."""
+        found: dict[int, Done] = {}
+        for place, one in self.work(tasks, stopped):
+            found[place] = one
+            done(len(found))
+        return [found.get(place) for place in range(len(tasks))]
+
+    def _work_together(self, tasks: Iterator[tuple[int, Task]], stopped: Stopped) -> Iterator[tuple[int, Done]]:
+        busy: dict[Connection, tuple[_Member, int]] = {}
         try:
-            futures = [pool.submit(play, job) for job in jobs]
-            for count, _ in enumerate(as_completed(futures), 1):
-                done(count)
-            return [future.result() for future in futures]
-        except BaseException:
-            for child in set(multiprocessing.active_children()) - others:
-                child.terminate()
-            raise
+            while not stopped():
+                while len(busy) < self._size and (task := next(tasks, None)) is not None:
+                    member = self._idle.pop() if self._idle else _Member(self._make)
+                    busy[member.pipe] = member, task[0]
+                    member.pipe.send(task[1])
+                if not busy:
+                    return
+                for pipe in wait(list(busy), _WAIT):
+                    assert isinstance(pipe, Connection)
+                    member, place = busy[pipe]
+                    done = member.answer()
+                    del busy[pipe]
+                    self._idle.append(member)
+                    yield place, done
+        finally:
+            _dismiss([member for member, _ in busy.values()])
 
 
-def undisturbed() -> None:
-    """Ctrl-C is heard by the first process alone, which tells the others."""
+class _Member:
+    """A process of a crew, as the others see it."""
+
+    def __init__(self, make: Callable[[], Work[Any, Any]]) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(target=_serve, args=(make, theirs), daemon=True)
+        self.process.start()
+        theirs.close()
+
+    def answer(self) -> Any:
+        """What came of its task; what went wrong there goes wrong here."""
+        try:
+            done = self.pipe.recv()
+        except EOFError:
+            self.process.join()
+            raise RuntimeError(f"a process of a crew ended with code {self.process.exitcode}") from None
+        if isinstance(done, BaseException):
+            raise done
+        return done
+
+
+def _dismiss(members: list[_Member]) -> None:
+    """End them at once."""
+    for member in members:
+        member.process.terminate()
+    for member in members:
+        member.process.join()
+        member.pipe.close()
+    members.clear()
+
+
+def _serve(make: Callable[[], Work[Any, Any]], pipe: Connection) -> None:
+    """The life of a process of a crew; Ctrl-C is heard by the first process alone, which ends the others."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    work: Work[Any, Any] | None = None
+    while True:
+        try:
+            task = pipe.recv()
+        except EOFError:
+            return
+        try:
+            work = work or make()
+            told = pickle.dumps(work(task, None))
+        except Exception as error:  # noqa: BLE001 - raised again by whoever gave the task
+            error.add_note(traceback.format_exc())
+            told = _packed(error)
+        pipe.send_bytes(told)
+
+
+def _packed(error: Exception) -> bytes:
+    try:
+        return pickle.dumps(error)
+    except (pickle.PicklingError, TypeError, AttributeError):
+        return pickle.dumps(RuntimeError(f"{error!r}\n{traceback.format_exc()}"))
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)

@@ -4,14 +4,14 @@ The best of many noisy trials looks better than it is. So the first few are repl
 settings as they were. Then changes that matter little are taken back: few are easier to trust than many.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from forager.simulation.jobs import Played
 from forager.tuning.goals import balance, guarded, shortfall
-from forager.tuning.replaying import Replays
+from forager.tuning.judging import Replays
 from forager.tuning.space import Point, changed
 from forager.tuning.study import Orders, Trial
 
@@ -44,6 +44,8 @@ class Measured:
     """By goal."""
     coverage: float
     shortfall: float
+    seconds: float
+    """What the quickest of them took: the others may have had to load or compile something first."""
 
 
 def shortlist(trials: Iterable[Trial], orders: Orders, base: Sequence[float]) -> list[Trial]:
@@ -55,39 +57,41 @@ def shortlist(trials: Iterable[Trial], orders: Orders, base: Sequence[float]) ->
 
 
 def choose(
-    orders: Orders,
-    trials: Iterable[Trial],
-    base: Sequence[float],
-    lucks: Sequence[int],
-    *,
-    replays: Replays,
-    tell: Callable[[str], None],
+    orders: Orders, trials: Iterable[Trial], base: Sequence[float], lucks: Sequence[int], *, replays: Replays
 ) -> Chosen:
-    """The settings to be judged; `base` is what the trials are ranked against, by goal."""
-    listed = shortlist(trials, orders, base)
-    tell(f"replaying the best {len(listed)} trials with other luck")
-    start, *replayed = measured(orders, [{}, *(one.changes for one in listed)], lucks, replays)
+    """The settings to be judged; `base` is what the trials are ranked against, by goal.
 
-    def worth(one: Measured) -> float:
-        return balance(orders.goals, one.values, start.values) if one.shortfall <= 0 else -np.inf
+    Where there is no time to replay the best trials, the best is taken as it came out; where there is none to take changes
+    back, all of them stay.
+    """
+    listed = shortlist(trials, orders, base)
+    phase = f"replaying the best {len(listed)} trials with other luck"
+    start, *replayed = measured(orders, [{}, *(one.changes for one in listed)], lucks, replays, phase)
+    if start is None:
+        return _as_it_came(listed[0], base) if listed else Chosen({}, None, tuple(base), tuple(base))
+
+    def worth(one: Measured | None) -> float:
+        return -np.inf if one is None or one.shortfall > 0 else balance(orders.goals, one.values, start.values)
 
     best = max(range(len(listed)), key=lambda place: worth(replayed[place]), default=None)
-    if best is None or worth(replayed[best]) <= 0:
+    found = None if best is None else replayed[best]
+    if best is None or found is None or worth(found) <= 0:
         return Chosen({}, None, start.values, start.values)
-    trial, top = listed[best], worth(replayed[best])
+    trial, top = listed[best], worth(found)
     movable = [key for key in trial.changes if key not in orders.space.fixed]
 
     def without(keys: Sequence[str]) -> Point:
         return orders.space.changes({key: trial.changes[key] for key in movable if key not in keys})
 
-    tell(f"taking back each of {len(movable)} changes")
-    alone = measured(orders, [without([key]) for key in movable], lucks[:1], replays)
+    phase = f"taking back each of {len(movable)} changes"
+    alone = measured(orders, [without([key]) for key in movable], lucks[:1], replays, phase)
     harmless = [key for _, key in sorted(zip(map(worth, alone), movable, strict=True), key=lambda pair: -pair[0])]
-    found, taken, low, high = replayed[best], 0, 1, len(harmless)
+    taken, low, high = 0, 1, len(harmless)
     while low <= high:  # how many of the most harmless changes can go together
         middle = (low + high) // 2
-        (fewer,) = measured(orders, [without(harmless[:middle])], lucks, replays)
-        if worth(fewer) >= KEPT * top:
+        phase = f"taking back {middle} changes together"
+        (fewer,) = measured(orders, [without(harmless[:middle])], lucks, replays, phase)
+        if fewer is not None and worth(fewer) >= KEPT * top:
             found, taken, low = fewer, middle, middle + 1
         else:
             high = middle - 1
@@ -95,16 +99,26 @@ def choose(
     return Chosen(without(gone), trial.ticket, start.values, found.values, tuple(sorted(gone)))
 
 
-def measured(orders: Orders, candidates: Sequence[Point], lucks: Sequence[int], replays: Replays) -> list[Measured]:
-    """Each candidate replayed on every training part, once with each luck."""
+def _as_it_came(trial: Trial, base: Sequence[float]) -> Chosen:
+    return Chosen(trial.changes, trial.ticket, tuple(base), trial.values)
+
+
+def measured(
+    orders: Orders, candidates: Sequence[Point], lucks: Sequence[int], replays: Replays, phase: str
+) -> list[Measured | None]:
+    """Each candidate replayed on every training part, once with each luck; None if there was no time for all of that."""
     places = [(part, luck) for luck in lucks for part in orders.parts]
     settings = [changed(orders.space.base, changes) for changes in candidates]
-    played = replays([part.job(one, luck) for one in settings for part, luck in places])
+    played = replays(phase, [part.job(one, luck) for one in settings for part, luck in places])
     return [_mean(orders, played[begin : begin + len(places)]) for begin in range(0, len(played), len(places))]
 
 
-def _mean(orders: Orders, group: Sequence[Played]) -> Measured:
-    values = np.mean([[goal.of(one.figures) for goal in orders.goals] for one in group], axis=0)
-    covered = float(np.mean([one.figures.delay.coverage for one in group]))
-    lost = np.mean([shortfall(one.figures, orders.base_coverage) for one in group])
-    return Measured(tuple(values.tolist()), covered, float(lost) if guarded(orders.goals) else 0.0)
+def _mean(orders: Orders, group: Sequence[Played | None]) -> Measured | None:
+    whole = [one for one in group if one is not None]
+    if len(whole) < len(group):
+        return None
+    values = np.mean([[goal.of(one.figures) for goal in orders.goals] for one in whole], axis=0)
+    covered = float(np.mean([one.figures.delay.coverage for one in whole]))
+    lost = np.mean([shortfall(one.figures, orders.base_coverage) for one in whole])
+    seconds = min(one.seconds for one in whole)
+    return Measured(tuple(values.tolist()), covered, float(lost) if guarded(orders.goals) else 0.0, seconds)

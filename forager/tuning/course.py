@@ -13,10 +13,10 @@ import numpy as np
 from forager.errors import InputError
 from forager.settings import Settings
 from forager.simulation.account import Figures
-from forager.simulation.jobs import Job, replay_of
+from forager.simulation.jobs import Job, Player
 from forager.simulation.seeds import default_seeds
 from forager.terms import UrlId
-from forager.world.tape.columns import Tape, load, save
+from forager.world.tape.columns import Tape, save
 from forager.world.tape.cut import cut
 from forager.world.tape.truth import documents
 
@@ -49,11 +49,10 @@ class Part:
         kind = settings.forager.kind
         return Job(self.tape, kind, self.budget, luck, self.seeds, settings, self.warm_up, self.tape_scale)
 
-    def watched(self, settings: Settings, luck: int) -> Iterator[Figures]:
+    def watched(self, settings: Settings, luck: int, player: Player) -> Iterator[Figures]:
         """The figures of a replay after each of its slices; those after the last are of all of it."""
-        tape = load(self.tape, check=False)
-        replay = replay_of(tape, self.job(settings, luck))
-        for end in np.linspace(tape.start, tape.end, self.slices + 1)[1:].tolist():
+        replay = player.replay(self.job(settings, luck))
+        for end in np.linspace(replay.clock.time, replay.end, self.slices + 1)[1:].tolist():
             replay.run(end)
             yield replay.figures(warm_up=self.warm_up)
 

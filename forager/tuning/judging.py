@@ -1,6 +1,6 @@
 """Old against new on the held-out part: the same luck for both, paired differences with 95% intervals."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,10 +8,12 @@ import scipy.stats
 
 from forager.settings import Settings
 from forager.simulation.compare import Row, rows_of
+from forager.simulation.jobs import Job, Played
 from forager.tuning.course import Part
 from forager.tuning.goals import GOALS, Goal, guarded
-from forager.tuning.replaying import Replays
 
+Replays = Callable[[str, Sequence[Job]], list[Played | None]]
+"""Replays jobs for a purpose that people are told, and gives what came of them in their order; None: there was no time."""
 FIGURES = tuple(goal.figure for goal in GOALS.values())
 """What is shown of both, whatever was tuned for."""
 
@@ -59,11 +61,15 @@ class Judgement:
 
 def judge(
     part: Part, goals: tuple[Goal, ...], old: Settings, new: Settings, lucks: Sequence[int], replays: Replays
-) -> Judgement:
-    """Replay both settings with each luck."""
+) -> Judgement | None:
+    """Replay both settings with each luck; None if there was no time for both with two lucks at least."""
     pair = (old,) if old == new else (old, new)
-    played = replays([part.job(settings, luck) for settings in pair for luck in lucks])
-    rows = rows_of(played, len(lucks), lambda one: False)
+    played = replays("judging on the held-out part", [part.job(settings, luck) for luck in lucks for settings in pair])
+    groups = [played[begin : begin + len(pair)] for begin in range(0, len(played), len(pair))]
+    whole = [group for group in groups if None not in group]
+    if len(whole) < min(2, len(lucks)):
+        return None
+    rows = rows_of([one for side in zip(*whole, strict=True) for one in side if one], len(whole), lambda one: False)
     return Judgement(goals, rows[0], rows[-1])
 
 

@@ -23,6 +23,7 @@ from optuna.trial import TrialState
 
 from forager.chance import stream
 from forager.errors import InputError, StoreError
+from forager.simulation.jobs import Player
 from forager.tuning.course import Part
 from forager.tuning.goals import Goal, guarded, shortfall
 from forager.tuning.space import Choices, Plain, Point, Space, changed, paper
@@ -84,6 +85,7 @@ class Study:
                 study_name="tune", storage=storage, load_if_exists=True, directions=directions
             )
         self._here = optuna.create_study(directions=directions)
+        self._player = Player()
         self._known: set[int] = set()
         """The tickets of the trials that are in memory."""
 
@@ -133,7 +135,7 @@ class Study:
         replays = [(part, luck) for luck in orders.lucks for part in orders.parts]
         seen, lost, step = np.zeros((len(replays), len(self.goals))), np.zeros(len(replays)), 0
         for turn, (part, luck) in enumerate(replays):
-            for figures in part.watched(settings, luck):
+            for figures in part.watched(settings, luck, self._player):
                 if stopped():
                     return None
                 seen[turn] = [goal.of(figures) for goal in self.goals]

@@ -1,17 +1,19 @@
 """The whole of a tuning, from a tape to a judgement, in a folder that keeps every finished trial."""
 
+import math
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from forager.errors import InputError
 from forager.settings import Settings
-from forager.tuning.choosing import Chosen, choose, measured, shortlist
+from forager.simulation.jobs import Crew, Job, Played, Player
+from forager.tuning.choosing import SHORTLIST, Chosen, choose, measured, shortlist
 from forager.tuning.course import Course, laid_out
 from forager.tuning.goals import Goal
-from forager.tuning.judging import Judgement, checking_lucks, judge, judged_lucks, trial_lucks
-from forager.tuning.replaying import replaying
+from forager.tuning.judging import Judgement, Replays, checking_lucks, judge, judged_lucks, trial_lucks
 from forager.tuning.searching import search
 from forager.tuning.space import Point, Space, changed
 from forager.tuning.space_file import shown
@@ -20,6 +22,11 @@ from forager.world.tape.columns import Tape
 
 CHECKED = 3
 """Replays with other luck by which the best trial is chosen (ours)."""
+SPARE, STARTING = 1.5, 5.0
+"""Time is kept for what comes after the search as if replays took so many times as long as the first, and seconds to start
+processes (ours)."""
+Phase = Callable[[str, int, int], None]
+"""Hears what is being done, how many replays of it are done, and of how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +63,19 @@ class Outcome:
 class Tuning:
     """A search that can be stopped and resumed, and what comes after it; a context that owns its folder."""
 
-    def __init__(self, tape: Tape, folder: Path, space: Space, wishes: Wishes) -> None:
+    def __init__(
+        self,
+        tape: Tape,
+        folder: Path,
+        space: Space,
+        wishes: Wishes,
+        *,
+        left: Callable[[], float] = lambda: math.inf,
+        tell: Phase = lambda phase, done, count: None,
+    ) -> None:
+        """`left`: seconds until all must be done, the judgement included; `tell` hears of all replays beside the search."""
         self.tape, self.folder, self.wishes = tape, folder, wishes
+        self._left, self._tell = left, tell
         self.space = space if len(tape.states) else space.without_states()
         self.resumed = 0
         """Trials that were finished before."""
@@ -94,31 +112,71 @@ class Tuning:
         """The best trial so far that counts; None if there is none."""
         return next(iter(shortlist(self.study.trials(), self.orders, self.start)), None)
 
-    def search(self, *, expired: Callable[[], bool], tell: Callable[[Trial | None], None]) -> None:
-        """Make the trials that are still wanted."""
-        done = self.study.trials()
+    def search(self, *, tell: Callable[[Trial | None], None]) -> None:
+        """Make the trials that are still wanted, and for which there is time."""
+        done, kept = self.study.trials(), self.kept
         first = done[-1].ticket + 1 if done else 0
         search(
             self.orders,
             first,
             first + max(0, self.wishes.trials - len(done)),
             processes=self.wishes.processes,
-            expired=expired,
+            expired=lambda: self._left() <= kept,
             tell=tell,
         )
 
-    def outcome(self, tell: Callable[[str], None]) -> Outcome:
-        """Choose among the trials, then judge once: old against new on the held-out part."""
+    @property
+    def kept(self) -> float:
+        """Seconds to be kept for choosing and judging: what that takes by the first replays, or half of what is left."""
+        settings = len(self.space.dimensions)
+        taken_back = settings + CHECKED * math.ceil(math.log2(settings + 1))
+        replays = CHECKED * (1 + SHORTLIST) + taken_back
+        return min(self._left() / 2, STARTING + self._seconds(replays) + self._judging)
+
+    @property
+    def _judging(self) -> float:
+        """Seconds that judging takes."""
+        longer = self.wishes.held_out / (1 - self.wishes.held_out)
+        return longer * self._seconds(2 * self.wishes.seeds)
+
+    def _seconds(self, replays: int) -> float:
+        """What so many replays of the training part take."""
+        each = self.study.noted("start").get("seconds", math.inf)
+        return float(SPARE * each * math.ceil(replays / self.wishes.processes))
+
+    def outcome(self) -> Outcome | None:
+        """Choose among the trials, then judge once: old against new on the held-out part; None if there is no time for it."""
         wishes, seed = self.wishes, self.base.seed
-        with replaying(wishes.processes) as replays:
-            lucks = checking_lucks(seed, CHECKED)
-            chosen = choose(self.orders, self.study.trials(), self.start, lucks, replays=replays, tell=tell)
-            tell("judging on the held-out part")
+        with Crew(wishes.processes, Player) as crew:
+            lucks, kept = checking_lucks(seed, CHECKED), min(self._left() / 2, self._judging)
+            trials = self.study.trials()
+            chosen = choose(self.orders, trials, self.start, lucks, replays=self._replays(crew, kept))
             new, lucks = changed(self.base, chosen.changes), judged_lucks(seed, wishes.seeds)
-            judged = judge(self.course.held_out, wishes.goals, self.base, new, lucks, replays)
+            judged = judge(self.course.held_out, wishes.goals, self.base, new, lucks, self._replays(crew))
+        if judged is None:
+            return None
         after = {*(self.study.noted("judged") or ()), len(self.study.trials())}
         self.study.note("judged", sorted(after))
         return Outcome(self, chosen, judged)
+
+    def _replays(self, crew: Crew[Job, Played], kept: float = 0.0) -> Replays:
+        """Replays until no more than `kept` seconds are left."""
+
+        def play(phase: str, jobs: Sequence[Job]) -> list[Played | None]:
+            done = 0
+
+            def count(finished: int) -> None:
+                nonlocal done
+                done = finished
+                self._tell(phase, done, len(jobs))
+
+            def stopped() -> bool:
+                self._tell(phase, done, len(jobs))
+                return self._left() <= kept
+
+            return crew.results(jobs, stopped, count)
+
+        return play
 
     @property
     def judged(self) -> int:
@@ -130,9 +188,12 @@ class Tuning:
         parts = (self.course.training,)
         bare = Orders(self.folder, parts, lucks, self.space, wishes.goals, 0.0, self.base.seed)
         if self.study.noted("start") is None:
-            with replaying(1) as replays:
-                (start,) = measured(bare, [{}], lucks, replays)
-            self.study.note("start", {"values": list(start.values), "coverage": start.coverage})
+            with Crew(min(wishes.processes, wishes.repeats), Player) as crew:
+                (start,) = measured(bare, [{}], lucks, self._replays(crew), "replaying the settings as they are")
+            if start is None:
+                raise InputError(f"{self.tape.origin}: the time limit is too short to replay it once")
+            facts = {"values": list(start.values), "coverage": start.coverage, "seconds": start.seconds}
+            self.study.note("start", facts)
         coverage = self.study.noted("start")["coverage"]
         return Orders(self.folder, parts, lucks, self.space, wishes.goals, coverage, self.base.seed)
 

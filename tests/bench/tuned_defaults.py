@@ -24,12 +24,12 @@ from forager.clock import WallClock
 from forager.imports.from_newsroom import tape_of_newsroom
 from forager.settings import Settings
 from forager.simulation.compare import Row, rows_of
+from forager.simulation.jobs import Crew, Player
 from forager.simulation.seeds import default_seeds
 from forager.tuning.choosing import choose, measured
 from forager.tuning.course import Part, laid_out
 from forager.tuning.goals import GOALS, Goal, goals_named
-from forager.tuning.judging import checking_lucks, interval, judged_lucks, trial_lucks
-from forager.tuning.replaying import Replays, replaying
+from forager.tuning.judging import Replays, checking_lucks, interval, judged_lucks, trial_lucks
 from forager.tuning.searching import search
 from forager.tuning.space import Point, Space, changed, paper
 from forager.tuning.study import Orders, Study
@@ -79,13 +79,12 @@ def tuned(
     folder.mkdir(parents=True)
     lucks = trial_lucks(base.seed, asked.repeats)
     orders = Orders(folder, tuple(parts), lucks, space, goals, 0.0, base.seed)
-    (start,) = measured(orders, [{}], lucks, replays)
+    (start,) = filter(None, measured(orders, [{}], lucks, replays, "start"))
     orders = replace(orders, base_coverage=start.coverage)
     study, began = Study(folder, goals), time.monotonic()
     search(orders, 0, asked.trials, processes=asked.processes, tell=lambda one: None,
            expired=lambda: time.monotonic() - began > asked.minutes * 60)  # fmt: skip
-    chosen = choose(orders, study.trials(), start.values, checking_lucks(base.seed, 3), replays=replays,
-                    tell=lambda text: None)  # fmt: skip
+    chosen = choose(orders, study.trials(), start.values, checking_lucks(base.seed, 3), replays=replays)
     finished = study.trials()
     print(f"\n{len(finished)} trials ({sum(one.pruned for one in finished)} given up early) in "
           f"{time.monotonic() - began:.0f} s; on the training part: " +
@@ -99,7 +98,9 @@ def tuned(
 def judge(name: str, part: Part, variants: dict[str, Settings], seeds: int, replays: Replays) -> dict[str, Row]:
     """Print the figures of all variants on one part, with paired intervals against the first."""
     jobs = [part.job(one, luck) for one in variants.values() for luck in judged_lucks(1, seeds)]
-    rows = dict(zip(variants, rows_of(replays(jobs), seeds, lambda one: False), strict=True))
+    rows = dict(
+        zip(variants, rows_of([one for one in replays(name, jobs) if one], seeds, lambda one: False), strict=True)
+    )
     first = next(iter(rows.values()))
     print(f"\n{name}, {seeds} seeds: mean; difference to defaults with its 95% interval")
     print(f"  {'':20}{'defaults':>9}" + "".join(f"{name:>11}{'':38}" for name in list(variants)[1:]))
@@ -173,7 +174,8 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=2)
     asked = parser.parse_args()
     goals = goals_named([asked.goals])
-    with TemporaryDirectory() as name, replaying(asked.processes) as replays:
+    with TemporaryDirectory() as name, Crew(asked.processes, Player) as crew:
+        replays: Replays = lambda phase, jobs: crew.results(jobs)  # noqa: E731
         (on_tapes if asked.tapes else on_newsrooms)(Path(name), goals, asked, replays)
 
 

@@ -1,5 +1,7 @@
 """A course without replays: figures by formula, so that a search takes no time and its best is known."""
 
+import itertools
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,9 +10,10 @@ from forager.measures.delay import Delay
 from forager.measures.efficiency import Efficiency
 from forager.settings import Settings
 from forager.simulation.account import Figures
-from forager.simulation.jobs import Job, Played
+from forager.simulation.jobs import Job, Played, Player
 from forager.tuning.course import Part
 from forager.tuning.goals import GOALS, Goal
+from forager.tuning.judging import Replays
 from forager.tuning.space import Range, Space
 from forager.tuning.study import Orders
 
@@ -44,7 +47,7 @@ class FakePart:
     formula: Callable[[Settings], Figures]
     slices: int = 3
 
-    def watched(self, settings: Settings, luck: int) -> Iterator[Figures]:
+    def watched(self, settings: Settings, luck: int, player: Player) -> Iterator[Figures]:
         return iter([self.formula(settings)] * self.slices)
 
     def job(self, settings: Settings, luck: int) -> Job:
@@ -66,6 +69,11 @@ def orders(
     return Orders(folder, (part,), (1,), space, tuple(goals), 1.0, 1)
 
 
-def replays(formula: Callable[[Settings], Figures]) -> Callable[[Sequence[Job]], list[Played]]:
-    """What replays of these jobs would bring."""
-    return lambda jobs: [Played(job, formula(job.settings), (), 2, 0) for job in jobs]
+def replays(formula: Callable[[Settings], Figures], limit: float = math.inf) -> Replays:
+    """What replays of these jobs would bring, if there is time for so many of them."""
+    asked = itertools.count()
+
+    def play(phase: str, jobs: Sequence[Job]) -> list[Played | None]:
+        return [Played(job, formula(job.settings), (), 2, 0) if next(asked) < limit else None for job in jobs]
+
+    return play

@@ -16,6 +16,8 @@ from tests.tuning.fake_course import figures, late, orders, replays
 
 BASE = Settings()
 LATE = (GOALS["late"],)
+FOUND = {"crawl.least_worth": 0.5, "crawl.explore": 0.2, "forager.max_step": 40}
+BY_LATENESS = replays(lambda settings: figures(late(settings)))
 
 
 def trial(ticket: int, value: float, changes: Point, **more: object) -> Trial:
@@ -44,10 +46,8 @@ def test_gains_are_shares_of_the_old_value_and_the_least_counts() -> None:
 
 
 def test_changes_that_make_no_difference_are_taken_back(tmp_path: Path) -> None:
-    found = {"crawl.least_worth": 0.5, "crawl.explore": 0.2, "forager.max_step": 40}
-    trials = [trial(0, 1.18, {}), trial(4, 1.0, found), trial(5, 0.2, {"crawl.explore": 0.1}, pruned=True)]
-    chosen = choose(orders(tmp_path), trials, (1.18,), (7, 8, 9), replays=replays(lambda s: figures(late(s))),
-                    tell=lambda text: None)  # fmt: skip
+    trials = [trial(0, 1.18, {}), trial(4, 1.0, FOUND), trial(5, 0.2, {"crawl.explore": 0.1}, pruned=True)]
+    chosen = choose(orders(tmp_path), trials, (1.18,), (7, 8, 9), replays=BY_LATENESS)
     assert chosen.changes == {"crawl.least_worth": 0.5}
     assert chosen.taken_back == ("crawl.explore", "forager.max_step")
     assert (chosen.trial, chosen.before, chosen.after) == (4, pytest.approx((1.18,)), pytest.approx((1.0,)))
@@ -56,16 +56,43 @@ def test_changes_that_make_no_difference_are_taken_back(tmp_path: Path) -> None:
 def test_a_trial_that_was_only_lucky_is_not_chosen(tmp_path: Path) -> None:
     lucky, good = {"crawl.explore": 0.2}, {"crawl.least_worth": 0.6}
     trials = [trial(3, 0.1, lucky), trial(4, 1.02, good)]
-    chosen = choose(orders(tmp_path), trials, (1.18,), (7,), replays=replays(lambda s: figures(late(s))),
-                    tell=lambda text: None)  # fmt: skip
+    chosen = choose(orders(tmp_path), trials, (1.18,), (7,), replays=BY_LATENESS)
     assert chosen.changes == good
 
 
 def test_where_nothing_is_better_nothing_changes(tmp_path: Path) -> None:
     trials = [trial(1, 1.0, {"crawl.explore": 0.2}), trial(2, 0.5, {"crawl.least_worth": 0.5}, shortfall=0.2)]
-    chosen = choose(orders(tmp_path), trials, (1.18,), (7,), replays=replays(lambda s: figures(late(s))),
-                    tell=lambda text: None)  # fmt: skip
+    chosen = choose(orders(tmp_path), trials, (1.18,), (7,), replays=BY_LATENESS)
     assert (chosen.changes, chosen.trial) == ({}, None)
+
+
+@pytest.mark.parametrize(
+    ("limit", "changes", "taken_back"),
+    [
+        (0, FOUND, ()),  # not even the settings as they were: the best as it came out
+        (5, {}, ()),  # these, but no trial
+        (6, FOUND, ()),  # trials, but nothing is taken back
+        (99, {"crawl.least_worth": 0.5}, ("crawl.explore", "forager.max_step")),
+    ],
+)
+def test_what_there_is_no_time_for_is_left_out(
+    limit: int, changes: Point, taken_back: tuple[str, ...], tmp_path: Path
+) -> None:
+    played = replays(lambda settings: figures(late(settings)), limit)
+    chosen = choose(orders(tmp_path), [trial(4, 1.0, FOUND)], (1.18,), (7, 8, 9), replays=played)
+    assert (chosen.changes, chosen.taken_back) == (changes, taken_back)
+
+
+@pytest.mark.parametrize(("limit", "seeds"), [(3, 0), (4, 2), (5, 2), (6, 3)])
+def test_only_seeds_with_which_both_were_replayed_are_judged_and_one_is_too_few(
+    limit: int, seeds: int, tmp_path: Path
+) -> None:
+    part, new = orders(tmp_path).parts[0], changed(BASE, {"crawl.explore": 0.2})
+    judged = judge(part, LATE, BASE, new, (1, 2, 3), replays(lambda settings: figures(), limit))
+    assert (len(judged.before.repeats) if judged else 0) == seeds
+    if judged:
+        assert {one.job.settings for one in judged.after.repeats} == {new}
+        assert [one.job.seed for one in judged.after.repeats] == [one.job.seed for one in judged.before.repeats]
 
 
 @pytest.mark.parametrize(
@@ -87,4 +114,5 @@ def test_better_means_something_gained_and_nothing_sought_lost(
     part = orders(tmp_path).parts[0]
     played = replays(lambda settings: old if settings == BASE else new)
     judged = judge(part, goals_named(goals), BASE, other, (1, 2, 3), played)
+    assert judged is not None
     assert judged.better is better

@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -28,6 +30,7 @@ from tests.served import served_newsroom
 from tests.simulation.small_tape import paper
 from tests.tuning.fake_course import figures, orders, replays
 
+ROOT = Path(__file__).parents[2]
 BASE = Settings()
 CHANGES = {"crawl.least_worth": 0.4, "forager.kind": "RL", "forager.weblog.size": 40, "forager.harvest": False}
 
@@ -67,6 +70,7 @@ def outcome(changes: Point, *, better: bool, base: Settings = BASE) -> Outcome:
     part = orders(Path()).parts[0]
     played = replays(lambda settings: figures(late=1.0 if better and settings == new else 2.0))
     judged = judge(part, wishes.goals, base, new, (1, 2, 3), played)
+    assert judged is not None
     tuning = Tuning(paper(days=2.0), Path(), Space(base), wishes)
     return Outcome(tuning, Chosen(changes, 7, (2.0,), (1.0,)), judged)
 
@@ -114,6 +118,60 @@ def test_a_tuning_is_stopped_goes_on_and_writes_settings_report_and_the_promised
     code, out, err = call(capsys, "tune", tape, *options, "--for", "coverage")
     assert code == Exit.INPUT
     assert err.startswith("forager: tuned.tuning: holds another search (differing: --for)")
+
+
+def test_the_judgement_is_part_of_the_time_limit(tape: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--budget", "6/h", "--repeats", 1, "--seeds", 3, "--processes", 1, "--json", "--trials", 9999]
+    call(capsys, "tune", tape, *options, "--trials", 1)  # what must be compiled is compiled
+    began = time.monotonic()
+    code, out, err = call(capsys, "tune", tape, *options, "--time-limit", "15s")
+    assert time.monotonic() - began < 15 + 3
+    assert code == 0, err
+    facts = json.loads(out)
+    assert 0 < facts["trials"] < 9999
+    assert facts["held_out"]["seeds"] >= 2
+    for phase in ("replaying the settings as they are", "judging on the held-out part"):
+        assert f"forager: {phase}: 0 of" in err
+
+
+def test_a_time_limit_that_leaves_no_time_to_judge_is_told(tape: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    call(capsys, "tune", tape, "--budget", "6/h", "--processes", 1, "--trials", 1, "-O", "tuned.yaml", "-q")
+    Path("tuned.yaml").unlink()
+    code, out, err = call(
+        capsys, "tune", tape, "--budget", "6/h", "--processes", 1, "--time-limit", "1ms", "-O", "tuned.yaml"
+    )
+    assert code == Exit.INTERRUPTED, err
+    assert "The time was over before the held-out part was judged; 1 trials are kept in tuned.tuning" in out
+    assert not Path("tuned.yaml").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_everything_at_once(number: signal.Signals, tape: Path) -> None:
+    code = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from forager.cli import main\nif __name__ == '__main__': main()\n"
+    )
+    Path("script.py").write_text(code)
+    arguments = ["tune", str(tape), "--budget", "6/h", "--repeats", "1", "--processes", "2", "-O", "tuned.yaml"]
+    started = subprocess.Popen(
+        [sys.executable, "script.py", *arguments, "--trials", "99999"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        text=True,
+    )
+    journal, deadline = Path("tuned.tuning") / JOURNAL, time.monotonic() + 240
+    while time.monotonic() < deadline and not (journal.exists() and journal.read_bytes().count(b'"ticket"') >= 2):
+        assert started.poll() is None, started.communicate()
+        time.sleep(0.05)
+    began = time.monotonic()
+    started.send_signal(number)
+    out, err = started.communicate(timeout=60)  # comes back when the last process that holds the other end is gone
+    assert time.monotonic() - began < 10
+    assert started.returncode == Exit.INTERRUPTED
+    assert out.startswith("Stopped; ")
+    assert "leaked" not in err
+    assert "Traceback" not in err
 
 
 def test_tuned_settings_are_few_explained_and_read_back(tmp_path: Path) -> None:
@@ -201,6 +259,7 @@ def test_the_report_of_several_goals_has_a_front(tmp_path: Path) -> None:
     tuning.study = study
     study.note("start", {"values": [1.18, 4.0], "coverage": 1.0})
     judged = judge(asked.parts[0], goals, BASE, changed(BASE, CHANGES), (1, 2), replays(lambda settings: figures()))
+    assert judged is not None
     page = report(Outcome(tuning, Chosen(CHANGES, 7, (1.18, 4.0), (1.0, 4.0)), judged), now=0.0)
     assert "<h2>Pareto front</h2>" in page
     assert "<h2>The search: requests_per_story</h2>" in page
