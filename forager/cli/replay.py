@@ -5,16 +5,14 @@ import json as jsonlib
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from forager.assembly import Reader
 from forager.cli.log import Log
 from forager.cli.options import Config, Json, LogFormat, NoDashboard, Quiet, Set, TimeLimit, time_given
 from forager.cli.outputs import tell
 from forager.cli.preparing import once
-from forager.cli.replay_bytes import crawl_bytes, text_of, write_stories
 from forager.cli.replay_stories import ReplayedStories, stories_writer
 from forager.cli.replay_view import play_watched
 from forager.cli.seeds import check_seeds, read_seeds
@@ -35,6 +33,9 @@ from forager.simulation.records import ReplayRecords
 from forager.simulation.run import Plan, Replay
 from forager.terms import Url
 from forager.world.tape.columns import Tape, load
+
+if TYPE_CHECKING:  # slow to load, and a tape needs none of it
+    from forager.assembly import Reader
 
 
 def replay(
@@ -84,6 +85,8 @@ def replay(
     logs = [log] if verbose or log_format is not None else []
     writer = stories_writer(append, overwrite)
     if bytes_:
+        from forager.cli.replay_bytes import text_of
+
         facts = _replay_bytes(tape, settings, given, limit, writer, journal, logs)
         tell(jsonlib.dumps(facts) if json else text_of(facts), append, overwrite)
         return
@@ -140,6 +143,8 @@ def _replay_bytes(
     journal: Path | None,
     logs: list[Log],
 ) -> dict[str, Any]:
+    from forager.cli.replay_bytes import crawl_bytes, write_stories
+
     with ExitStack() as stack:
         readers: list[Reader] = [*logs]
         if journal is not None:
