@@ -2,6 +2,7 @@
 
 import asyncio
 import json as jsonlib
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +23,7 @@ from forager.cli.view import moment, span
 from forager.dashboard.chronicle import Chronicle
 from forager.engine.journal import Journal, JournalFile
 from forager.engine.summary import Summary, fleet_facts
-from forager.errors import OutputError
+from forager.errors import InputError, OutputError
 from forager.exports.protocol import Writer
 from forager.foragers.settings import ForagerKind
 from forager.reports.showing import figure
@@ -87,12 +88,17 @@ def replay(
     if bytes_:
         from forager.cli.replay_bytes import text_of
 
-        facts = _replay_bytes(tape, settings, given, limit, writer, journal, logs)
+        if serve:
+            raise InputError("--serve: a crawl of recorded bytes has no dashboard; leave out --serve or --bytes")
+        per = per_hour(budget) if budget else None
+        facts = _replay_bytes(
+            tape, settings, given, limit, writer, journal, logs, per, lambda length: warm_up_of(warm_up, length)
+        )
         tell(jsonlib.dumps(facts) if json else text_of(facts), append, overwrite)
         return
     with tape_folder(tape) as folder:
         world = load(folder)
-        warm = warm_up_of(warm_up, world)
+        warm = warm_up_of(warm_up, world.end - world.start)
         summary, chronicle, records = Summary(), Chronicle(), ReplayRecords(world)
         readers: list[Reader] = [summary, chronicle, records] if settings.dashboard.enabled else [summary]
         stories = None if writer is None else ReplayedStories(writer)
@@ -142,6 +148,8 @@ def _replay_bytes(
     writer: Writer | None,
     journal: Path | None,
     logs: list[Log],
+    per_hour: float | None,
+    warm_up: Callable[[float], float],
 ) -> dict[str, Any]:
     from forager.cli.replay_bytes import crawl_bytes, write_stories
 
@@ -149,7 +157,7 @@ def _replay_bytes(
         readers: list[Reader] = [*logs]
         if journal is not None:
             readers.append(JournalFile(stack.enter_context(_opened(journal))))
-        facts, store = crawl_bytes(path, settings, seeds, limit, readers)
+        facts, store = crawl_bytes(path, settings, seeds, limit, readers, budget=per_hour, warm_up=warm_up)
     if writer is not None:
         write_stories(store, writer)
     return facts
