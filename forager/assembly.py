@@ -51,7 +51,7 @@ from forager.world.polite import Polite
 from forager.world.protocol import Web
 from forager.world.reading import Reader as PageReader
 from forager.world.recording import Recording
-from forager.world.retrying import Retrying
+from forager.world.retrying import Retry, Retrying
 from forager.world.robots import Robots
 from forager.world.shares import Shares
 from forager.world.visits import WebWorld
@@ -83,23 +83,28 @@ class Wire:
 
 @asynccontextmanager
 async def open_wire(
-    settings: Settings, clock: Clock, record_to: Path | None = None, *, processes: int = 1
+    settings: Settings,
+    clock: Clock,
+    record_to: Path | None = None,
+    *,
+    processes: int = 1,
+    tell: Retry = lambda attempt, response, wait: None,
 ) -> AsyncIterator[Wire]:
     """The live web: redirects, retries, robots.txt and politeness round one GET; recorded, if there is a folder for it.
 
-    Of more than one of the `processes` all but this one fetch and read pages.
+    Of more than one of the `processes` all but this one fetch and read pages. `tell` hears of attempts to be repeated.
     """
     is_recorded = record_to is not None and settings.recording.enabled
     async with _live(settings, clock, processes, is_recorded) as live:
         beside = live if isinstance(live, LiveBeside) else None
         if record_to is None or not is_recorded:
-            yield wire(settings, clock, live, beside)
+            yield wire(settings, clock, live, beside, tell)
             return
         told = msgspec.json.encode(changed(settings), enc_hook=str).decode()
         about = {"forager-seed": str(settings.seed), "forager-settings": told}
         recorder = BackgroundRecorder(WarcWriter(record_to, settings.recording, settings.live.user_agent, about))
         try:
-            yield wire(settings, clock, Recording(live, recorder, clock), beside)
+            yield wire(settings, clock, Recording(live, recorder, clock), beside, tell)
         finally:
             await recorder.close()
 
@@ -110,12 +115,18 @@ def _live(settings: Settings, clock: Clock, processes: int, is_recorded: bool) -
     return LiveBeside(processes - 1, clock, settings.live, settings.pages, keep_bodies=is_recorded)
 
 
-def wire(settings: Settings, clock: Clock, inner: Web, beside: LiveBeside | None = None) -> Wire:
+def wire(
+    settings: Settings,
+    clock: Clock,
+    inner: Web,
+    beside: LiveBeside | None = None,
+    tell: Retry = lambda attempt, response, wait: None,
+) -> Wire:
     """The rules of the live crawl round any web."""
     timetable = Timetable(settings.timetable)
     polite = Polite(inner, timetable, clock, settings.polite)
     robots = Robots(polite, timetable, clock, product_token(settings.live.user_agent), settings.robots)
-    retrying = Retrying(robots, clock, stream(settings.seed, "retries"), settings.retrying)
+    retrying = Retrying(robots, clock, stream(settings.seed, "retries"), settings.retrying, tell)
     return Wire(Following(retrying, settings.following), robots, timetable, beside)
 
 
