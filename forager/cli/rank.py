@@ -55,7 +55,8 @@ def rank(
 def _evidence(
     edges: Path, impact: Path | None, anchors: Path | None, queries: Path | None, frontier: Path | None, method: Method
 ) -> tuple[EdgeList, Evidence]:
-    """Everything known, from the files. Pages with impact count as downloaded unless they are said to be frontier."""
+    """Everything known, from the files. Pages with impact count as downloaded unless they are said to be frontier, or
+    nothing would be left of it: impact that is known of all pages does not tell which were downloaded."""
     if impact is None and method in (Method.RW, Method.RW_EG, Method.Q_HYBRID, Method.ML):
         raise InputError(f"{method} needs --impact FILE, a table of url or id with impact, clicks or views")
     if method.asks_queries and (anchors is None or queries is None):
@@ -67,7 +68,7 @@ def _evidence(
         hidden = read_pages(frontier, links, graph.pages)
         links.growing.mark_downloaded(np.flatnonzero(graph.in_degree > 0))
         graph = links.growing.graph().without(hidden)
-    elif impacts is not None:
+    elif impacts is not None and np.setdiff1d(graph.frontier, impacts.named).size:
         links.growing.mark_downloaded(impacts.named)
         graph = links.growing.graph()
     if not graph.frontier.size:
