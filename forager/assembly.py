@@ -52,7 +52,7 @@ from forager.world.live import Live
 from forager.world.polite import Polite
 from forager.world.protocol import Web
 from forager.world.recording import Recording
-from forager.world.retrying import Retrying
+from forager.world.retrying import Retry, Retrying
 from forager.world.robots import Robots
 from forager.world.shares import Shares
 from forager.world.visits import WebWorld
@@ -81,28 +81,39 @@ class Wire:
 
 
 @asynccontextmanager
-async def open_wire(settings: Settings, clock: Clock, record_to: Path | None = None) -> AsyncIterator[Wire]:
-    """The live web: redirects, retries, robots.txt and politeness round one GET; recorded, if there is a folder for it."""
+async def open_wire(
+    settings: Settings,
+    clock: Clock,
+    record_to: Path | None = None,
+    *,
+    tell: Retry = lambda attempt, response, wait: None,
+) -> AsyncIterator[Wire]:
+    """The live web: redirects, retries, robots.txt and politeness round one GET; recorded, if there is a folder for it.
+
+    `tell` hears of attempts to be repeated.
+    """
     is_recorded = record_to is not None and settings.recording.enabled
     async with Live(clock, settings.live, keep_coded=is_recorded) as live:
         if record_to is None or not is_recorded:
-            yield wire(settings, clock, live)
+            yield wire(settings, clock, live, tell)
             return
         told = msgspec.json.encode(changed(settings), enc_hook=str).decode()
         about = {"forager-seed": str(settings.seed), "forager-settings": told}
         recorder = BackgroundRecorder(WarcWriter(record_to, settings.recording, settings.live.user_agent, about))
         try:
-            yield wire(settings, clock, Recording(live, recorder, clock))
+            yield wire(settings, clock, Recording(live, recorder, clock), tell)
         finally:
             await recorder.close()
 
 
-def wire(settings: Settings, clock: Clock, inner: Web) -> Wire:
+def wire(
+    settings: Settings, clock: Clock, inner: Web, tell: Retry = lambda attempt, response, wait: None
+) -> Wire:
     """The rules of the live crawl round any web."""
     timetable = Timetable(settings.timetable)
     polite = Polite(inner, timetable, clock, settings.polite)
     robots = Robots(polite, timetable, clock, product_token(settings.live.user_agent), settings.robots)
-    retrying = Retrying(robots, clock, stream(settings.seed, "retries"), settings.retrying)
+    retrying = Retrying(robots, clock, stream(settings.seed, "retries"), settings.retrying, tell)
     return Wire(Following(retrying, settings.following), robots, timetable)
 
 

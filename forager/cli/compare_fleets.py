@@ -77,7 +77,7 @@ def compare_fleets(
     with tape_folder(tape) as folder, _worlds(folder, settings.seed, also_rewired) as worlds:
         recorded = load(folder)
         budgets = [per_hour(text) for text in budget or ()] or [usual_budget(recorded)]
-        seeds, warm = seeds_of(recorded, ()), warm_up_of(warm_up, recorded)
+        seeds, warm = seeds_of(recorded, ()), warm_up_of(warm_up, recorded.end - recorded.start)
         jobs = [
             Job(world, each, per, settings.seed + repeat, seeds, settings, warm)
             for world in worlds

@@ -25,6 +25,7 @@ from forager.cli.change_logs import (
     read_change_log,
 )
 from forager.cli.narrow_table import narrow_table
+from forager.cli.options import Quiet
 from forager.cli.outputs import check_place
 from forager.cli.policies_report import write_report
 from forager.cli.progress_line import ProgressLine
@@ -58,6 +59,7 @@ def compare_policies(
     pages: PagesOf = "auto",
     change: ChangeOf = "auto",
     settled: Settled = "10%",
+    quiet: Quiet = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")] = False,
     output: Annotated[Path | None, typer.Option("-O", "--output", help="Also write a report with plots, HTML.")] = None,
 ) -> None:
@@ -72,7 +74,7 @@ def compare_policies(
         wanted = f"--folds {folds} wants as many pages, --warmup {warmup} more cycles"
         raise InputError(f"{log}: {world.pages} pages and {world.cycles} cycles are too few to compare on: {wanted}")
     places = {name: f"{place} of {len(chosen) + 1}" for place, name in enumerate([*dict(chosen), "oracle"], 1)}
-    progress = ProgressLine()
+    progress = ProgressLine(quiet=quiet)
     judged = compare(
         world,
         chosen,

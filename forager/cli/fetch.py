@@ -13,10 +13,12 @@ from forager.cli.options import Config, Json, Set, loaded
 from forager.clock import WallClock
 from forager.errors import Exit, InputError
 from forager.pages.reader import read
-from forager.pages.urls import canonical
+from forager.pages.urls import canonical, host
 from forager.settings import Settings
 from forager.terms import Dated, Outcome, Request, Response
 
+_PATIENCE = 5.0
+"""Seconds without an answer between two words about it (ours)."""
 CODES = {
     Outcome.FETCHED: Exit.OK,
     Outcome.UNCHANGED: Exit.OK,
@@ -46,8 +48,24 @@ async def _fetch(text: str, settings: Settings) -> Response:
     url = canonical(text)
     if url is None:
         raise InputError(f"{text!r} is not an http(s) URL")
-    async with open_wire(settings, WallClock()) as wire:
-        return await wire.web.fetch(Request(url))
+    attempts, name = settings.retrying.retries + 1, host(url)
+
+    def say(text: str) -> None:
+        typer.echo(f"forager: {text}", err=True)
+
+    def tell(attempt: int, response: Response, wait: float) -> None:
+        trouble = f"{response.error or f'status {response.status}'} after {response.seconds:.1f} s"
+        say(f"attempt {attempt} of {attempts}: {trouble}; next in {wait:.1f} s")
+
+    async with open_wire(settings, WallClock(), tell=tell) as wire, asyncio.TaskGroup() as group:
+        asking = group.create_task(wire.web.fetch(Request(url)))
+        waited = 0.0
+        while not (await asyncio.wait({asking}, timeout=_PATIENCE))[0]:
+            waited += _PATIENCE
+            say(
+                f"waiting for {name} for {waited:.0f} s; no answer ends an attempt after {settings.live.total_time:g} s"
+            )
+    return asking.result()
 
 
 def described(response: Response, settings: Settings) -> dict[str, Any]:

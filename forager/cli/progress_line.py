@@ -8,15 +8,15 @@ _QUIET_SECONDS = 60.0
 
 
 class ProgressLine:
-    """A line that is written again and again; `end` takes it away."""
+    """A line that is written again and again, unless it is to be `quiet`; `end` takes it away."""
 
-    def __init__(self) -> None:
-        self.shown = time.monotonic()
+    def __init__(self, *, quiet: bool = False) -> None:
+        self.quiet, self.shown = quiet, time.monotonic()
 
     @property
     def due(self) -> bool:
         """Whether a line would be shown now."""
-        return sys.stderr.isatty() or time.monotonic() - self.shown >= _QUIET_SECONDS
+        return not self.quiet and (sys.stderr.isatty() or time.monotonic() - self.shown >= _QUIET_SECONDS)
 
     def show(self, line: str) -> None:
         """Show the line, if one is due."""
@@ -26,5 +26,5 @@ class ProgressLine:
             sys.stderr.flush()
 
     def end(self) -> None:
-        if sys.stderr.isatty():
+        if sys.stderr.isatty() and not self.quiet:
             sys.stderr.write("\r\x1b[K")

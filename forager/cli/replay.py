@@ -2,19 +2,18 @@
 
 import asyncio
 import json as jsonlib
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from forager.assembly import Reader
 from forager.cli.log import Log
 from forager.cli.options import Config, Json, LogFormat, NoDashboard, Quiet, Set, TimeLimit, time_given
 from forager.cli.outputs import tell
 from forager.cli.preparing import once
-from forager.cli.replay_bytes import crawl_bytes, text_of, write_stories
 from forager.cli.replay_stories import ReplayedStories, stories_writer
 from forager.cli.replay_view import play_watched
 from forager.cli.tapes import budget as per_hour
@@ -23,7 +22,7 @@ from forager.cli.view import moment, span
 from forager.dashboard.chronicle import Chronicle
 from forager.engine.journal import Journal, JournalFile
 from forager.engine.summary import Summary, fleet_facts
-from forager.errors import OutputError
+from forager.errors import InputError, OutputError
 from forager.exports.protocol import Writer
 from forager.foragers.settings import ForagerKind
 from forager.library.playback import make_replay, tape_folder, usual_budget
@@ -36,6 +35,9 @@ from forager.simulation.records import ReplayRecords
 from forager.simulation.run import Replay
 from forager.terms import Url
 from forager.world.tape.columns import Tape, load
+
+if TYPE_CHECKING:  # slow to load, and a tape needs none of it
+    from forager.assembly import Reader
 
 
 def replay(
@@ -88,12 +90,19 @@ def replay(
     logs = [log] if verbose or log_format is not None else []
     writer = stories_writer(append, overwrite)
     if bytes_:
-        facts = _replay_bytes(tape, settings, given, limit, writer, journal, logs)
+        from forager.cli.replay_bytes import text_of
+
+        if serve:
+            raise InputError("--serve: a crawl of recorded bytes has no dashboard; leave out --serve or --bytes")
+        per = per_hour(budget) if budget else None
+        facts = _replay_bytes(
+            tape, settings, given, limit, writer, journal, logs, per, lambda length: warm_up_of(warm_up, length)
+        )
         tell(jsonlib.dumps(facts) if json else text_of(facts), append, overwrite)
         return
     with tape_folder(tape) as folder:
         world = load(folder)
-        warm = warm_up_of(warm_up, world)
+        warm = warm_up_of(warm_up, world.end - world.start)
         summary, chronicle, records = Summary(), Chronicle(), ReplayRecords(world)
         readers: list[Reader] = [summary, chronicle, records] if settings.dashboard.enabled else [summary]
         stories = None if writer is None else ReplayedStories(writer)
@@ -133,12 +142,16 @@ def _replay_bytes(
     writer: Writer | None,
     journal: Path | None,
     logs: list[Log],
+    per_hour: float | None,
+    warm_up: Callable[[float], float],
 ) -> dict[str, Any]:
+    from forager.cli.replay_bytes import crawl_bytes, write_stories
+
     with ExitStack() as stack:
         readers: list[Reader] = [*logs]
         if journal is not None:
             readers.append(JournalFile(stack.enter_context(_opened(journal))))
-        facts, store = crawl_bytes(path, settings, seeds, limit, readers)
+        facts, store = crawl_bytes(path, settings, seeds, limit, readers, budget=per_hour, warm_up=warm_up)
     if writer is not None:
         write_stories(store, writer)
     return facts

@@ -6,31 +6,65 @@ is asked for and was never recorded is counted.
 """
 
 import asyncio
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from forager.assembly import Reader, make_crawl, wire
 from forager.cli.view import moment, span
-from forager.clock import LoopClock, run_virtual
+from forager.clock import Clock, LoopClock, run_virtual
 from forager.engine.crawl import stop_after
 from forager.engine.summary import Summary, fleet_facts
 from forager.errors import InputError, OutputError
+from forager.events import Born, Deleted, Event, Told
 from forager.exports.outlet import Outlet
 from forager.exports.protocol import Writer
 from forager.imports.captures import is_robots
 from forager.pages.urls import site
 from forager.settings import Settings
 from forager.store.store import Store
-from forager.terms import Url
+from forager.terms import Request, Response, Trouble, Url
+from forager.world.http import failed
+from forager.world.protocol import Web
 from forager.world.warc.web import WarcWeb
 from forager.world.warc.writer import warcs_in
 
 
+class Rationed:
+    """A web that is asked so many times an hour at most, all hosts together, and not after its end: that is refused."""
+
+    def __init__(self, inner: Web, clock: Clock, per_hour: float, end: float) -> None:
+        self.inner, self.clock, self.end = inner, clock, end
+        self._distance, self._free = 3600 / per_hour, -math.inf
+
+    def __repr__(self) -> str:
+        return f"<Rationed, one request in {self._distance:g} s>"
+
+    async def fetch(self, request: Request) -> Response:
+        now = self.clock.now()
+        turn = max(now, self._free)
+        if turn > self.end:
+            return failed(request, Trouble.BUDGET, "the budget leaves no request before the end", asked=now)
+        self._free = turn + self._distance
+        await self.clock.sleep(turn - now)
+        return await self.inner.fetch(request)
+
+
 def crawl_bytes(
-    path: Path, settings: Settings, seeds: list[Url], limit: float | None, readers: Sequence[Reader]
+    path: Path,
+    settings: Settings,
+    seeds: list[Url],
+    limit: float | None,
+    readers: Sequence[Reader],
+    *,
+    budget: float | None = None,
+    warm_up: Callable[[float], float] = lambda length: 0.0,
 ) -> tuple[dict[str, Any], Store]:
-    """What came of a crawl of a recording, a run directory's or any WARC's, and what it has stored."""
+    """What came of a crawl of a recording, a run directory's or any WARC's, and what it has stored.
+
+    `budget`: requests per hour; `warm_up`: of a recording so long, the first seconds that do not count.
+    """
     clock = LoopClock(0.0)
     web = WarcWeb(_warcs(path), clock)
     period = web.period
@@ -39,10 +73,13 @@ def crawl_bytes(
     clock.epoch = period[0]
     seeds = seeds or _first_pages(web)
     store, summary = Store(), Summary()
-    seconds = period[1] - period[0] if limit is None else min(limit, period[1] - period[0])
+    length = period[1] - period[0]
+    seconds, warm = length if limit is None else min(limit, length), warm_up(length)
+    counted = _since(period[0] + warm, summary) if warm else summary
+    asked: Web = web if budget is None else Rationed(web, clock, budget, period[0] + seconds)
 
     async def main() -> dict[str, Any]:
-        crawl = await make_crawl(settings, clock, wire(settings, clock, web), store, seeds, [summary, *readers])
+        crawl = await make_crawl(settings, clock, wire(settings, clock, asked), store, seeds, [counted, *readers])
         stopping = asyncio.Event()
         async with asyncio.TaskGroup() as group:
             group.create_task(stop_after(clock, seconds, stopping))
@@ -53,12 +90,24 @@ def crawl_bytes(
     recording = {
         "start": period[0],
         "seconds": seconds,
+        "warm_up_s": warm,
         "urls": len(web.urls),
         "asked": web.asked,
         "unrecorded": web.unrecorded,
         "broken": web.broken,
     }
     return facts | {"recording": recording}, store
+
+
+def _since(begin: float, summary: Summary) -> Reader:
+    """The summary of what happened from `begin` on; news from before is none then."""
+
+    def read(event: Event) -> None:
+        when = event.at - event.delay if isinstance(event, Told) else event.at
+        if when >= begin or isinstance(event, Born | Deleted):
+            summary(event)
+
+    return read
 
 
 def write_stories(store: Store, writer: Writer) -> None:
@@ -82,6 +131,8 @@ def text_of(facts: dict[str, Any]) -> str:
         f"({facts['not_modified']} unchanged), {facts['pages']} pages.",
         f"{unrecorded:,} of {asked:,} requests ({unrecorded / max(1, asked):.0%}) were for what was not recorded by then.",
     ]
+    if recording["warm_up_s"]:
+        lines.append(f"News and requests of the first {span(recording['warm_up_s'])} do not count.")
     if recording["broken"]:
         lines.append(f"{recording['broken']:,} records are broken and were left out.")
     return "\n".join(lines)

@@ -4,9 +4,8 @@ import asyncio
 import signal
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from forager.assembly import Wire
 from forager.cli.log import Log
 from forager.cli.view import show_progress
 from forager.clock import Clock, FastClock
@@ -17,6 +16,9 @@ from forager.dashboard.watched import Watched, watch
 from forager.engine.crawl import Crawl, stop_after
 from forager.engine.summary import Summary
 from forager.terms import Url
+
+if TYPE_CHECKING:  # slow to load, and a replay needs none of it
+    from forager.assembly import Wire
 
 STOPS = (signal.SIGINT, signal.SIGTERM)
 T = TypeVar("T")
@@ -83,7 +85,7 @@ async def shown(
         yield
 
 
-def live_view(name: str, crawl: Crawl, chronicle: Chronicle, wire: Wire, coverage: Coverage | None = None) -> Watched:
+def live_view(name: str, crawl: Crawl, chronicle: Chronicle, wire: "Wire", coverage: Coverage | None = None) -> Watched:
     """A live crawl as the dashboard sees it; without a better measure coverage is that of what feeds announce."""
     announced = Announced(crawl.store, chronicle.urls.__contains__, lambda: chronicle.timeline.start)
     measured = coverage or Coverage("stories announced in feeds", announced)

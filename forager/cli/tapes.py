@@ -40,9 +40,8 @@ def budget(text: str) -> float:
     return float(match[1]) * _PER_HOUR[match[2] or "h"]
 
 
-def warm_up_of(text: str | None, tape: Tape) -> float:
-    """The first seconds of a tape whose news does not count: as said, or 12 hours, but no more than a quarter of it."""
-    length = tape.end - tape.start
+def warm_up_of(text: str | None, length: float) -> float:
+    """The first seconds of a recording whose news does not count: as said, or 12 hours, but no more than a quarter of it."""
     if text is None:
         return min(_WARM_UP, length / 4)
     try:

@@ -119,6 +119,8 @@ def _unknown(stream: Stream) -> str:
 
 
 def _captures(stream: Stream, format: Format, tally: Tally, beside: Set[str]) -> Iterator[Captures]:
+    if format in (Format.CDX, Format.CDXJ):
+        stream.part_lines()
     match format:
         case Format.CDX:
             reader = CdxReader(tally, beside)

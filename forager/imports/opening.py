@@ -17,6 +17,8 @@ HEAD = 1 << 16
 """Bytes at the beginning by which a format is recognised."""
 STDIN = "-"
 _GZ, _ZST = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_FEXTRA = 4
+"""The flag of a gz member that says more about itself."""
 _BOM = b"\xef\xbb\xbf"
 """How some tools begin a text in UTF-8; it is no part of it."""
 _PIECE = 1 << 20
@@ -92,7 +94,8 @@ class Stream:
         self._stored = _Counted(inner, begin)
         self._unpacked = 0
         self._packed = begin.startswith((_GZ, _ZST))
-        self._read = _unpacker(self._stored, begin)
+        self._gz = _Gz(self._stored) if begin.startswith(_GZ) else None
+        self._read = self._gz.read if self._gz is not None else _unpacker(self._stored, begin)
         self.head = self._more(HEAD).removeprefix(_BOM)
         """The first bytes, to know the format by; they are read again."""
         self._pending = self.head
@@ -117,6 +120,11 @@ class Stream:
             return piece
         return self._more(size)
 
+    def part_lines(self) -> None:
+        """What follows is lines: a line ends where its gz member ends, as in the blocks of ZipNum indexes."""
+        if self._gz is not None:
+            self._gz.parts_lines = True
+
     def _more(self, size: int) -> bytes:
         if self.trouble:
             return b""
@@ -135,8 +143,6 @@ class Stream:
 
 def _unpacker(stored: _Counted, begin: bytes) -> Callable[[int], bytes]:
     """How to read unpacked bytes: as many as asked for at most, none at the end."""
-    if begin.startswith(_GZ):
-        return _Gz(stored).read
     if begin.startswith(_ZST):
         zst = zstandard.ZstdDecompressor(max_window_size=1 << 27)
         return zst.stream_reader(cast("BinaryIO", stored), read_across_frames=True).read
@@ -148,6 +154,7 @@ class _Gz:
 
     def __init__(self, stored: _Counted) -> None:
         self._stored, self._member, self._input = stored, isal_zlib.decompressobj(wbits=31), b""
+        self.parts_lines, self._last = False, b""
 
     def read(self, size: int) -> bytes:
         while True:
@@ -156,13 +163,25 @@ class _Gz:
                 if not self._input.strip(b"\0"):
                     return b""
                 self._member = isal_zlib.decompressobj(wbits=31)
+                if self._is_in_line():
+                    self._last = b"\n"
+                    return b"\n"
             self._input = self._input or self._stored.read(_PIECE)
             if not self._input:
                 raise EOFError("it ends in the middle")
             piece: bytes = self._member.decompress(self._input, size)
             self._input = self._member.unconsumed_tail
             if piece:
+                self._last = piece[-1:]
                 return piece
+
+    def _is_in_line(self) -> bool:
+        """Whether a line ends here although nothing says so; the blocks of bgzip, which name their sizes, end anywhere."""
+        if not self.parts_lines or self._last in (b"", b"\n"):
+            return False
+        while len(self._input) < 4 and (piece := self._stored.read(_PIECE)):
+            self._input += piece
+        return len(self._input) > 3 and not self._input[3] & _FEXTRA
 
 
 @contextmanager

@@ -70,14 +70,15 @@ def gather_evidence(
     queries: PathName | None,
     frontier: PathName | Collection[str] | None,
 ) -> Evidence:
-    """Everything known of a graph. Pages with impact count as downloaded unless they are said to be frontier."""
+    """Everything known of a graph. Pages with impact count as downloaded unless they are said to be frontier, or nothing
+    would be left of it: impact that is known of all pages does not tell which were downloaded."""
     graph = links.growing.graph()
     impacts = None if impact is None else _impacts(impact, links, graph)
     if frontier is not None:
         hidden = _pages(frontier, links, graph)
         links.growing.mark_downloaded(np.flatnonzero(graph.in_degree > 0))
         graph = links.growing.graph().without(hidden)
-    elif impacts is not None:
+    elif impacts is not None and np.setdiff1d(graph.frontier, impacts.named).size:
         links.growing.mark_downloaded(impacts.named)
         graph = links.growing.graph()
     if not graph.frontier.size:

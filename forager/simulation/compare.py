@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.stats
 
 from forager.simulation.account import Figures
 from forager.simulation.jobs import Played
@@ -94,4 +93,6 @@ def paired(one: Row, other: Row, figure: str) -> tuple[float, float]:
     mean = float(differences.mean())
     if len(differences) < 2 or np.ptp(differences) == 0:
         return mean, float("nan")
+    import scipy.stats  # slow to load
+
     return mean, float(scipy.stats.ttest_1samp(differences, 0.0).pvalue)

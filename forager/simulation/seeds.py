@@ -6,10 +6,10 @@ from urllib.parse import urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.arrays import distinct, spans
 from forager.errors import InputError
 from forager.terms import UrlId
 from forager.world.tape.columns import SETTLING, Tape
+from forager.world.tape.looking import reach
 
 Ids = NDArray[np.int64]
 
@@ -31,7 +31,7 @@ def default_seeds(tape: Tape) -> tuple[UrlId, ...]:
         best.setdefault(urlsplit(tape.url(UrlId(url))).netloc, UrlId(url))
     seeds = list(best.values())
     paths = _Paths(tape)
-    paths.follow(np.asarray(seeds))
+    paths.follow(np.asarray(seeds, np.int64))
     changing = shown[count[shown] > 1]
     for url in _by_links(tape, changing[~paths.reached[changing]]).tolist():
         if not paths.reached[url]:
@@ -51,20 +51,13 @@ class _Paths:
     """Which pages can be reached over the links that ever stood on pages."""
 
     def __init__(self, tape: Tape) -> None:
-        self._tape = tape
+        self._begin, self._link_set = np.asarray(tape.version_start), np.asarray(tape.link_set)
+        self._link_start, self._links = np.asarray(tape.link_start), np.asarray(tape.links)
         self.reached = np.zeros(tape.pages, np.bool_)
         self._read = np.zeros(len(tape.link_start) - 1, np.bool_)
+        self._waiting = np.empty(tape.pages, np.int64)
 
     def follow(self, pages: Ids) -> None:
         """Reach these pages, and what they lead to."""
-        tape = self._tape
-        while len(pages):
-            self.reached[pages] = True
-            start = tape.version_start[pages]
-            sets = distinct(tape.link_set[spans(start, tape.version_start[pages + 1] - start)].astype(np.int64))
-            sets = sets[~self._read[sets]]
-            self._read[sets] = True
-            start = tape.link_start[sets]
-            linked = np.zeros(tape.pages, np.bool_)
-            linked[tape.links[spans(start, tape.link_start[sets + 1] - start)]] = True
-            pages = np.flatnonzero(linked & ~self.reached)
+        columns = self._begin, self._link_set, self._link_start, self._links
+        reach(pages, *columns, self.reached, self._read, self._waiting)

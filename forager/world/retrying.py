@@ -6,6 +6,8 @@ at the same moment. A Retry-After is obeyed if it is short; a long one ends the 
 host.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from forager.clock import Clock
@@ -14,14 +16,22 @@ from forager.world.http import HOPELESS, NO_SUCH_HOST, retry_after
 from forager.world.protocol import Web
 from forager.world.settings import RetryingSettings
 
+Retry = Callable[[int, Response, float], None]
+"""Hears of an attempt, counted from 1, that will be repeated after so many seconds."""
+
 
 class Retrying:
     """Answers with the last attempt that reached out."""
 
     def __init__(
-        self, inner: Web, clock: Clock, rng: np.random.Generator, settings: RetryingSettings | None = None
+        self,
+        inner: Web,
+        clock: Clock,
+        rng: np.random.Generator,
+        settings: RetryingSettings | None = None,
+        tell: Retry = lambda attempt, response, wait: None,
     ) -> None:
-        self.inner, self.clock, self.rng = inner, clock, rng
+        self.inner, self.clock, self.rng, self.tell = inner, clock, rng, tell
         self.settings = settings or RetryingSettings()
         self._retried = 0
 
@@ -34,6 +44,7 @@ class Retrying:
             wait = self._wait(response, attempt)
             if wait is None:
                 break
+            self.tell(attempt + 1, response, wait)
             await self.clock.sleep(wait)
             self._retried += 1
             again = await self.inner.fetch(request)

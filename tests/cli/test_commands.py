@@ -3,13 +3,17 @@
 import asyncio
 import json
 import os
+import re
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -57,6 +61,43 @@ def test_fetch_shows_everything_that_was_read(newsroom: Newsroom, capsys: pytest
     assert len(facts["links"]) > 10
     assert set(facts["links"][0]) >= {"url", "anchor", "region"}
     assert len(facts["text"]) > 200
+
+
+@contextmanager
+def mute() -> Iterator[str]:
+    """A server that says that there is no robots.txt, and nothing else ever."""
+
+    def serve(listening: socket.socket) -> None:
+        kept = []
+        with suppress(OSError):
+            while True:
+                asked, _ = listening.accept()
+                kept.append(asked)
+                if b"robots.txt" in asked.recv(4096):
+                    asked.sendall(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=serve, args=(listening,), daemon=True).start()
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}/"
+        listening.shutdown(socket.SHUT_RDWR)
+
+
+def test_fetch_tells_every_attempt_that_failed(capsys: pytest.CaptureFixture[str]) -> None:
+    with mute() as url:
+        code, out, err = call(
+            capsys, "fetch", url, "--json", *LOOPBACK, "-s", "live.total_time=500ms", "-s", "retrying.backoff=100ms"
+        )
+    assert (code, json.loads(out)["trouble"]) == (Exit.FAILED, "timeout")
+    told = re.findall(r"forager: attempt (\d) of 3: no complete answer .* after 0\.5 s; next in 0\.[0-3] s\n", err)
+    assert told == ["1", "2"]
+
+
+def test_fetch_says_that_it_waits(capsys: pytest.CaptureFixture[str]) -> None:
+    with mute() as url:
+        code, _, err = call(capsys, "fetch", url, *LOOPBACK, "-s", "live.total_time=5.5s", "-s", "retrying.retries=0")
+    assert code == Exit.FAILED
+    name = url.removeprefix("http://").rstrip("/")
+    assert err == f"forager: waiting for {name} for 5 s; no answer ends an attempt after 5.5 s\n"
 
 
 @pytest.mark.parametrize(

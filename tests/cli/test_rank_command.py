@@ -43,6 +43,18 @@ def web(tmp_path):
     return tmp_path
 
 
+def test_where_all_pages_have_impact_those_without_links_are_the_frontier(web):
+    urls = [f"https://a.example/{page}" for page in range(500)]
+    (web / "all.csv").write_text(
+        "\n".join(["url,clicks", *(f"{url},{place}" for place, url in enumerate(urls))]) + "\n"
+    )
+    output = web / "ranked.csv"
+    told = json.loads(run("rank", web / "edges.csv", "--impact", web / "all.csv", "-O", output, "--json"))
+    without = json.loads(run("rank", web / "edges.csv", "--method", "indegree", "-O", web / "other.csv", "--json"))
+    assert told["graph"] == without["graph"]
+    assert {row["url"] for row in csv.DictReader(output.open())} <= set(urls[300:])
+
+
 @pytest.mark.parametrize("method", ["random", "indegree", "pagerank", "rw", "rw-eg", "q-overlap", "q-hybrid", "ml"])
 def test_every_method_writes_the_whole_frontier_best_first(web, method):
     output = web / "ranked.csv"

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -10,7 +11,7 @@ from typer.testing import CliRunner
 from forager.cli.app import app
 from forager.cli.replay_bytes import crawl_bytes
 from forager.clock import Clock
-from forager.errors import InputError
+from forager.errors import Exit, InputError
 from forager.settings import load
 from forager.world.protocol import Web
 from forager.world.recording import Recording
@@ -58,6 +59,33 @@ def test_the_command_crawls_recorded_bytes_again_to_the_same_journal(tmp_path: P
     assert again == lines[: len(again)]
     assert facts["stories"] == len(stories.read_text().splitlines()) > 10
     assert facts["recording"]["unrecorded"] == 0 == facts["recording"]["broken"]
+
+
+def test_recorded_bytes_are_crawled_within_a_budget_and_after_a_warm_up(tmp_path: Path) -> None:
+    settings = load(None, QUICK).settings
+    recorder = InlineRecorder(WarcWriter(tmp_path / "warc", RecordingSettings(), settings.live.user_agent, None))
+    recorded = Crawled(settings, lambda web, clock: Recording(web, recorder, clock)).run(2)
+    asyncio.run(recorder.close())
+    seeds = [word for home in recorded.newsroom.homes for word in ("--seed", home)]
+    words = ["replay", str(tmp_path), "--bytes", "--json", *seeds, *(word for one in QUICK for word in ("-s", one))]
+
+    def facts(*more: str) -> dict[str, Any]:
+        told = CliRunner().invoke(app, [*words, *more])
+        assert told.exit_code == 0, told.output
+        return dict(json.loads(told.stdout))
+
+    free, scarce = facts(), facts("--budget", "40/h")
+    hours = scarce["recording"]["seconds"] / 3600
+    assert free["recording"]["asked"] > 2 * 40 * hours
+    assert 0.9 * 40 * hours <= scarce["recording"]["asked"] <= 40 * hours + 1
+    late = facts("--warm-up", "1h")
+    assert late["recording"]["asked"] == free["recording"]["asked"]  # the same crawl, less of it counted
+    assert 0 < late["stories"] < free["stories"]
+    assert 0 < late["requests"] < free["requests"]
+    assert late["recording"]["warm_up_s"] == 3600.0
+    ended = CliRunner().invoke(app, [*words, "--serve"])
+    assert (type(ended.exception), "has no dashboard" in str(ended.exception)) == (InputError, True)
+    assert CliRunner().invoke(app, [*words, "--warm-up", "9h"]).exit_code == Exit.USAGE
 
 
 def test_what_holds_no_recording_is_told_in_one_line(tmp_path: Path) -> None:

@@ -226,6 +226,27 @@ def test_packed_files_are_unpacked_by_content(tmp_path: Path, pack: object) -> N
     assert versions(imported(written(tmp_path, pack(CDX_11.encode()), "no-suffix")).tape) == EXPECTED
 
 
+def test_a_line_ends_with_its_block_in_a_zipnum_index(tmp_path: Path) -> None:
+    lines = CDX_11.splitlines()[1:]
+    blocks = ["\n".join(lines[begin : begin + 2]) for begin in range(0, len(lines), 2)]
+    found = imported(written(tmp_path, b"".join(gzip.compress(block.encode()) for block in blocks)))
+    assert versions(found.tape) == EXPECTED
+    assert not found.tally.broken
+    ended = b"".join(gzip.compress(f"{block}\n".encode()) for block in blocks)
+    assert versions(imported(written(tmp_path, ended)).tape) == EXPECTED
+
+
+def test_a_block_of_bgzip_may_end_within_a_line(tmp_path: Path) -> None:
+    def bgzip(content: bytes) -> bytes:
+        packed = gzip.compress(content, mtime=0)
+        extra = b"BC\x02\x00" + (len(packed) + 7).to_bytes(2, "little")
+        return packed[:3] + b"\x04" + packed[4:10] + len(extra).to_bytes(2, "little") + extra + packed[10:]
+
+    content = CDX_11.encode()
+    found = imported(written(tmp_path, b"".join(bgzip(content[at : at + 100]) for at in range(0, len(content), 100))))
+    assert versions(found.tape) == EXPECTED
+
+
 def test_a_truncated_file_gives_what_it_holds_and_is_named(tmp_path: Path) -> None:
     lines = "".join(
         f"k 20260302000000 http://e.org/{n * n * 7919} text/html 200 D{n} - - 1 1 a\n" for n in range(20_000)

@@ -16,7 +16,9 @@ from forager.imports.tables import import_tables
 from forager.imports.times import moment, stamps
 from forager.world.tape.build import TapeBuilder
 from forager.world.tape.columns import Tape, load, save
+from forager.world.tape.looking import reach
 from forager.world.tape.rewire import distinct_links, rewired
+from forager.world.tape.truth import documents
 
 Row = tuple[int, float, int, bool, list[int]]
 ROWS = st.lists(
@@ -86,6 +88,55 @@ def test_a_tape_survives_being_stored(rows: list[Row]) -> None:
         again = load(Path(folder) / "tape")
         for name in Tape.__slots__:
             np.testing.assert_array_equal(getattr(again, name), getattr(tape, name))
+
+
+@given(ROWS, st.sampled_from(["url", "text", "version"]))
+@settings(max_examples=100, deadline=None)
+def test_documents_are_those_that_counting_them_one_by_one_gives(rows: list[Row], identity: str) -> None:
+    builder = TapeBuilder("test", identity)
+    for page, time, digest, gone, _ in rows:
+        builder.add(
+            f"http://e.org/{page}", time, digest=digest, text_print=digest % 4, published=time - digest, gone=gone
+        )
+    tape = builder.finish()
+    born: dict[int, float] = {}
+    ends: dict[int, float] = {}
+    of_version: dict[int, int] = {}
+    for page in range(tape.pages):
+        for version in range(int(tape.version_start[page]), int(tape.version_start[page + 1])):
+            time, text = float(tape.time[version]), int(tape.text_print[version])
+            if tape.gone[version] or time - tape.published[version] > 3:
+                continue
+            key = page if identity == "url" else text if identity == "text" and text else version
+            until = float(tape.time[version + 1]) if version + 1 < tape.version_start[page + 1] else tape.end
+            born[key], ends[key] = min(born.get(key, np.inf), time), max(ends.get(key, 0.0), until)
+            of_version[version] = key
+    found = documents(tape, max_age=3.0)
+    keys = found.key.tolist()
+    assert sorted(keys) == sorted(born)
+    assert found.born.tolist() == sorted(born.values()) == [born[key] for key in keys]
+    assert found.gone.tolist() == [ends[key] for key in keys]
+    assert [None if row < 0 else keys[row] for row in found.of_version.tolist()] == [
+        of_version.get(version) for version in range(tape.versions)
+    ]
+
+
+@given(ROWS)
+@settings(max_examples=60, deadline=None)
+def test_pages_are_reached_over_all_links_that_ever_stood(rows: list[Row]) -> None:
+    tape = built(rows)
+    wanted, waiting = {0} if tape.pages else set(), [0] if tape.pages else []
+    while waiting:
+        page = waiting.pop()
+        for version in range(int(tape.version_start[page]), int(tape.version_start[page + 1])):
+            new = set(tape.links_of(version).tolist()) - wanted
+            wanted |= new
+            waiting += new
+    reached, read = np.zeros(tape.pages, np.bool_), np.zeros(len(tape.link_start) - 1, np.bool_)
+    for _ in range(2):  # what was reached before does not matter
+        pages, room = np.arange(min(1, tape.pages)), np.empty(tape.pages, np.int64)
+        reach(pages, tape.version_start, tape.link_set, tape.link_start, tape.links, reached, read, room)
+        assert set(np.flatnonzero(reached).tolist()) == wanted
 
 
 @given(ROWS, st.integers(0, 99))

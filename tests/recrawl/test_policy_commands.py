@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -107,6 +108,18 @@ def test_a_learning_that_stopped_goes_on_and_ends_the_same(
     same = ("formula", "train", "validation", "evaluations")
     assert [resumed[key] for key in same] == [whole[key] for key in same]
     assert not stopped.with_name("stopped.json.checkpoint").exists()
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_a_comparison_shows_on_a_terminal_how_far_it_is_unless_it_is_to_be_quiet(
+    quiet: bool, log: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    compare_policies(log, ["age", "nad"], folds=2, json=True, quiet=quiet)
+    out, err = capsys.readouterr()
+    assert json.loads(out)
+    assert ("policy 1 of 3: age" in err) is not quiet
+    assert (err == "") is quiet
 
 
 def test_the_report_is_one_page_that_loads_nothing(

@@ -121,6 +121,8 @@ def parted(
     count = 0
     for link in links:
         count += read[link]
+    if count == len(links):  # as where articles alone are listed
+        return start, links.astype(np.int64), np.zeros_like(start), np.empty(0, np.int64)
     shown, others = np.empty(count, np.int64), np.empty(len(links) - count, np.int64)
     shown_start, other_start = np.zeros_like(start), np.zeros_like(start)
     for i in range(len(start) - 1):
@@ -134,3 +136,35 @@ def parted(
                 other += 1
         shown_start[i + 1], other_start[i + 1] = place, other
     return shown_start, shown, other_start, others
+
+
+@compiled
+def reach(
+    pages: NDArray[np.int64],
+    begin: NDArray[np.int64],
+    link_set: NDArray[np.int32],
+    link_start: NDArray[np.int64],
+    links: NDArray[np.int32],
+    reached: NDArray[np.bool_],
+    read: NDArray[np.bool_],
+    waiting: NDArray[np.int64],
+) -> None:
+    """Mark these pages as reached, and all to which links lead that ever stood on a page reached; each set is read once."""
+    count = 0
+    for page in pages:
+        if not reached[page]:
+            reached[page] = True
+            waiting[count] = page
+            count += 1
+    while count:
+        count -= 1
+        page = waiting[count]
+        for chosen in link_set[begin[page] : begin[page + 1]]:
+            if read[chosen]:
+                continue
+            read[chosen] = True
+            for link in links[link_start[chosen] : link_start[chosen + 1]]:
+                if not reached[link]:
+                    reached[link] = True
+                    waiting[count] = link
+                    count += 1

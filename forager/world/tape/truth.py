@@ -44,17 +44,24 @@ def _documents(tape: Tape, identity: str, max_age: float, hubs: bool) -> Documen
     ends = np.append(tape.time[1:], tape.end)
     ends[tape.version_start[1:][np.diff(tape.version_start) > 0] - 1] = tape.end
     chosen = np.flatnonzero(young)
-    names, row = np.unique(key[chosen], return_inverse=True)
-    born = np.full(len(names), np.inf)
-    np.minimum.at(born, row, tape.time[chosen])
-    gone = np.zeros(len(names))
-    np.maximum.at(gone, row, ends[chosen])
+    key = key[chosen]
+    together = np.argsort(key, kind="stable") if identity == "text" else np.arange(len(key))  # the others rise
+    key = key[together]
+    is_first = np.append(True, key[1:] != key[:-1])[: len(key)]
+    first = np.flatnonzero(is_first)
+    born = _best(np.minimum, tape.time[chosen][together], first)
+    gone = _best(np.maximum, ends[chosen][together], first)
     order = np.argsort(born, kind="stable")
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     of_version = np.full(tape.versions, -1, dtype=np.int64)
-    of_version[chosen] = place[row]
-    return Documents(names[order], born[order], gone[order], of_version)
+    of_version[chosen[together]] = place[np.cumsum(is_first) - 1]
+    return Documents(key[first][order], born[order], gone[order], of_version)
+
+
+def _best(better: np.ufunc, values: NDArray[np.float64], first: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The best value of each group of neighbours; `first` is where each begins."""
+    return np.asarray(better.reduceat(values, first) if len(first) else values[:0])
 
 
 def _keys(tape: Tape, owner: NDArray[np.int64], identity: str) -> NDArray[np.uint64]:
