@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from forager.pages.reader import Page
     from forager.settings import Settings
     from forager.store.protocol import Counts
+
+_SLOW = ("htmldate", "feedparser", "charset_normalizer")
+"""What the readers of pages load at first need, which would be on the loop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +133,8 @@ def _check(order: CrawlOrder) -> "tuple[Settings, list[Url]]":
     """What is to be crawled, and how; here everything slow is loaded, off the loop."""
     from forager.library.seed_list import check_seeds
 
+    for name in _SLOW:
+        import_module(name)
     settings = live_settings(order.settings, order.user_agent)
     return settings, check_seeds((f"seeds[{place}]", text) for place, text in enumerate(order.seeds))
 
