@@ -28,6 +28,7 @@ from forager.exports.formats import writer_for
 from forager.exports.outlet import Outlet
 from forager.exports.protocol import Mode, Writer
 from forager.foragers.settings import ForagerKind
+from forager.pages.reader import load_slow_parts
 from forager.settings import Settings
 from forager.store.sqlite import SqliteStore
 from forager.terms import Url
@@ -98,7 +99,7 @@ async def _crawl(
         write_config(settings, run_dir)
         async with AsyncExitStack() as stack:
             stack.enter_context(log.kept_in(run_dir))
-            compiler = await stack.enter_async_context(compiler_beside(log.saying("kernels", clock)))
+            compiler = await stack.enter_async_context(compiler_beside(log.saying("kernels", clock), load_slow_parts))
             wire = await stack.enter_async_context(
                 open_wire(settings, clock, run_dir / "warc", processes=settings.crawl.processes)
             )

@@ -27,6 +27,7 @@ from forager.engine.crawl import Crawl
 from forager.engine.summary import Summary, fleet_facts
 from forager.foragers.settings import ForagerKind
 from forager.measures.delay import Delay, delay
+from forager.pages.reader import load_slow_parts
 from forager.settings import Settings
 from forager.store.sqlite import SqliteStore
 from forager.world.newsroom.newsroom import Newsroom
@@ -87,7 +88,7 @@ async def run_demo(settings: Settings, folder: Path, log: Log) -> dict[str, Any]
         write_config(settings, folder)
         async with AsyncExitStack() as stack:
             stack.enter_context(log.kept_in(folder))
-            compiler = await stack.enter_async_context(compiler_beside(log.saying("kernels", clock)))
+            compiler = await stack.enter_async_context(compiler_beside(log.saying("kernels", clock), load_slow_parts))
             newsroom = await stack.enter_async_context(serve(Newsroom(settings.newsroom, clock), clock))
             wire = await stack.enter_async_context(
                 open_wire(settings, clock, folder / "warc", processes=settings.crawl.processes)
