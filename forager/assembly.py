@@ -37,7 +37,7 @@ from forager.foragers.thrift import Thrift
 from forager.frontier.scope import Scope
 from forager.frontier.skipped import Skipped
 from forager.frontier.timetable import Timetable
-from forager.pages.reader import Page
+from forager.pages.reader import Page, load_slow_parts
 from forager.recrawl.scheduler import Scheduler
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.reinforcing.saving import load_agent, save_agent
@@ -106,9 +106,7 @@ async def open_wire(
             await recorder.close()
 
 
-def wire(
-    settings: Settings, clock: Clock, inner: Web, tell: Retry = lambda attempt, response, wait: None
-) -> Wire:
+def wire(settings: Settings, clock: Clock, inner: Web, tell: Retry = lambda attempt, response, wait: None) -> Wire:
     """The rules of the live crawl round any web."""
     timetable = Timetable(settings.timetable)
     polite = Polite(inner, timetable, clock, settings.polite)
@@ -163,7 +161,7 @@ async def open_crawl(
     try:
         planted = await _seeds(store, seeds, run_dir)
         await in_thread(lambda: write_config(settings, run_dir))
-        async with compiler_beside(say) as compiler, open_wire(settings, clock, run_dir / "warc") as wire:
+        async with compiler_beside(say, load_slow_parts) as compiler, open_wire(settings, clock, run_dir / "warc") as wire:
             crawl = await make_crawl(settings, clock, wire, store, planted, readers, hooks, compiler)
             yield OpenCrawl(crawl, wire, store, planted)
     finally:

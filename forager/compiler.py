@@ -24,6 +24,8 @@ import numpy as np
 from forager.compiling import Kernel, as_loaded, load_numba
 
 NICE = 19
+HEAD_START = 5.0
+"""Seconds that the crawl has for itself before numba is loaded beside it (ours): its first stories come sooner for it."""
 MANY = 2_000
 """Pages that plain Python ranks within some 50 ms. A crawl that comes to know more before its machine code is there ranks
 them all the same, in a pause that grows with them; one that knows more when it begins waits for the machine code."""
@@ -39,10 +41,13 @@ Wanted = tuple[Kernel[Any, Any], tuple[Form, ...]]
 
 
 @asynccontextmanager
-async def compiler_beside(say: Callable[[str], None]) -> AsyncIterator["Compiler"]:
-    """Meanwhile kernels run as plain Python until their machine code is there; `say` hears what happens, in the loop."""
+async def compiler_beside(say: Callable[[str], None], load: Callable[[], None]) -> AsyncIterator["Compiler"]:
+    """Meanwhile kernels run as plain Python until their machine code is there; `say` hears what happens, in the loop.
+
+    The thread that loads machine code also calls `load`, for what else is slow to load and must not stop the loop later.
+    """
     loop = asyncio.get_running_loop()
-    compiler = Compiler(lambda line: _call(loop, say, line))
+    compiler = Compiler(lambda line: _call(loop, say, line), load)
     with as_loaded(compiler.want):
         compiler.start()
         try:
@@ -60,13 +65,14 @@ def _call(loop: asyncio.AbstractEventLoop, say: Callable[[str], None], line: str
 class Compiler:
     """A thread that loads machine code, and the process that compiles what is not there to be loaded."""
 
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self._say = say
+    def __init__(self, say: Callable[[str], None], load: Callable[[], None]) -> None:
+        self._say, self._load = say, load
         self._queue: SimpleQueue[Wanted | None] = SimpleQueue()
         self._asked: set[Wanted] = set()
         self._thread = Thread(target=self._work, name="compiler", daemon=True)
         self._process: subprocess.Popen[bytes] | None = None
         self._lock, self._stopped, self._gave_up = Lock(), Event(), False
+        self._hurried = Event()
         self._news = True
         """What is in use was not told, or more is to come."""
         self.settled = Event()
@@ -80,22 +86,33 @@ class Compiler:
 
     def stop(self) -> None:
         """Load and compile nothing more; the process ends at once."""
-        self._stopped.set()
-        self._queue.put(None)
-        if self._process is not None:
-            self._process.kill()
+        with self._lock:
+            self._stopped.set()
+            self._hurried.set()
+            self._queue.put(None)
+            if self._process is not None:
+                self._process.kill()
+
+    def hurry(self) -> None:
+        """Give the crawl no head start."""
+        self._hurried.set()
 
     def join(self) -> None:
         """Wait for the end of what is being loaded."""
         self._thread.join()
 
-    async def ready(self, pages: int, example: Callable[[], object]) -> None:
+    async def ready(self, pages: int, example: Callable[[], object], stopping: asyncio.Event) -> None:
         """Before a crawl of so many known pages begins: if they are too many for plain Python to rank them without a pause
         that is felt, wait for the machine code that ranking a few, the `example`, asks for."""
         if pages > MANY:
-            await asyncio.to_thread(self.settled.wait)  # what is on disk
+            self.hurry()
+            await self._settled(stopping)  # what is on disk
             example()
-            await asyncio.to_thread(self.settled.wait)
+            await self._settled(stopping)
+
+    async def _settled(self, stopping: asyncio.Event) -> None:
+        while not (self.settled.is_set() or stopping.is_set()):  # noqa: ASYNC110  # a thread sets the first
+            await asyncio.sleep(0.05)
 
     def want(self, kernel: Kernel[Any, Any], args: tuple[Any, ...]) -> None:
         """Machine code is wanted for this call, and for all like it."""
@@ -135,6 +152,10 @@ class Compiler:
 
     def _load_kept(self) -> None:
         """Load numba, and all machine code on disk for the modules that are loaded."""
+        self._load()
+        self._hurried.wait(HEAD_START)
+        if self._stopped.is_set():
+            return
         with _uncollected():
             load_numba()
             for kernel in kernels():
@@ -151,7 +172,10 @@ class Compiler:
         if self._process is None:
             self._news = True
             self._say(COMPILING)
-            self._process = _begun()
+            with self._lock:
+                if self._stopped.is_set():
+                    return
+                self._process = _begun()
         answer = _ask(self._process, kernel, forms)
         if self._stopped.is_set() or answer == FAILED:
             return

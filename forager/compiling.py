@@ -99,6 +99,8 @@ def as_loaded(want: Want) -> Iterator[None]:
     """
     _switch.wants.append(want)
     if _switch.mode is Mode.COMPILED:
+        for kernel in _switch.loaded:
+            kernel.machine().disable_compile()
         _switch.mode = Mode.AS_LOADED
     try:
         yield

@@ -73,7 +73,7 @@ class Crawl:
         """Crawl until told to stop; then finish what is under way and save."""
         await self._begin(seeds)
         if self.compiler is not None:
-            await self.compiler.ready(self.store.counts().known, self._rank_few)
+            await self.compiler.ready(self.store.counts().known, self._rank_few, stopping)
         async with self.world, asyncio.TaskGroup() as group:
             group.create_task(self._mind_the_end(stopping))
             group.create_task(self._keep_saving(stopping))
