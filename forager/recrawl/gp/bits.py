@@ -1,21 +1,16 @@
 """Bits of machine words, compiled."""
 
-from llvmlite import ir  # type: ignore[import-untyped]
-from numba import njit, types
-from numba.extending import intrinsic
+import numpy as np
+from numba import njit
 
-
-@intrinsic
-def _trailing_zeros(typing, word):  # type: ignore[no-untyped-def]
-    """One instruction of the processor; 64 for 0."""
-
-    def emit(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
-
-    return types.int64(types.uint64), emit
+_SPREADER = 0x03F79D71B4CB0A89
+"""A de Bruijn number: shifted left by 0 to 63 places, it begins with 64 different patterns of 6 bits."""
+_PLACES = np.array(sorted(range(64), key=lambda place: (_SPREADER << place & 0xFFFFFFFFFFFFFFFF) >> 58))
+"""By such a pattern, how far the number was shifted."""
 
 
 @njit(cache=True, inline="always")
 def first_bit(word):  # type: ignore[no-untyped-def]
     """The place of the lowest bit that is set; 64 for 0."""
-    return _trailing_zeros(word)  # type: ignore[call-arg]
+    lowest = word & (~word + np.uint64(1))
+    return _PLACES[lowest * np.uint64(_SPREADER) >> np.uint64(58)] if word else 64
