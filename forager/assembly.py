@@ -161,7 +161,10 @@ async def open_crawl(
     try:
         planted = await _seeds(store, seeds, run_dir)
         await in_thread(lambda: write_config(settings, run_dir))
-        async with compiler_beside(say, load_slow_parts) as compiler, open_wire(settings, clock, run_dir / "warc") as wire:
+        async with (
+            compiler_beside(say, load_slow_parts) as compiler,
+            open_wire(settings, clock, run_dir / "warc") as wire,
+        ):
             crawl = await make_crawl(settings, clock, wire, store, planted, readers, hooks, compiler)
             yield OpenCrawl(crawl, wire, store, planted)
     finally:

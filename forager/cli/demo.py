@@ -25,7 +25,6 @@ from forager.engine.crawl import Crawl
 from forager.engine.summary import Summary, fleet_facts
 from forager.foragers.settings import ForagerKind
 from forager.measures.delay import Delay, delay
-from forager.pages.reader import load_slow_parts
 from forager.settings import Settings
 from forager.world.newsroom.newsroom import Newsroom
 from forager.world.newsroom.serve import serve
