@@ -39,6 +39,8 @@ from forager.pages.urls import site
 from forager.recrawl.scheduler import Scheduler
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.reinforcing.saving import load_agent, save_agent
+from forager.reports.account import KEPT as ACCOUNT
+from forager.reports.account import Account
 from forager.settings import Settings, changed
 from forager.store.protocol import Store
 from forager.terms import Url
@@ -128,11 +130,20 @@ def require_contact(settings: Settings) -> None:
 
 
 async def make_crawl(
-    settings: Settings, clock: Clock, wire: Wire, store: Store, seeds: Sequence[Url], readers: Sequence[Reader]
+    settings: Settings,
+    clock: Clock,
+    wire: Wire,
+    store: Store,
+    seeds: Sequence[Url],
+    account: Account,
+    readers: Sequence[Reader] = (),
 ) -> Crawl:
-    """A crawl over a store: a new one, or the one that the store remembers."""
+    """A crawl over a store: a new one, or the one that the store remembers.
+
+    `account` is that of the store (see `recall_account`); it hears every event before the other readers do.
+    """
     policy = read_policy(settings.crawl.policy, stream(settings.seed, "policy"), settings.recrawl, settings.crawl.cycle)
-    journal = Journal(readers)
+    journal = Journal([account.hear, *readers])
     scope = await _scope(settings, store, seeds)
     shares = Shares(settings.crawl.recrawl_share, settings.timetable.concurrent_requests_per_host)
     focus = await _focus(settings, store)
@@ -179,6 +190,7 @@ async def make_crawl(
         settings=settings.crawl,
         learned={
             "fleet": lambda: save_agent(agent),
+            ACCOUNT: account.save,
             "shared": shared.saving,
             "trust": lambda: msgspec.json.encode(keeper.dating.trust.save()),
             "ground": scope.ground.save,

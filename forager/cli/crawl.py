@@ -18,16 +18,16 @@ from forager.cli.preparing import prepare_crawl
 from forager.cli.running import live_view, run_crawl, run_live, shown
 from forager.cli.seeds import check_seeds, read_seeds
 from forager.cli.settings import write_config
-from forager.cli.statistics import skipped_facts, write_statistics
+from forager.cli.statistics import run_facts, write_statistics
 from forager.cli.view import span
 from forager.clock import WallClock
 from forager.dashboard.chronicle import Chronicle
-from forager.engine.summary import Summary, fleet_facts
 from forager.errors import Exit, InputError
 from forager.exports.formats import writer_for
 from forager.exports.outlet import Outlet
 from forager.exports.protocol import Mode, Writer
 from forager.foragers.settings import ForagerKind
+from forager.reports.account import recall_account
 from forager.settings import Settings
 from forager.store.sqlite import SqliteStore
 from forager.terms import Url
@@ -92,7 +92,7 @@ async def _crawl(
     log: Log,
 ) -> tuple[dict[str, Any], bool]:
     """The account of the crawl, and whether writing the stories failed."""
-    clock, summary, stopping = WallClock(), Summary(), asyncio.Event()
+    clock, stopping = WallClock(), asyncio.Event()
     store = await SqliteStore.open(run_dir, settings.store)
     try:
         seeds = await _seeds(store, seeds, run_dir)
@@ -102,8 +102,9 @@ async def _crawl(
             wire = await stack.enter_async_context(
                 open_wire(settings, clock, run_dir / "warc", processes=settings.crawl.processes)
             )
-            chronicle = Chronicle()
-            crawl = await make_crawl(settings, clock, wire, store, seeds, [summary, chronicle, log])
+            account = await recall_account(store)
+            chronicle = Chronicle(account)
+            crawl = await make_crawl(settings, clock, wire, store, seeds, account, [chronicle, log])
             for name in archives:
                 from forager.imports.histories import histories  # slow to load, and few crawls have them
 
@@ -115,18 +116,14 @@ async def _crawl(
             await run_crawl(
                 crawl,
                 seeds,
-                summary,
+                account,
                 clock,
                 time_limit=limit,
                 stopping=stopping,
                 log=log,
                 beside=() if outlet is None else (outlet.follow(stopping),),
             )
-        facts = summary.facts() | {
-            "foragers": fleet_facts(crawl.agent),
-            "budget": {"fleet": crawl.world.shares.turns[0], "recrawl": crawl.world.shares.turns[1]},
-            "skipped": skipped_facts(crawl.world.keeper.skipped),
-        }
+        facts = run_facts(account, crawl.agent, crawl.world.keeper.skipped)
         write_statistics(facts, run_dir)
         return facts, outlet is not None and outlet.failed
     finally:

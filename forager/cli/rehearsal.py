@@ -6,6 +6,7 @@ from dataclasses import replace
 from forager.assembly import make_crawl, wire
 from forager.clock import LoopClock
 from forager.engine.crawl import stop_after
+from forager.reports.account import Account
 from forager.settings import Settings
 from forager.store.memory import MemoryStore
 from forager.world.newsroom.newsroom import Newsroom
@@ -25,7 +26,7 @@ async def rehearse(settings: Settings, hours: float) -> None:
     )
     clock, stopping = LoopClock(chosen.newsroom.start), asyncio.Event()
     newsroom = Newsroom(chosen.newsroom, clock)
-    crawl = await make_crawl(chosen, clock, wire(chosen, clock, newsroom), MemoryStore(), newsroom.homes, [])
+    crawl = await make_crawl(chosen, clock, wire(chosen, clock, newsroom), MemoryStore(), newsroom.homes, Account())
     async with asyncio.TaskGroup() as group:
         group.create_task(stop_after(clock, hours * 3600, stopping))
         group.create_task(crawl.run(newsroom.homes, stopping))

@@ -11,15 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from forager.assembly import Reader, make_crawl, wire
+from forager.cli.statistics import run_facts
 from forager.cli.view import moment, span
 from forager.clock import LoopClock, run_virtual
 from forager.engine.crawl import stop_after
-from forager.engine.summary import Summary, fleet_facts
 from forager.errors import InputError, OutputError
 from forager.exports.outlet import Outlet
 from forager.exports.protocol import Writer
 from forager.imports.captures import is_robots
 from forager.pages.urls import site
+from forager.reports.account import Account
 from forager.settings import Settings
 from forager.store.memory import MemoryStore
 from forager.terms import Url
@@ -38,16 +39,16 @@ def crawl_bytes(
         raise InputError(f"{path}: no capture of a page in it")
     clock.epoch = period[0]
     seeds = seeds or _first_pages(web)
-    store, summary = MemoryStore(), Summary()
+    store, account = MemoryStore(), Account()
     seconds = period[1] - period[0] if limit is None else min(limit, period[1] - period[0])
 
     async def main() -> dict[str, Any]:
-        crawl = await make_crawl(settings, clock, wire(settings, clock, web), store, seeds, [summary, *readers])
+        crawl = await make_crawl(settings, clock, wire(settings, clock, web), store, seeds, account, readers)
         stopping = asyncio.Event()
         async with asyncio.TaskGroup() as group:
             group.create_task(stop_after(clock, seconds, stopping))
             group.create_task(crawl.run(seeds, stopping))
-        return summary.facts() | {"foragers": fleet_facts(crawl.agent)}
+        return run_facts(account, crawl.agent)
 
     facts = run_virtual(main())
     recording = {

@@ -1,5 +1,6 @@
 """From an accepted document to a story: the decision on every new version is stored, and told."""
 
+from asyncio import CancelledError
 from collections.abc import Callable
 
 from forager.engine.step import Taken
@@ -34,7 +35,11 @@ class Teller:
             return
         _, fetched, version = await self.store.version(number)
         story = self.story(number, fetched, version, accepted)
-        await self.store.settle(number, story)
+        try:
+            await self.store.settle(number, story)
+        except CancelledError:  # the forager was deleted while it waited: its story is stored all the same
+            self.note(told(story))
+            raise
         self.note(told(story))
 
     def story(self, number: VersionId, fetched: float, version: Version, accepted: Reinforcement) -> Story:

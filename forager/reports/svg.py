@@ -12,7 +12,7 @@ COLOURS = 8
 """Classes `c0` to `c7` of the style sheet."""
 
 
-def bars(counts: Sequence[int], began: float, ended: float, label: str) -> str:
+def bars(counts: Sequence[float], began: float, ended: float, label: str) -> str:
     """Counts over time."""
     top, step = max(1, max(counts, default=1)), ACROSS / max(1, len(counts))
     drawn = [line(TOP + DOWN * (1 - share), f"{top * share:g}") for share in (0.0, 0.5, 1.0)]

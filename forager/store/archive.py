@@ -60,10 +60,10 @@ class Archive:
         rows = await self._ask("SELECT id, at FROM versions WHERE url = ? ORDER BY id", id)
         return [(VersionId(number), at) for number, at in rows]
 
-    async def visits(self, id: UrlId | None, end: int) -> AsyncIterator[Visit]:
-        """Up to the visit with the number `end`."""
+    async def visits(self, id: UrlId | None, after: int, end: int) -> AsyncIterator[Visit]:
+        """Those with a number above `after`, up to the one with the number `end`."""
         question = _VISITS if id is None else _VISITS.replace("WHERE", f"WHERE url = {int(id)} AND")
-        async for row in self._pieces(question, 0, end):
+        async for row in self._pieces(question, max(0, after), end):
             yield self._term(read_visit, row[1:])
 
     async def stories(self, after: int, end: int) -> AsyncIterator[Story]:

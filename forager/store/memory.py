@@ -104,10 +104,11 @@ class MemoryStore:
     async def versions(self, id: UrlId) -> list[tuple[VersionId, float]]:
         return list(self._versions_of.get(id, ()))
 
-    async def visits(self, id: UrlId | None = None) -> AsyncIterator[Visit]:
-        chosen = range(len(self._visits)) if id is None else list(self._visits_of.get(id, ()))
+    async def visits(self, id: UrlId | None = None, after: int = 0) -> AsyncIterator[Visit]:
+        chosen = range(after, len(self._visits)) if id is None else list(self._visits_of.get(id, ()))
         for number in chosen:
-            yield self._visits[number]
+            if number >= after:
+                yield self._visits[number]
 
     async def stories(self, after: int = 0) -> AsyncIterator[Story]:
         for number in range(max(0, after), len(self._stories)):

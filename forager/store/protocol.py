@@ -235,8 +235,11 @@ class Store(Protocol):
     async def versions(self, id: UrlId) -> list[tuple[VersionId, float]]:
         """The versions of a URL with their times, oldest first."""
 
-    def visits(self, id: UrlId | None = None) -> AsyncIterator[Visit]:
-        """Visits of a URL, or of all in the order of acknowledgement; `version` is not filled in."""
+    def visits(self, id: UrlId | None = None, after: int = 0) -> AsyncIterator[Visit]:
+        """Visits of a URL, or of all, without the first `after` of all, in the order of acknowledgement.
+
+        `version` is not filled in.
+        """
 
     def stories(self, after: int = 0) -> AsyncIterator[Story]:
         """Stories in the order of acceptance, without the first `after`."""

@@ -62,8 +62,8 @@ class SqliteReader:
     async def versions(self, id: UrlId) -> list[tuple[VersionId, float]]:
         return [one for one in await self._archive.versions(id) if one[0] < self._ledger.versions]
 
-    async def visits(self, id: UrlId | None = None) -> AsyncIterator[Visit]:
-        async for visit in self._archive.visits(id, self._ledger.visits):
+    async def visits(self, id: UrlId | None = None, after: int = 0) -> AsyncIterator[Visit]:
+        async for visit in self._archive.visits(id, after, self._ledger.visits):
             yield visit
 
     async def stories(self, after: int = 0) -> AsyncIterator[Story]:

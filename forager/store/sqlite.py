@@ -192,10 +192,10 @@ class SqliteStore:
         await self._catch_up()
         return await self._archive.versions(id)
 
-    async def visits(self, id: UrlId | None = None) -> AsyncIterator[Visit]:
+    async def visits(self, id: UrlId | None = None, after: int = 0) -> AsyncIterator[Visit]:
         end = self._ledger.visits
         await self._catch_up()
-        async for visit in self._archive.visits(id, end):
+        async for visit in self._archive.visits(id, after, end):
             yield visit
 
     async def stories(self, after: int = 0) -> AsyncIterator[Story]:

@@ -33,6 +33,7 @@ from forager.assembly import make_crawl, open_wire
 from forager.clock import WallClock
 from forager.events import Event, Fetched
 from forager.pages.urls import canonical
+from forager.reports.account import Account
 from forager.store.sqlite import SqliteStore
 from forager.terms import Outcome, Request, Url
 from forager.world.fetching import LiveBeside
@@ -102,7 +103,7 @@ async def with_store(seed: Url, processes: int, watching: Watching) -> None:
             async with open_wire(chosen, clock, processes=processes) as wire:
                 watching.beside = wire.beside
                 await ready(wire.beside)
-                running = await make_crawl(chosen, clock, wire, store, [seed], [watching])
+                running = await make_crawl(chosen, clock, wire, store, [seed], Account(), [watching])
                 await running.run([seed], watching.stopping)
         finally:
             await store.close()

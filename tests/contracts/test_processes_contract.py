@@ -15,6 +15,7 @@ from forager.assembly import make_crawl, open_wire
 from forager.clock import WallClock
 from forager.events import Event, Fetched
 from forager.foragers.settings import ForagerKind
+from forager.reports.account import Account
 from forager.settings import Settings
 from forager.store.sqlite import SqliteStore
 from forager.terms import Url
@@ -62,7 +63,7 @@ async def rows(folder: Path, start: Url, processes: int, record: bool = False) -
         async with open_wire(settings, WallClock(), folder / "warc" if record else None, processes=processes) as wire:
             while wire.beside is not None and not wire.beside.ready:
                 await asyncio.sleep(0.01)
-            crawl = await make_crawl(settings, WallClock(), wire, store, [start], [watch])
+            crawl = await make_crawl(settings, WallClock(), wire, store, [start], Account(), [watch])
             await crawl.run([start], stopping)
     finally:
         await store.close()
