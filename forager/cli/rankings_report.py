@@ -63,5 +63,5 @@ def _chart(title: str, methods: Sequence[Judged], curves: Callable[[Judged], lis
         for judged in methods
         if curves(judged)
     ]
-    drawn = svg.lines(named, title, along="share of the frontier fetched", form=".1%", ticks=".1%")
+    drawn = svg.lines(named, title, along="share of the frontier fetched", form=".1%", ticks=".1%", zero=True)
     return section(title, "", drawn)

@@ -129,14 +129,24 @@ def curves(named: Sequence[tuple[str, Points]], label: str, *, along: str) -> st
     return frame([*lines, *drawn, *ticks, _below(along)], HEIGHT, label)
 
 
-def lines(named: Sequence[tuple[str, Points]], label: str, *, along: str, form: str = ".3g", ticks: str = ".3g") -> str:
+def lines(
+    named: Sequence[tuple[str, Points]],
+    label: str,
+    *,
+    along: str,
+    form: str = ".3g",
+    ticks: str = ".3g",
+    zero: bool = False,
+) -> str:
     """A line for each name, with a legend; a pointer at a line is told its name and the values there.
 
-    `form` writes values, `ticks` the numbers of the axis.
+    `form` writes values, `ticks` the numbers of the axis; both begin at 0 if `zero` says so.
     """
     known = [(name, [point for point in points if math.isfinite(point[1])]) for name, points in named]
-    x, marks = _across([at for _, points in known for at, _ in points], form=ticks)
-    y, across = _upwards([value for _, points in known for _, value in points], OPEN, form)
+    every = [point for _, points in known for point in points] + ([(0.0, 0.0)] if zero else [])
+    x, marks = _across([at for at, _ in every], form=ticks)
+    y, across = _upwards([value for _, value in every], OPEN, form)
+    below = f'<text class="axis" x="{LEFT + ACROSS / 2}" y="{HEIGHT + 8}" text-anchor="middle">{escape(along)}</text>'
     drawn = [
         f"<g>{_polyline(_style(place), [(x(at), y(value)) for at, value in points])}"
         + "".join(
@@ -147,7 +157,7 @@ def lines(named: Sequence[tuple[str, Points]], label: str, *, along: str, form: 
         + "</g>"
         for place, (name, points) in enumerate(known)
     ]
-    return frame([*across, *drawn, *marks, _below(along)], HEIGHT, label) + _legend([name for name, _ in named])
+    return frame([*across, *drawn, *marks, below], HEIGHT + 16, label) + _legend([name for name, _ in named])
 
 
 def _style(place: int) -> str:
