@@ -41,6 +41,8 @@ from forager.pages.reader import Page, load_slow_parts
 from forager.recrawl.scheduler import Scheduler
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.reinforcing.saving import load_agent, save_agent
+from forager.reports.account import KEPT as ACCOUNT
+from forager.reports.account import Account, recall_account
 from forager.settings import Settings, changed
 from forager.store.protocol import Story, Version
 from forager.store.store import Store
@@ -141,6 +143,8 @@ class OpenCrawl:
     store: Store
     seeds: list[Url]
     """Where it began before, and what was given now."""
+    account: Account
+    """Of the whole run, from its first day on."""
 
 
 @asynccontextmanager
@@ -149,13 +153,13 @@ async def open_crawl(
     settings: Settings,
     seeds: Sequence[Url],
     clock: Clock,
-    readers: Sequence[Reader],
+    readers: Callable[[Account], Sequence[Reader]],
     hooks: Hooks = Hooks(),
     say: Callable[[str], None] = lambda line: None,
 ) -> AsyncIterator[OpenCrawl]:
     """A live crawl into a run directory, a new one or the one that is there; leaving lets go of the directory.
 
-    `say` hears of kernels that are compiled beside it.
+    `readers` are given the account of the run so far; `say` hears of kernels that are compiled beside it.
     """
     store = await Store.open(run_dir, settings.store)
     try:
@@ -165,8 +169,9 @@ async def open_crawl(
             compiler_beside(say, load_slow_parts) as compiler,
             open_wire(settings, clock, run_dir / "warc") as wire,
         ):
-            crawl = await make_crawl(settings, clock, wire, store, planted, readers, hooks, compiler)
-            yield OpenCrawl(crawl, wire, store, planted)
+            account = await recall_account(store)
+            crawl = await make_crawl(settings, clock, wire, store, planted, account, readers(account), hooks, compiler)
+            yield OpenCrawl(crawl, wire, store, planted, account)
     finally:
         await store.close()
 
@@ -187,13 +192,17 @@ async def make_crawl(
     wire: Wire,
     store: Store,
     seeds: Sequence[Url],
-    readers: Sequence[Reader],
+    account: Account,
+    readers: Sequence[Reader] = (),
     hooks: Hooks = Hooks(),
     compiler: Compiler | None = None,
 ) -> Crawl:
-    """A crawl over a store: a new one, or the one that the store remembers."""
+    """A crawl over a store: a new one, or the one that the store remembers.
+
+    `account` is that of the store (see `recall_account`); it hears every event before the other readers do.
+    """
     policy = read_policy(settings.crawl.policy, stream(settings.seed, "policy"), settings.recrawl, settings.crawl.cycle)
-    journal = Journal(readers)
+    journal = Journal([account.hear, *readers])
     scope = await _scope(settings, store, seeds)
     shares = Shares(settings.crawl.recrawl_share, settings.timetable.concurrent_requests_per_host)
     focus = await _focus(settings, store)
@@ -238,6 +247,7 @@ async def make_crawl(
         settings=settings.crawl,
         learned={
             "fleet": lambda: save_agent(agent),
+            ACCOUNT: account.save,
             "shared": shared.saving,
             "trust": lambda: msgspec.json.encode(keeper.dating.trust.save()),
             "ground": scope.ground.save,

@@ -232,13 +232,15 @@ def _dashboard() -> Callable[[str], int]:
     from forager.dashboard.chronicle import Chronicle
     from forager.dashboard.settings import DashboardSettings
     from forager.dashboard.views import Views
+    from forager.reports.account import Account
     from forager.store.store import Store
     from forager.world.newsroom.newsroom import Newsroom
 
     chosen, clock = load(None, ["newsroom.days=1", "newsroom.backlog=1h"]).settings, WallClock()
-    newsroom, chronicle = Newsroom(chosen.newsroom, clock), Chronicle()
+    newsroom, account = Newsroom(chosen.newsroom, clock), Account()
+    chronicle = Chronicle(account)
     rules = wire(chosen, clock, newsroom)
-    crawl = runner().run(make_crawl(chosen, clock, rules, Store(), newsroom.homes, [chronicle]))
+    crawl = runner().run(make_crawl(chosen, clock, rules, Store(), newsroom.homes, account, [chronicle]))
     dashboard = Dashboard(Views(live_view("fuzz", crawl, chronicle, rules), chronicle))
     app = dashboard.app(DashboardSettings(), {"localhost:1"})
 

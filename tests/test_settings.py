@@ -109,7 +109,7 @@ def test_the_command_ends_with_the_documented_code(capsys: pytest.CaptureFixture
 
 def test_a_crawl_is_loaded_without_what_it_may_never_need(tmp_path: Path) -> None:
     """Its first request goes out a second earlier for it."""
-    heavy = {"feedparser", "htmldate", "numba", "plotly", "pyarrow", "requests", "rich", "scipy", "sklearn"}
+    heavy = {"feedparser", "htmldate", "numba", "pyarrow", "requests", "rich", "scipy", "sklearn"}
     heavy |= {"charset_normalizer"}
     script = "import sys, forager.cli.crawl; print(*sys.modules)"
     listed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path)

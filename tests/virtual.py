@@ -9,7 +9,8 @@ from forager.assembly import make_crawl, wire
 from forager.clock import Clock, LoopClock, run_virtual
 from forager.engine.crawl import Crawl, stop_after
 from forager.engine.journal import JournalFile
-from forager.engine.summary import Summary
+from forager.events import Event, Told
+from forager.reports.account import Account, recall_account
 from forager.settings import Settings, load
 from forager.store.store import Store
 from forager.world.newsroom.newsroom import Newsroom
@@ -51,7 +52,8 @@ class Crawled:
         """`wrap` puts another web round the newsroom, or in its place; `clock` makes the clock from its epoch."""
         self.settings, self.wrap, self.clock = settings, wrap, clock
         self.journal = io.BytesIO()
-        self.summary = Summary()
+        self.account = Account()
+        self.stories: list[Told] = []
         self.store: Store = Store()
         self.crawl: Crawl
         self.newsroom: Newsroom
@@ -62,14 +64,24 @@ class Crawled:
         run_virtual(self._main(hours, start))
         return self
 
+    def _hear(self, event: Event) -> None:
+        if isinstance(event, Told):
+            self.stories.append(event)
+
     async def _main(self, hours: float, start: float) -> None:
         clock = self.clock(self.settings.newsroom.start + start * 3600)
         self.newsroom = Newsroom(self.settings.newsroom, clock)
         inner = self.wrap(self.newsroom, clock)
         stopping = asyncio.Event()
-        readers = [JournalFile(self.journal), self.summary]
+        self.account = await recall_account(self.store)
         self.crawl = await make_crawl(
-            self.settings, clock, wire(self.settings, clock, inner), self.store, self.newsroom.homes, readers
+            self.settings,
+            clock,
+            wire(self.settings, clock, inner),
+            self.store,
+            self.newsroom.homes,
+            self.account,
+            [JournalFile(self.journal), self._hear],
         )
         async with asyncio.TaskGroup() as group:
             group.create_task(stop_after(clock, hours * 3600, stopping))

@@ -9,22 +9,22 @@ from typing import Annotated, Any
 
 import typer
 
-from forager.assembly import open_crawl, require_contact
+from forager.assembly import Reader, open_crawl, require_contact
 from forager.cli.log import Log
 from forager.cli.options import Config, Json, LogAs, NoDashboard, Quiet, Set, TimeLimit, Verbose, loaded, time_given
 from forager.cli.outputs import tell
 from forager.cli.running import live_view, run_crawl, run_live, shown
-from forager.cli.statistics import skipped_facts, write_statistics
+from forager.cli.statistics import run_facts, write_statistics
 from forager.cli.view import span
 from forager.clock import WallClock
 from forager.dashboard.chronicle import Chronicle
-from forager.engine.summary import Summary, fleet_facts
 from forager.errors import Exit, InputError
 from forager.exports.formats import writer_for
 from forager.exports.outlet import Outlet
 from forager.exports.protocol import Mode, Writer
 from forager.foragers.settings import ForagerKind
 from forager.library.seed_list import check_seeds, read_seeds
+from forager.reports.account import Account
 from forager.settings import Settings
 from forager.terms import Url
 
@@ -90,10 +90,17 @@ async def _crawl(
     log: Log,
 ) -> tuple[dict[str, Any], bool]:
     """The account of the crawl, and whether writing the stories failed."""
-    clock, summary, chronicle, stopping = WallClock(), Summary(), Chronicle(), asyncio.Event()
+    clock, stopping = WallClock(), asyncio.Event()
+    chronicle: Chronicle
+
+    def readers(account: Account) -> list[Reader]:
+        nonlocal chronicle
+        chronicle = Chronicle(account)
+        return [chronicle, log]
+
     async with AsyncExitStack() as stack:
         opened = await stack.enter_async_context(
-            open_crawl(run_dir, settings, seeds, clock, [summary, chronicle, log], say=log.saying("kernels", clock))
+            open_crawl(run_dir, settings, seeds, clock, readers, say=log.saying("kernels", clock))
         )
         stack.enter_context(log.kept_in(run_dir))
         crawl = opened.crawl
@@ -108,18 +115,14 @@ async def _crawl(
         await run_crawl(
             crawl,
             opened.seeds,
-            summary,
+            opened.account,
             clock,
             time_limit=limit,
             stopping=stopping,
             log=log,
             beside=() if outlet is None else (outlet.follow(stopping),),
         )
-    facts = summary.facts() | {
-        "foragers": fleet_facts(crawl.agent),
-        "budget": {"fleet": crawl.world.shares.turns[0], "recrawl": crawl.world.shares.turns[1]},
-        "skipped": skipped_facts(crawl.world.keeper.skipped),
-    }
+    facts = run_facts(opened.account, crawl.agent, crawl.world.keeper.skipped)
     write_statistics(facts, run_dir)
     return facts, outlet is not None and outlet.failed
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import json as jsonlib
-from collections.abc import Iterator
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -10,24 +10,28 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
+from numpy.typing import NDArray
 
-from forager.assembly import open_crawl
+from forager.assembly import Reader, open_crawl
 from forager.cli.log import Log
 from forager.cli.options import Config, Json, LogAs, NoDashboard, Quiet, Set, TimeLimit, Verbose, loaded, time_given
 from forager.cli.report import write_report
 from forager.cli.running import live_view, run_crawl, run_live, shown
-from forager.cli.statistics import skipped_facts, write_statistics
+from forager.cli.statistics import run_facts, write_statistics
 from forager.cli.view import span
 from forager.clock import Clock, FastClock, WallClock
 from forager.dashboard.chronicle import Chronicle
-from forager.dashboard.coverage import Coverage, known_truth
+from forager.dashboard.coverage import Appeared, Coverage
 from forager.engine.crawl import Crawl
-from forager.engine.summary import Summary, fleet_facts
+from forager.events import Event, Told
 from forager.foragers.settings import ForagerKind
-from forager.measures.delay import Delay, delay
+from forager.measures.delay import Delay, delay, found_young
+from forager.reports.account import Account
 from forager.settings import Settings
+from forager.terms import Url
 from forager.world.newsroom.newsroom import Newsroom
 from forager.world.newsroom.serve import serve
+from forager.world.newsroom.truth import Published
 
 LOOPBACK = ("127.0.0.0/8",)
 CONTACT = "Forager/0.1 (demo; +http://127.0.0.1/)"
@@ -78,58 +82,71 @@ def arranged(settings: Settings, time_limit: str | None, seed: int | None, kind:
 async def run_demo(settings: Settings, folder: Path, log: Log) -> dict[str, Any]:
     """Serve, crawl into the folder, and compare with what was really published."""
     clock = FastClock(settings.newsroom.start + settings.demo.morning, settings.demo.speed)
-    summary, chronicle, stopping = Summary(), Chronicle(), asyncio.Event()
+    found, stopping = FoundTimes(), asyncio.Event()
+    chronicle: Chronicle
+
+    def readers(account: Account) -> list[Reader]:
+        nonlocal chronicle
+        chronicle = Chronicle(account)
+        return [found, chronicle, log]
+
     async with AsyncExitStack() as stack:
         newsroom = await stack.enter_async_context(serve(Newsroom(settings.newsroom, clock), clock))
         opened = await stack.enter_async_context(
-            open_crawl(
-                folder, settings, newsroom.homes, clock, [summary, chronicle, log], say=log.saying("kernels", clock)
-            )
+            open_crawl(folder, settings, newsroom.homes, clock, readers, say=log.saying("kernels", clock))
         )
         stack.enter_context(log.kept_in(folder))
         crawl, began = opened.crawl, clock.now()
-        watched = live_view("the demo", crawl, chronicle, opened.wire, _coverage(newsroom, summary, began, clock))
+        watched = live_view("the demo", crawl, chronicle, opened.wire, _coverage(newsroom, found, began, clock))
         await stack.enter_async_context(shown(watched, chronicle, settings.dashboard, log.dashboard(clock)))
         limit = settings.demo.time_limit * clock.speed
-        await run_crawl(crawl, newsroom.homes, summary, clock, time_limit=limit, stopping=stopping, log=log)
+        await run_crawl(crawl, newsroom.homes, opened.account, clock, time_limit=limit, stopping=stopping, log=log)
         ended = clock.now()
-        measured = _measured(newsroom, summary, began + settings.demo.warm_up * (ended - began), ended)
-    return _facts(summary, crawl, measured, ended - began, settings)
+        measured = _measured(newsroom, found, began + settings.demo.warm_up * (ended - began), ended)
+    return _facts(opened.account, crawl, measured, ended - began, settings)
 
 
-def _measured(newsroom: Newsroom, summary: Summary, since: float, until: float) -> Delay:
+class FoundTimes:
+    """Reads the journal along: when each story was told first."""
+
+    def __init__(self) -> None:
+        self._times: dict[Url, float] = {}
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, Told):
+            self._times.setdefault(event.url, event.at)
+
+    def of(self, truth: Sequence[Published]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """When each of these stories was published, and when it was found; nan if never."""
+        found = [self._times.get(story.url, np.nan) for story in truth]
+        return np.array([story.published for story in truth]), np.array(found)
+
+
+def _measured(newsroom: Newsroom, found: FoundTimes, since: float, until: float) -> Delay:
     """Delay and coverage against the truth."""
-    told = {story.url: story.at for story in reversed(summary.stories)}
-    truth = newsroom.truth.published_between(since, until)
-    return delay(
-        np.array([story.published for story in truth]), np.array([told.get(story.url, np.nan) for story in truth])
-    )
+    return delay(*found.of(newsroom.truth.published_between(since, until)))
 
 
-def _coverage(newsroom: Newsroom, summary: Summary, began: float, clock: Clock) -> Coverage:
+def _coverage(newsroom: Newsroom, found: FoundTimes, began: float, clock: Clock) -> Coverage:
     """The newsroom knows what it has published."""
 
-    def appeared() -> Iterator[tuple[float, bool]]:
-        told = {story.url for story in summary.stories}
-        return ((one.published, one.url in told) for one in newsroom.truth.published_between(began, clock.now()))
+    def appeared() -> Appeared:
+        published, when = found.of(newsroom.truth.published_between(began, clock.now()))
+        return published, found_young(published, when)
 
-    return Coverage("all stories published", known_truth(appeared))
+    return Coverage("all stories published", appeared)
 
 
-def _facts(summary: Summary, crawl: Crawl, measured: Delay, span_of_news: float, settings: Settings) -> dict[str, Any]:
-    facts = summary.facts()
-    return facts | {
+def _facts(account: Account, crawl: Crawl, measured: Delay, span_of_news: float, settings: Settings) -> dict[str, Any]:
+    return run_facts(account, crawl.agent, crawl.world.keeper.skipped) | {
         "kind": settings.forager.kind.value,
         "news_hours": round(span_of_news / 3600, 1),
         "published": measured.stories,
         "found": measured.found,
         "coverage": _number(measured.coverage),
-        "delay_median_s": _number(measured.median),
-        "delay_p90_s": _number(measured.p90),
+        "found_median_s": _number(measured.median),
+        "found_p90_s": _number(measured.p90),
         "late_s": _number(measured.late),
-        "foragers": fleet_facts(crawl.agent),
-        "budget": {"fleet": crawl.world.shares.turns[0], "recrawl": crawl.world.shares.turns[1]},
-        "skipped": skipped_facts(crawl.world.keeper.skipped),
     }
 
 
@@ -145,9 +162,10 @@ def _text(facts: dict[str, Any]) -> str:
     lines = [
         f"{facts['news_hours']} hours of news were crawled: {facts['pages']} pages, {facts['requests']} requests "
         f"({facts['not_modified']} answered with 304, unchanged), {facts['wire_bytes'] / 1e6:.1f} MB.",
-        f"{facts['stories']} stories were told, {facts['requests_per_story'] or '–'} requests per story.",
+        f"{facts['stories']} stories were told, median delay {span(facts['delay_median_s'])}, "
+        f"{facts['requests_per_story'] or '–'} requests per story.",
         f"Of {facts['published']} stories published after the warm-up {facts['found']} were found: coverage {coverage}, "
-        f"delay {span(facts['delay_median_s'])} (median), {span(facts['delay_p90_s'])} (nine in ten).",
+        f"delay {span(facts['found_median_s'])} (median), {span(facts['found_p90_s'])} (nine in ten).",
         f"Fleet: {foragers['alive']} foragers alive, {foragers['born']} born, {foragers['deleted']} deleted. Errors: {errors}.",
     ]
     lines += [

@@ -7,6 +7,7 @@ from rich.table import Table
 from forager.cli.narrow_table import narrow_table
 from forager.recrawl.archive_judge import THRESHOLDS, Quality, WindowJudged, judge_window
 from forager.recrawl.log import ChangeLog
+from forager.reports.page import section, table
 
 _WINDOWS = (1, 2, 4, 8, 12)
 
@@ -43,34 +44,33 @@ def machine_readable(judged: Sequence[WindowJudged]) -> list[dict[str, object]]:
 
 def as_table(judged: Sequence[WindowJudged]) -> Table:
     """For people: F1 alone; the rest is in the report and in what machines read."""
-    table = narrow_table(
+    narrow = narrow_table(
         "HACS: which pages change in the next cycle?",
         "F1 (micro) by window in cycles and threshold θ, and of all pages; weighted P@K of HACS, Last-Obs, Random",
         ["window", *(f"θ {threshold}" for threshold in THRESHOLDS), "all", "P@K", "Last-Obs", "Random"],
     )
     for one in judged:
         values = [*(quality.f1 for quality in one.micro), one.brute.f1, *_precisions(one)]
-        table.add_row(str(one.window), *(f"{value:.3f}" for value in values))
-    return table
+        narrow.add_row(str(one.window), *(f"{value:.3f}" for value in values))
+    return narrow
 
 
 def as_html(judged: Sequence[WindowJudged]) -> str:
     """A section of the report: precision, recall and F1 of everything."""
-    head = "".join(f"<th>θ = {threshold}</th>" for threshold in THRESHOLDS)
-    rows = ""
+    rows = []
     for one in judged:
         precisions = " / ".join(f"{value:.3f}" for value in _precisions(one))
-        for label, qualities, more in (
-            (f"{one.window} micro", one.micro, f"<td>{_shown(one.brute)}</td><td>{precisions}</td>"),
-            ("macro", one.macro, ""),
-            ("random, micro", one.random, ""),
-        ):
-            rows += f"<tr><th>{label}</th>{''.join(f'<td>{_shown(quality)}</td>' for quality in qualities)}{more}</tr>"
-    return (
-        "<h2>HACS: which pages change in the next cycle?</h2><p>Precision / recall / F1 by window (in cycles) and "
-        "threshold; random: as many pages, drawn at random; brute force: all pages. Weighted P@K of HACS, Last-Obs and "
-        f"Random.</p><table><tr><th>window</th>{head}<th>brute force, micro</th><th>weighted P@K</th></tr>{rows}</table>"
+        rows += [
+            [f"{one.window} micro", *map(_shown, one.micro), _shown(one.brute), precisions],
+            ["macro", *map(_shown, one.macro), "", ""],
+            ["random, micro", *map(_shown, one.random), "", ""],
+        ]
+    heads = ["Window", *(f"θ = {threshold}" for threshold in THRESHOLDS), "Brute force, micro", "Weighted P@K"]
+    note = (
+        "Precision / recall / F1 by window (in cycles) and threshold; random: as many pages, drawn at random; brute force: "
+        "all pages. Weighted P@K of HACS, Last-Obs and Random."
     )
+    return section("HACS: which pages change in the next cycle?", note, table(heads, rows, text=(0,)))
 
 
 def _values(quality: Quality) -> dict[str, float]:

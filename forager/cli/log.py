@@ -9,6 +9,7 @@ Times are UTC on the crawl's clock. The file `crawl.log` holds at least INFO.
 
 import os
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
@@ -25,6 +26,7 @@ from forager.reports.showing import moment, shown, span, visitor
 from forager.terms import NOBODY, Outcome, Trouble
 
 FILE = "crawl.log"
+LATEST = 8
 
 
 class Level(IntEnum):
@@ -41,6 +43,8 @@ class Log:
         self.quiet, self.form = quiet, form or LogFormat.TEXT
         self.view = sys.stderr.isatty() and form is None and not (quiet or verbose)
         self.level = Level.DEBUG if verbose else Level.WARNING if quiet or self.view else Level.INFO
+        self.latest: deque[Told] = deque(maxlen=LATEST)
+        """Stories, for the live view."""
         self._file: TextIO | None = None
 
     def __repr__(self) -> str:
@@ -66,6 +70,8 @@ class Log:
                 self._file = None
 
     def __call__(self, event: Event) -> None:
+        if isinstance(event, Told):
+            self.latest.append(event)
         level, name, text = self._told(event)
         if level >= min(self.level, Level.INFO):
             fields = {field: getattr(event, field) for field in event.__slots__ if field != "at"}

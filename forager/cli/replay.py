@@ -16,17 +16,18 @@ from forager.cli.outputs import tell
 from forager.cli.preparing import once
 from forager.cli.replay_stories import ReplayedStories, stories_writer
 from forager.cli.replay_view import play_watched
+from forager.cli.statistics import run_facts
 from forager.cli.tapes import budget as per_hour
 from forager.cli.tapes import settings_for, tape_facts, warm_up_of
 from forager.cli.view import moment, span
 from forager.dashboard.chronicle import Chronicle
 from forager.engine.journal import Journal, JournalFile
-from forager.engine.summary import Summary, fleet_facts
 from forager.errors import InputError, OutputError
 from forager.exports.protocol import Writer
 from forager.foragers.settings import ForagerKind
 from forager.library.playback import make_replay, tape_folder, usual_budget
 from forager.library.seed_list import check_seeds, read_seeds
+from forager.reports.account import Account
 from forager.reports.showing import figure
 from forager.settings import Settings
 from forager.simulation.account import Figures
@@ -103,8 +104,11 @@ def replay(
     with tape_folder(tape) as folder:
         world = load(folder)
         warm = warm_up_of(warm_up, world.end - world.start)
-        summary, chronicle, records = Summary(), Chronicle(), ReplayRecords(world)
-        readers: list[Reader] = [summary, chronicle, records] if settings.dashboard.enabled else [summary]
+        account = Account()
+        chronicle, records = Chronicle(account), ReplayRecords(world)
+        readers: list[Reader] = [account.hear]
+        if settings.dashboard.enabled:
+            readers += [chronicle, records]
         stories = None if writer is None else ReplayedStories(writer)
         if stories is not None:
             readers.append(stories)
@@ -119,7 +123,7 @@ def replay(
 
             def finish() -> None:
                 figures = run.figures(warm_up=warm)
-                facts = _facts(summary, run, world, figures)
+                facts = _facts(account, run, world, figures)
                 tell(jsonlib.dumps(facts) if json else _text(facts, figures, world, run.end), append, overwrite)
 
             watching = play_watched(
@@ -157,10 +161,8 @@ def _replay_bytes(
     return facts
 
 
-def _facts(summary: Summary, run: Replay, tape: Tape, figures: Figures) -> dict[str, Any]:
-    return summary.facts() | {
-        "foragers": fleet_facts(run.agent),
-        "budget": {"fleet": run.account.downloads[0], "recrawl": run.account.downloads[1]},
+def _facts(account: Account, run: Replay, tape: Tape, figures: Figures) -> dict[str, Any]:
+    return run_facts(account, run.agent) | {
         "tape": tape_facts(tape),
         "replay": {name: _plain(of(figures)) for name, of in FIGURES.items()},
     }

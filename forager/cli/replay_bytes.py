@@ -12,16 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from forager.assembly import Reader, make_crawl, wire
+from forager.cli.statistics import run_facts
 from forager.cli.view import moment, span
 from forager.clock import Clock, LoopClock, run_virtual
 from forager.engine.crawl import stop_after
-from forager.engine.summary import Summary, fleet_facts
 from forager.errors import InputError, OutputError
 from forager.events import Born, Deleted, Event, Told
 from forager.exports.outlet import Outlet
 from forager.exports.protocol import Writer
 from forager.imports.captures import is_robots
 from forager.pages.urls import site
+from forager.reports.account import Account
 from forager.settings import Settings
 from forager.store.store import Store
 from forager.terms import Request, Response, Trouble, Url
@@ -72,19 +73,21 @@ def crawl_bytes(
         raise InputError(f"{path}: no capture of a page in it")
     clock.epoch = period[0]
     seeds = seeds or _first_pages(web)
-    store, summary = Store(), Summary()
+    store, account = Store(), Account()
     length = period[1] - period[0]
     seconds, warm = length if limit is None else min(limit, length), warm_up(length)
-    counted = _since(period[0] + warm, summary) if warm else summary
+    counted = Account() if warm else account
+    later = [_since(period[0] + warm, counted)] if warm else []
     asked: Web = web if budget is None else Rationed(web, clock, budget, period[0] + seconds)
 
     async def main() -> dict[str, Any]:
-        crawl = await make_crawl(settings, clock, wire(settings, clock, asked), store, seeds, [counted, *readers])
+        rules = wire(settings, clock, asked)
+        crawl = await make_crawl(settings, clock, rules, store, seeds, account, [*later, *readers])
         stopping = asyncio.Event()
         async with asyncio.TaskGroup() as group:
             group.create_task(stop_after(clock, seconds, stopping))
             group.create_task(crawl.run(seeds, stopping))
-        return summary.facts() | {"foragers": fleet_facts(crawl.agent)}
+        return run_facts(counted, crawl.agent)
 
     facts = run_virtual(main())
     recording = {
@@ -99,13 +102,13 @@ def crawl_bytes(
     return facts | {"recording": recording}, store
 
 
-def _since(begin: float, summary: Summary) -> Reader:
-    """The summary of what happened from `begin` on; news from before is none then."""
+def _since(begin: float, account: Account) -> Reader:
+    """Tells an account what happened from `begin` on; news from before is none then."""
 
     def read(event: Event) -> None:
         when = event.at - event.delay if isinstance(event, Told) else event.at
         if when >= begin or isinstance(event, Born | Deleted):
-            summary(event)
+            account.hear(event)
 
     return read
 

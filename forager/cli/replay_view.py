@@ -7,7 +7,6 @@ of it while something happens in it; the pieces are long enough that a replay no
 import asyncio
 from collections.abc import Callable
 
-import numpy as np
 import typer
 
 from forager.cli.log import Log
@@ -18,6 +17,7 @@ from forager.dashboard.coverage import Appeared, Coverage
 from forager.dashboard.settings import DashboardSettings
 from forager.dashboard.watched import Watched
 from forager.frontier.skipped import Skipped
+from forager.measures.delay import found_young
 from forager.simulation.records import ReplayRecords
 from forager.simulation.run import Replay
 
@@ -68,7 +68,7 @@ def watch_replay(replay: Replay, records: ReplayRecords, name: str) -> Watched:
     def appeared() -> Appeared:
         born, now = replay.account.truth.born, replay.clock.time
         there = (born > replay.account.start) & (born <= now)
-        return born[there], ~np.isnan(replay.account.found[there])
+        return born[there], found_young(born[there], replay.account.found[there], replay.account.max_age)
 
     nothing = Skipped()
     return Watched(
@@ -79,7 +79,6 @@ def watch_replay(replay: Replay, records: ReplayRecords, name: str) -> Watched:
         shared=replay.shared,
         clock=replay.clock,
         settings=replay.crawl,
-        turns=lambda: replay.account.downloads,
         skipped=lambda: nothing,
         coverage=Coverage("documents on the tape", appeared),
         scheduler=replay.scheduler,

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from forager.cli.outputs import write_whole
-from forager.reports.account import read_account
+from forager.reports.report import read_run
 from forager.reports.report import report as page
 from forager.store.store import Store
 
@@ -30,6 +30,6 @@ def write_report(run: Path, output: Path) -> int:
 async def _read(run: Path, name: str) -> str:
     reader = await Store.view(run)
     try:
-        return page(await read_account(reader), name)
+        return page(await read_run(reader), name)
     finally:
         await reader.close()

@@ -14,7 +14,7 @@ from forager.dashboard.coverage import Announced, Coverage
 from forager.dashboard.settings import DashboardSettings
 from forager.dashboard.watched import Watched, watch
 from forager.engine.crawl import Crawl, stop_after
-from forager.engine.summary import Summary
+from forager.reports.account import Account
 from forager.terms import Url
 
 if TYPE_CHECKING:  # slow to load, and a replay needs none of it
@@ -41,7 +41,7 @@ def run_live(main: Coroutine[Any, Any, T]) -> T:
 async def run_crawl(
     crawl: Crawl,
     seeds: list[Url],
-    summary: Summary,
+    account: Account,
     clock: Clock,
     *,
     time_limit: float | None,
@@ -58,7 +58,7 @@ async def run_crawl(
             group.create_task(
                 show_progress(
                     crawl,
-                    summary,
+                    account,
                     clock,
                     stopping,
                     log=log,
@@ -87,7 +87,8 @@ async def shown(
 
 def live_view(name: str, crawl: Crawl, chronicle: Chronicle, wire: "Wire", coverage: Coverage | None = None) -> Watched:
     """A live crawl as the dashboard sees it; without a better measure coverage is that of what feeds announce."""
-    announced = Announced(crawl.store, chronicle.urls.__contains__, lambda: chronicle.timeline.start)
+    account = chronicle.account
+    announced = Announced(crawl.store, account.is_told, lambda: account.began)
     measured = coverage or Coverage("stories announced in feeds", announced)
     return watch(name, crawl, measured, wire.timetable, wire.robots)
 

@@ -1,5 +1,7 @@
 """One screenful of a crawl on a terminal: foragers, sites and the latest stories."""
 
+from collections.abc import Sequence
+
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
@@ -7,40 +9,40 @@ from rich.text import Text
 from forager.cli.view import moment, printable, span
 from forager.clock import Clock
 from forager.engine.crawl import Crawl
-from forager.engine.summary import Summary, quantile
+from forager.events import Told
+from forager.reports.account import Account
 
-LATEST = 8
 TALLEST_FLEET = 8
 
 
-def picture(crawl: Crawl, summary: Summary, clock: Clock, left: float | None) -> Group:
+def picture(crawl: Crawl, account: Account, latest: Sequence[Told], clock: Clock, left: float | None) -> Group:
     """One screenful."""
-    return Group(_headline(crawl, summary, clock, left), _sites(summary), _fleet(crawl), _stories(summary))
+    return Group(_headline(crawl, account, clock, left), _sites(account), _fleet(crawl), _stories(latest))
 
 
-def _headline(crawl: Crawl, summary: Summary, clock: Clock, left: float | None) -> Text:
+def _headline(crawl: Crawl, account: Account, clock: Clock, left: float | None) -> Text:
     counts = crawl.store.counts()
     ending = "" if left is None else f"   {left:.0f} s left"
     return Text.assemble(
         (f"{moment(clock.now())} UTC", "bold"),
-        f"   {len(summary.stories)} stories   {summary.requests} requests   {summary.not_modified} unchanged   "
+        f"   {account.stories} stories   {account.requests} requests   {account.not_modified} unchanged   "
         f"{counts.known} known URLs{ending}   Ctrl-C stops",
     )
 
 
-def _sites(summary: Summary) -> Table:
+def _sites(account: Account) -> Table:
     table = _table("site", "stories", "median delay", "p90", "requests", "304", "errors", "found first by")
-    for name, account in sorted(summary.sites.items()):
-        channels = ", ".join(f"{channel} {count}" for channel, count in account.channels.most_common(3))
+    for name, one in sorted(account.sites.items()):
+        facts = one.facts()
         table.add_row(
             name,
-            str(len(account.delays)),
-            span(quantile(account.delays, 0.5)),
-            span(quantile(account.delays, 0.9)),
-            str(account.requests),
-            str(account.not_modified),
-            str(sum(account.errors.values())),
-            channels,
+            str(facts["stories"]),
+            span(facts["delay_median_s"]),
+            span(facts["delay_p90_s"]),
+            str(facts["requests"]),
+            str(facts["not_modified"]),
+            str(sum(facts["errors"].values())),
+            ", ".join(f"{channel} {count}" for channel, count in [*facts["channels"].items()][:3]),
         )
     return table
 
@@ -64,9 +66,9 @@ def _fleet(crawl: Crawl) -> Table:
     return table
 
 
-def _stories(summary: Summary) -> Table:
+def _stories(latest: Sequence[Told]) -> Table:
     table = _table("published", "delay", "site", "found by", "latest stories")
-    for told in reversed(summary.stories[-LATEST:]):
+    for told in reversed(latest):
         table.add_row(
             moment(told.published), span(told.delay), told.site, told.via.value, Text(printable(told.title)[:70])
         )

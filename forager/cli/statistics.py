@@ -6,10 +6,34 @@ from typing import Any
 
 from forager.errors import OutputError
 from forager.frontier.skipped import Skipped
+from forager.reinforcing.agent import ReinforcingAgent
+from forager.reinforcing.scores import Record
+from forager.reports.account import Account
 
 FILE = "statistics.json"
 HOSTS = 10
 """Hosts named for each reason of leaving URLs out (ours)."""
+
+
+def run_facts(account: Account, agent: ReinforcingAgent, skipped: Skipped | None = None) -> dict[str, Any]:
+    """What a run came to: its account, everyone who ever lived, and what was left out."""
+    facts = account.facts()
+    facts["foragers"]["list"] = [_life(record) for record in agent.records.values()]
+    return facts if skipped is None else facts | {"skipped": skipped_facts(skipped)}
+
+
+def _life(record: Record) -> dict[str, Any]:
+    return {
+        "id": record.id,
+        "kind": record.kind.value,
+        "score": round(record.score, 3),
+        "sent": record.sent,
+        "relevant": record.relevant,
+        "downloads": record.downloads,
+        "parent": record.parent,
+        "born": record.born,
+        "deleted": record.deleted,
+    }
 
 
 def write_statistics(facts: dict[str, Any], run_dir: Path) -> None:

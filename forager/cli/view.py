@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from forager.cli.log import Log
 from forager.clock import Clock
 from forager.engine.crawl import Crawl
-from forager.engine.summary import Summary, quantile
+from forager.reports.account import Account
 
 
 async def show_progress(
     crawl: Crawl,
-    summary: Summary,
+    account: Account,
     clock: Clock,
     stopping: asyncio.Event,
     *,
@@ -34,14 +34,14 @@ async def show_progress(
         console = Console(stderr=True)
         with Screen(console=console, refresh_per_second=4, transient=True) as screen:
             while not stopping.is_set():
-                screen.update(picture(crawl, summary, clock, left()))
+                screen.update(picture(crawl, account, log.latest, clock, left()))
                 await _pause(0.25, stopping)
     else:
         while not stopping.is_set():
             await _pause(60.0, stopping)
             if not stopping.is_set():
-                line, found = progress_line(crawl, summary), len(summary.stories)
-                log.say("progress", line, at=clock.now(), stories=found, requests=summary.requests)
+                line = progress_line(account)
+                log.say("progress", line, at=clock.now(), stories=account.stories, requests=account.requests)
 
 
 async def _pause(seconds: float, stopping: asyncio.Event) -> None:
@@ -52,13 +52,12 @@ async def _pause(seconds: float, stopping: asyncio.Event) -> None:
         pass
 
 
-def progress_line(crawl: Crawl, summary: Summary) -> str:
+def progress_line(account: Account) -> str:
     """The same in one line."""
-    median = quantile([told.delay for told in summary.stories], 0.5)
     return (
-        f"{len(summary.stories)} stories, median delay {span(median)}, {summary.requests} requests "
-        f"({summary.not_modified} unchanged), {len(summary.pages)} pages, {len(crawl.agent.foragers)} foragers, "
-        f"{sum(summary.errors.values())} errors"
+        f"{account.stories} stories, median delay {span(account.delay(0.5))}, {account.requests} requests "
+        f"({account.not_modified} unchanged), {account.pages} pages, {account.alive} foragers, "
+        f"{account.error_count} errors"
     )
 
 

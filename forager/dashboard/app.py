@@ -59,7 +59,7 @@ async def serve_dashboard(watched: Watched, chronicle: Chronicle, settings: Dash
     """Serve until left; yields the address to print. `chronicle` must be among the readers of the journal."""
     doors.check(settings)
     chronicle.follow(watched.agent)
-    if not chronicle.told:
+    if not chronicle.stories:
         await chronicle.remember(watched.store)
     names: set[str] = set()
     dashboard = Dashboard(Views(watched, chronicle))

@@ -1,24 +1,23 @@
-"""Reads the journal along and keeps what the pages show: a bounded amount (of stories beyond it the URL number), at a
-constant cost per event."""
+"""Reads the journal along and keeps what happened lately, for the pages: a bounded amount, at a constant cost per event.
 
-from collections import Counter, deque
+Figures are the account's; what is here is shown one by one.
+"""
+
+from collections import deque
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from forager.dashboard.timeline import LastHour, Timeline, Trace
-from forager.engine.summary import error_kind
 from forager.engine.telling import told
 from forager.events import Born, CycleDone, Deleted, Event, Fetched, Learned, Reinforced, Scheduled, Told
-from forager.pages.urls import host, site
+from forager.pages.urls import host
 from forager.reinforcing.agent import ReinforcingAgent
+from forager.reports.account import Account
 from forager.store.protocol import Counts, Story
-from forager.terms import NOBODY, ForagerId, Outcome, Trouble, UrlId
+from forager.terms import NOBODY, ForagerId, Outcome, Trouble
 
-STORIES, DELAYS, ERRORS, FETCHES, CYCLES, LIVES, PLACES, RULES = 5000, 1000, 300, 100, 300, 1000, 1000, 50
-"""Latest stories, delays per site, errors, fetches, recrawl cycles and foragers kept; the most sites and hosts, and the
-most rules told apart at one site."""
-OTHERS = "(other sites)"
+STORIES, ERRORS, FETCHES, CYCLES, LIVES, HOSTS = 5000, 300, 100, 300, 1000, 1000
+"""Latest stories, errors, fetches, recrawl cycles and foragers kept; the most hosts (ours)."""
 HOUR = 3600.0
 
 
@@ -29,24 +28,51 @@ class Remembers(Protocol):
     def stories(self, after: int = 0) -> AsyncIterator[Story]: ...
 
 
-@dataclass(slots=True)
-class Place:
-    """What one site gave and cost."""
+class LastHour:
+    """How often something happened in the last hour, to the minute."""
 
-    requests: int = 0
-    wire_bytes: int = 0
-    stories: int = 0
-    delay_sum: float = 0.0
-    delays: deque[float] = field(default_factory=lambda: deque(maxlen=DELAYS))
-    """Of the latest stories."""
-    outcomes: Counter[str] = field(default_factory=Counter)
-    channels: Counter[str] = field(default_factory=Counter)
-    """Stories by the way in which their URL was found first."""
-    errors: Counter[str] = field(default_factory=Counter)
-    refusals: Counter[str] = field(default_factory=Counter)
-    """What was not asked for, by the rule that forbids it."""
-    last_error: str = ""
-    last_story: float | None = None
+    __slots__ = ("_counts", "_minute")
+
+    def __init__(self) -> None:
+        self._counts = [0] * 60
+        self._minute = -1
+
+    def add(self, at: float) -> None:
+        minute = int(at // 60)
+        if minute > self._minute:
+            self._forget(minute)
+        self._counts[minute % 60] += 1
+
+    def total(self, now: float) -> int:
+        if now // 60 > self._minute:
+            self._forget(int(now // 60))
+        return sum(self._counts)
+
+    def _forget(self, minute: int) -> None:
+        """A later minute has begun: what was counted an hour before it, and the minutes without anything, go."""
+        for passed in range(max(self._minute + 1, minute - 59), minute + 1):
+            self._counts[passed % 60] = 0
+        self._minute = minute
+
+
+class Trace:
+    """A value over time: at most `most` points; when full, every second one goes and new ones come half as often."""
+
+    __slots__ = ("_every", "_most", "_skipped", "points")
+
+    def __init__(self, most: int = 64) -> None:
+        self.points: list[tuple[float, float]] = []
+        self._most, self._every, self._skipped = most, 1, 0
+
+    def add(self, at: float, value: float) -> None:
+        self._skipped += 1
+        if self._skipped < self._every and self.points:
+            return
+        self._skipped = 0
+        self.points.append((at, value))
+        if len(self.points) >= self._most:
+            del self.points[1::2]
+            self._every *= 2
 
 
 @dataclass(slots=True)
@@ -81,16 +107,12 @@ class Life:
 
 
 class Chronicle:
-    """A reader of the journal; asked by the pages at any time."""
+    """A reader of the journal, after the account; asked by the pages at any time."""
 
-    def __init__(self) -> None:
+    def __init__(self, account: Account) -> None:
+        self.account = account
         self.stories: deque[tuple[int, Told]] = deque(maxlen=STORIES)
         """The latest stories with their numbers, from 1."""
-        self.told = self.remembered = 0
-        """All stories, and those of them from before this run."""
-        self.urls: set[UrlId] = set()
-        """Those of all stories."""
-        self.places: dict[str, Place] = {}
         self.hosts: dict[str, LastHour] = {}
         """Requests to each host in the last hour."""
         self.fetches: deque[Fetched] = deque(maxlen=FETCHES)
@@ -99,30 +121,28 @@ class Chronicle:
         self.learned: deque[Learned] = deque(maxlen=CYCLES)
         self.lives: dict[ForagerId, Life] = {}
         """Those alive, and the latest of those deleted."""
-        self.born = self.deleted = self.requests = self.changes = 0
-        self.timeline = Timeline(("requests", "stories", "errors", "born", "deleted"))
         self._agent: ReinforcingAgent | None = None
 
     def __repr__(self) -> str:
-        return f"<Chronicle {self.told} stories, {self.requests} requests, {len(self.places)} sites>"
+        return f"<Chronicle of {self.account!r}, {len(self.stories)} stories at hand>"
 
     def follow(self, agent: ReinforcingAgent) -> None:
         """From now on note the scores of this agent's foragers too."""
         self._agent = agent
 
     async def remember(self, store: Remembers) -> None:
-        """Take over the latest stories that the store holds from before; what they cost is not known any more."""
-        self.told = max(0, store.counts().stories - STORIES)
-        async for story in store.stories(self.told):
-            self._list(told(story))
-        self.remembered = self.told
+        """Take over the latest stories that the store holds from before."""
+        number = max(0, store.counts().stories - STORIES)
+        async for story in store.stories(number):
+            number += 1
+            self.stories.append((number, told(story)))
 
     def __call__(self, event: Event) -> None:
         match event:
             case Fetched():
                 self._fetched(event)
             case Told():
-                self._told(event)
+                self.stories.append((self.account.stories, event))
             case Reinforced():
                 self._reinforced(event)
             case Born():
@@ -136,33 +156,12 @@ class Chronicle:
             case Learned():
                 self.learned.append(event)
 
-    def place(self, name: str) -> Place:
-        """The account of a site; sites beyond the most that are kept share one."""
-        place = self.places.get(name)
-        if place is None:
-            if len(self.places) >= PLACES:
-                name = OTHERS
-            place = self.places[name] = self.places.get(name) or Place()
-        return place
-
     def _fetched(self, event: Fetched) -> None:
         self.fetches.append(event)
-        place = self.place(site(event.url))
-        place.outcomes[event.outcome._value_] += 1  # `value` takes five times as long
-        place.wire_bytes += event.wire_bytes
-        self.changes += event.changed
         if event.outcome is not Outcome.REFUSED:
-            place.requests += 1
-            self.requests += 1
-            self.timeline.add("requests", event.at)
             self._count_host(host(event.url), event.at)
-        if event.outcome is Outcome.REFUSED:
-            place.refusals[event.error if len(place.refusals) < RULES else error_kind(event)] += 1
-        elif event.trouble is not Trouble.NONE:
-            self.errors.append(event)
-            place.errors[error_kind(event)] += 1
-            place.last_error = event.error or error_kind(event)
-            self.timeline.add("errors", event.at)
+            if event.trouble is not Trouble.NONE:
+                self.errors.append(event)
         if event.by == NOBODY and self.cycles:
             self.cycles[-1].visited += 1
             self.cycles[-1].changed += event.changed
@@ -170,25 +169,10 @@ class Chronicle:
     def _count_host(self, name: str, at: float) -> None:
         lately = self.hosts.get(name)
         if lately is None:
-            if len(self.hosts) >= PLACES:
+            if len(self.hosts) >= HOSTS:
                 return
             lately = self.hosts[name] = LastHour()
         lately.add(at)
-
-    def _told(self, event: Told) -> None:
-        self.timeline.add("stories", event.at)
-        self._list(event)
-
-    def _list(self, event: Told) -> None:
-        self.told += 1
-        self.stories.append((self.told, event))
-        self.urls.add(event.id)
-        place = self.place(event.site)
-        place.stories += 1
-        place.delays.append(event.delay)
-        place.delay_sum += event.delay
-        place.channels[event.via.value] += 1
-        place.last_story = event.at
 
     def _reinforced(self, event: Reinforced) -> None:
         life = self.lives.get(event.forager)
@@ -209,8 +193,6 @@ class Chronicle:
             self.cycles[-1].ndcg = event.ndcg if event.changes else None  # without a change every order is as good
 
     def _born(self, event: Born) -> None:
-        self.born += 1
-        self.timeline.add("born", event.at)
         self.lives[event.forager] = Life(event.forager, event.kind, event.parent, event.at)
         if len(self.lives) > LIVES:
             ended = next((id for id, life in self.lives.items() if life.deleted is not None), None)
@@ -218,8 +200,6 @@ class Chronicle:
                 del self.lives[ended]
 
     def _deleted(self, event: Deleted) -> None:
-        self.deleted += 1
-        self.timeline.add("deleted", event.at)
         life = self.lives.get(event.forager)
         if life is not None:
             life.deleted, life.last_score = event.at, event.score

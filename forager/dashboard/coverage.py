@@ -4,7 +4,7 @@ A replay and the demo know all that appeared. A live crawl does not; it knows wh
 a date, and counts how much of that it has told. What nobody announces cannot be counted, on either side.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -65,7 +65,7 @@ class Announced:
     def __init__(self, store: Book, told: Callable[[UrlId], bool], since: Callable[[], float | None]) -> None:
         """`told` says whether a URL has become a story, `since` when the crawl began."""
         self._store, self._told, self._since = store, told, since
-        self._next = store.counts().known  # what was known before was announced before
+        self._next = 0
         self._times: list[float] = []
         self._found: list[bool] = []
         self._open: dict[UrlId, int] = {}
@@ -88,13 +88,3 @@ class Announced:
                 self._times.append(page.published)
                 self._found.append(False)
         self._next = end
-
-
-def known_truth(appeared: Callable[[], Iterable[tuple[float, bool]]]) -> Callable[[], Appeared]:
-    """For worlds that know what appeared: pairs of a time and whether that story was found."""
-
-    def arrays() -> Appeared:
-        pairs = [*appeared()]
-        return np.array([at for at, _ in pairs]), np.array([found for _, found in pairs], dtype=np.bool_)
-
-    return arrays

@@ -1,11 +1,11 @@
 """The figures of a crawl in the text format of Prometheus, labelled by site."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from forager.dashboard.chronicle import Chronicle
 from forager.dashboard.places import host_facts
 from forager.dashboard.watched import Watched
-from forager.engine.summary import quantile
+from forager.reports.account import SiteAccount
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -14,16 +14,31 @@ Sample = tuple[dict[str, str], float]
 
 def exposition(watched: Watched, chronicle: Chronicle) -> str:
     """All metrics, one sample a line."""
-    counts, places = watched.store.counts(), sorted(chronicle.places.items())
-    outcomes = [({"site": name, "outcome": key}, n) for name, place in places for key, n in place.outcomes.items()]
-    stories = [({"site": name, "channel": key}, n) for name, place in places for key, n in place.channels.items()]
-    errors = [({"site": name, "kind": key}, n) for name, place in places for key, n in place.errors.items()]
+    account, counts = chronicle.account, watched.store.counts()
+    sites = sorted(account.sites.items())
+    outcomes = [
+        ({"site": name, "side": side, "outcome": key}, n)
+        for name, one in sites
+        for side, visits in (("fleet", one.fleet), ("recrawl", one.recrawl))
+        for key, n in visits.outcomes.items()
+    ]
+    stories = [({"site": name, "channel": key}, n) for name, one in sites for key, n in one.channels.items()]
+    errors = [
+        ({"site": name, "kind": key}, sum(reasons.values()))
+        for name, one in sites
+        for key, reasons in one.errors.items()
+    ]
     skipped = [({"reason": reason}, n) for reason, n in watched.skipped().counts().items()]
     hosts = [host_facts(name, watched, chronicle) for name in sorted(chronicle.hosts)]
     waits = [({"host": facts["host"]}, facts["delay"]) for facts in hosts if facts["delay"] is not None]
     families = [
-        _family("fetches_total", "counter", "Pages asked for, by how it ended.", outcomes),
-        _family("wire_bytes_total", "counter", "Bytes received.", [({"site": n}, p.wire_bytes) for n, p in places]),
+        _family(
+            "fetches_total",
+            "counter",
+            "Visits, by who made them and how they ended.",
+            outcomes,
+        ),
+        _family("wire_bytes_total", "counter", "Bytes received.", [({"site": n}, one.wire_bytes) for n, one in sites]),
         _family("stories_total", "counter", "Stories, by the channel that brought the URL first.", stories),
         _family("errors_total", "counter", "Fetches that ended in trouble, by kind.", errors),
         _family("skipped_total", "counter", "Links left out, by reason.", skipped),
@@ -34,27 +49,30 @@ def exposition(watched: Watched, chronicle: Chronicle) -> str:
             [({"host": f["host"]}, f["used"]) for f in hosts],
         ),
         _family("host_delay_seconds", "gauge", "Seconds between two requests, as in force now.", waits),
-        _delays(chronicle),
+        _delays(sites),
         _family("known_urls", "gauge", "URLs known to the crawl.", [({}, len(watched.known()))]),
+        _family("pages_total", "counter", "Different pages fetched.", [({}, account.pages)]),
+        _family("changes_total", "counter", "Visits that saw a change.", [({}, account.changes)]),
+        _family("recrawl_cycles_total", "counter", "Recrawl cycles finished.", [({}, account.cycles.done)]),
         _family("versions_total", "counter", "Page versions stored.", [({}, counts.versions)]),
-        _family("foragers", "gauge", "Foragers alive.", [({}, len(watched.agent.foragers))]),
-        _family("foragers_born_total", "counter", "Foragers born.", [({}, chronicle.born)]),
-        _family("foragers_deleted_total", "counter", "Foragers deleted.", [({}, chronicle.deleted)]),
+        _family("foragers", "gauge", "Foragers alive.", [({}, account.alive)]),
+        _family("foragers_born_total", "counter", "Foragers born.", [({}, account.born)]),
+        _family("foragers_deleted_total", "counter", "Foragers deleted.", [({}, account.deleted)]),
     ]
     return "".join(families)
 
 
-def _delays(chronicle: Chronicle) -> str:
-    """A summary: quantiles of the latest stories, sum and count of all."""
+def _delays(sites: Sequence[tuple[str, SiteAccount]]) -> str:
+    """A summary of each site's stories."""
     name = "forager_story_delay_seconds"
     lines = [f"# HELP {name} Seconds from publication to fetch.", f"# TYPE {name} summary"]
-    for site, place in sorted(chronicle.places.items()):
+    for site, account in sites:
         for share in (0.5, 0.9):
-            found = quantile([*place.delays], share)
+            found = account.delay(share)
             if found is not None:
                 lines.append(f"{name}{_labels({'site': site, 'quantile': str(share)})} {found:.17g}")
-        lines.append(f"{name}_sum{_labels({'site': site})} {place.delay_sum:.17g}")
-        lines.append(f"{name}_count{_labels({'site': site})} {place.stories}")
+        lines.append(f"{name}_sum{_labels({'site': site})} {account.delays.values.sum():.17g}")
+        lines.append(f"{name}_count{_labels({'site': site})} {account.stories}")
     return "\n".join(lines) + "\n"
 
 

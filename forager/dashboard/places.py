@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from forager.dashboard.chronicle import HOUR, Chronicle, Place
+from forager.dashboard.chronicle import HOUR, Chronicle
 from forager.dashboard.facts import Facts, request_facts
 from forager.dashboard.watched import Watched
-from forager.engine.summary import quantile
+from forager.reports.account import SiteAccount
 from forager.reports.showing import shown
 from forager.terms import Url
 
@@ -20,7 +20,7 @@ def sites(watched: Watched, chronicle: Chronicle) -> Facts:
     skipped = watched.skipped()
     return {
         "now": watched.clock.now(),
-        "sites": [_site(name, place) for name, place in chronicle.places.items()],
+        "sites": [_site(name, account) for name, account in chronicle.account.sites.items()],
         "hosts": [host_facts(name, watched, chronicle) | _robots(name, watched) for name in _busiest(chronicle)],
         "errors": [request_facts(fetched) for fetched in reversed(chronicle.errors)],
         "skipped": [
@@ -79,18 +79,23 @@ def _robots(name: str, watched: Watched) -> dict[str, Any]:
     }
 
 
-def _site(name: str, place: Place) -> Facts:
+def _site(name: str, account: SiteAccount) -> Facts:
+    facts = account.facts()
+    rules = sorted(
+        ((rule or kind, count) for kind, rules in account.refusals.items() for rule, count in rules.items()),
+        key=lambda item: -item[1],
+    )
     return {
         "site": name,
-        "stories": place.stories,
-        "delay_median": quantile([*place.delays], 0.5),
-        "delay_p90": quantile([*place.delays], 0.9),
-        "requests": place.requests,
-        "unchanged": place.outcomes["unchanged"],
-        "wire_bytes": place.wire_bytes,
-        "channels": dict(place.channels.most_common()),
-        "errors": dict(place.errors.most_common()),
-        "refusals": {shown(rule): count for rule, count in place.refusals.most_common(RULES)},
-        "last_error": shown(place.last_error),
-        "last_story": place.last_story,
+        "stories": facts["stories"],
+        "delay_median": facts["delay_median_s"],
+        "delay_p90": facts["delay_p90_s"],
+        "requests": facts["requests"],
+        "unchanged": facts["not_modified"],
+        "wire_bytes": facts["wire_bytes"],
+        "channels": facts["channels"],
+        "errors": facts["errors"],
+        "refusals": {shown(rule): count for rule, count in rules[:RULES]},
+        "last_error": shown(account.last_error),
+        "last_story": account.last_story,
     }

@@ -41,8 +41,7 @@ REORDERED = (
 
 def recrawl(watched: Watched, chronicle: Chronicle) -> Facts:
     """Everything on the page."""
-    now, settings = watched.clock.now(), watched.settings
-    fleet, cycle = watched.turns()
+    now, settings, account = watched.clock.now(), watched.settings, chronicle.account
     policy = Policy() if watched.scheduler is None else watched.scheduler.policy
     by_default = policy.name == WORTH
     return {
@@ -56,7 +55,7 @@ def recrawl(watched: Watched, chronicle: Chronicle) -> Facts:
         "explore": settings.explore,
         "cycle": settings.cycle,
         "share": settings.recrawl_share,
-        "turns": {"fleet": fleet, "recrawl": cycle},
+        "turns": {"fleet": account.fleet.requests, "recrawl": account.recrawl.requests},
         "cycles": [_cycle(cycle) for cycle in chronicle.cycles],
         "next": schedule(watched, now),
     }

@@ -51,11 +51,12 @@ class Stream:
         return response
 
     async def _tell(self, response: web.StreamResponse) -> None:
-        last = self.views.chronicle.told
+        account = self.views.chronicle.account
+        last = account.stories
         await response.write(b"retry: 1000\n\n")
         while not self._closing.is_set():
-            stories = self.views.stories(after=last) if self.views.chronicle.told > last else []
-            last = self.views.chronicle.told
+            stories = self.views.stories(after=last) if account.stories > last else []
+            last = account.stories
             async with asyncio.timeout(PATIENCE):
                 await response.write(message(self.pace.figures() | {"new": stories}))
             with contextlib.suppress(TimeoutError):

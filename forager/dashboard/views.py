@@ -4,7 +4,6 @@ from forager.dashboard import places, schedule
 from forager.dashboard.chronicle import Chronicle
 from forager.dashboard.facts import Facts, request_facts, story_facts
 from forager.dashboard.watched import Watched
-from forager.engine.summary import quantile
 from forager.events import Told
 from forager.pages.urls import host
 from forager.reinforcing.scores import Record
@@ -24,35 +23,33 @@ class Views:
 
     def figures(self) -> Facts:
         """The headline figures."""
-        chronicle, counts = self.chronicle, self.watched.store.counts()
-        delays = [told.delay for _, told in chronicle.stories]
-        new = chronicle.told - chronicle.remembered
-        sites = chronicle.places.values()
+        account = self.chronicle.account
         return {
             "name": self.watched.name,
             "now": self.watched.clock.now(),
-            "stories": chronicle.told,
-            "delay_median": quantile(delays, 0.5),
-            "delay_p90": quantile(delays, 0.9),
-            "requests": chronicle.requests,
-            "requests_per_story": round(chronicle.requests / new, 2) if new else None,
-            "unchanged": sum(place.outcomes["unchanged"] for place in sites),
-            "wire_bytes": sum(place.wire_bytes for place in sites),
+            "stories": account.stories,
+            "delay_median": account.delay(0.5),
+            "delay_p90": account.delay(0.9),
+            "requests": account.requests,
+            "requests_per_story": account.requests_per_story,
+            "unchanged": account.not_modified,
+            "wire_bytes": account.wire_bytes,
             "known": len(self.watched.known()),
-            "visits": counts.visits,
-            "versions": counts.versions,
-            "alive": len(self.watched.agent.foragers),
-            "born": chronicle.born,
-            "deleted": chronicle.deleted,
-            "errors": sum(place.errors.total() for place in sites),
-            "refused": sum(place.refusals.total() for place in sites),
+            "pages": account.pages,
+            "visits": account.visits,
+            "versions": self.watched.store.counts().versions,
+            "alive": account.alive,
+            "born": account.born,
+            "deleted": account.deleted,
+            "errors": account.error_count,
+            "refused": account.outcomes.get("refused", 0),
         }
 
     def now(self) -> Facts:
         """Page Now, without the figures: latest stories, counts and coverage over time, delays, budgets, requests."""
         return {
             "stories": self.stories(limit=LATEST),
-            "timeline": self.chronicle.timeline.series(),
+            "timeline": self._timeline(),
             "coverage": self.watched.coverage.over_time(),
             "delays": [(told.at, told.delay, told.site) for _, told in self._latest(POINTS)],
             "hosts": [places.host_facts(name, self.watched, self.chronicle) for name in self.chronicle.hosts],
@@ -73,9 +70,9 @@ class Views:
         return {
             "now": self.watched.clock.now(),
             "kind": agent.forager_settings.kind.value,
-            "alive": len(alive),
-            "born": len(agent.records),
-            "deleted": len(ended),
+            "alive": self.chronicle.account.alive,
+            "born": self.chronicle.account.born,
+            "deleted": self.chronicle.account.deleted,
             "multiply_at": agent.settings.scores.multiply_at,
             "delete_below": agent.settings.scores.delete_below,
             "foragers": [self._life(record) for record in kept],
@@ -131,6 +128,10 @@ class Views:
         now, lately = watched.clock.now(), self.chronicle.hosts.get(name)
         verdict = None if watched.robots is None else watched.robots.known_verdict(url)
         return at_host(name, watched.timetable, now, 0 if lately is None else lately.total(now), verdict)
+
+    def _timeline(self) -> Facts:
+        timeline = self.chronicle.account.timeline
+        return {"start": timeline.start or 0.0, "width": timeline.width, "counts": timeline.counts}
 
     def _latest(self, limit: int) -> list[tuple[int, Told]]:
         stories = self.chronicle.stories

@@ -1,6 +1,6 @@
 """What the pages look at: the parts of a crawl or of a replay, whatever world it runs in."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,8 +32,6 @@ class Watched:
     shared: Shared
     clock: Clock
     settings: CrawlSettings
-    turns: Callable[[], Sequence[int]]
-    """Requests for the fleet and for the recrawl cycle, so far."""
     skipped: Callable[[], Skipped]
     """What was left out, and why."""
     coverage: Coverage
@@ -56,7 +54,6 @@ def watch(
         shared=crawl.shared,
         clock=crawl.clock,
         settings=crawl.settings,
-        turns=lambda: crawl.world.shares.turns,
         skipped=lambda: crawl.world.keeper.skipped,
         coverage=coverage,
         timetable=timetable,

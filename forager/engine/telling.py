@@ -1,5 +1,6 @@
 """From an accepted document to a story: the decision on every new version is stored, and told."""
 
+from asyncio import CancelledError
 from collections.abc import Callable
 
 from forager.engine.step import Taken
@@ -43,7 +44,11 @@ class Teller:
             return
         if story.simhash and self.copies.first(story.simhash) is None:
             self.copies.learn(story.simhash, story.id)
-        await self.store.settle(number, story)
+        try:
+            await self.store.settle(number, story)
+        except CancelledError:  # the forager was deleted while it waited: its story is stored all the same
+            self.note(told(story))
+            raise
         self.note(told(story))
 
     def story(self, number: VersionId, fetched: float, version: Version, accepted: Reinforcement) -> Story:

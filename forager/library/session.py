@@ -57,7 +57,9 @@ class CrawlSession:
 
         async with AsyncExitStack() as stack:
             self._opened: OpenCrawl = await stack.enter_async_context(
-                open_crawl(self._order.run_dir, settings, seeds, WallClock(), [self._hear], _hooks(self._order))
+                open_crawl(
+                    self._order.run_dir, settings, seeds, WallClock(), lambda account: [self._hear], _hooks(self._order)
+                )
             )
             self._task = asyncio.get_running_loop().create_task(self._run())  # the block is its owner, and awaits it
             self._task.add_done_callback(lambda _: self._wake())

@@ -43,19 +43,31 @@ def delay(
     seconds (6 h); without `vanished` all did.
     """
     took = np.maximum(found - published, 0.0)  # found before its stated date: at once
-    in_time = took <= max_age  # false for nan
+    in_time = found_young(published, found, max_age)
     lived = np.full(len(published), np.inf) if vanished is None else vanished - published
     lasted = ~(lived < lasts)  # true for nan
     delays = took[in_time]
     return Delay(
         stories=len(published),
         found=int(in_time.sum()),
-        median=float(np.median(delays)) if len(delays) else float("nan"),
-        p90=float(np.quantile(delays, 0.9)) if len(delays) else float("nan"),
+        median=quantile(delays, 0.5),
+        p90=quantile(delays, 0.9),
         coverage=_share(in_time),
         lasting=_share(in_time[lasted]),
         late=float(np.where(in_time, took, max_age).mean()) if len(published) else float("nan"),
     )
+
+
+def found_young(
+    published: NDArray[np.float64], found: NDArray[np.float64], max_age: float = 86400.0
+) -> NDArray[np.bool_]:
+    """Which stories were found while they were young; `found` is nan for stories never found."""
+    return np.asarray(found - published <= max_age)
+
+
+def quantile(delays: NDArray[np.float64], share: float) -> float:
+    """The delay that this share of the stories stayed below; nan without stories."""
+    return float(np.quantile(delays, share)) if len(delays) else float("nan")
 
 
 def _share(flags: NDArray[np.bool_]) -> float:

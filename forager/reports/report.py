@@ -1,66 +1,109 @@
 """The report of a run as one HTML file: it needs no network and no script, and everything of the web in it is escaped."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from html import escape
 
-import numpy as np
-
-from forager.engine.remembering import Schedule
-from forager.frontier.skipped import REFUSALS, Skip
-from forager.measures.ranking import ndcg
+from forager.engine.remembering import Schedule, recall_schedule
+from forager.foragers.settings import ForagerSettings
+from forager.frontier.skipped import REFUSALS, Skip, Skipped
 from forager.recrawl.scheduler import EXPECTED
 from forager.recrawl.settings import WORTH
+from forager.reinforcing.saving import load_agent
 from forager.reinforcing.scores import Record
+from forager.reinforcing.settings import ReinforcingSettings
 from forager.reports import svg
-from forager.reports.account import Account, Errors, Side
+from forager.reports.account import Account, Counts, Side, recall_account
 from forager.reports.page import page, pair, section, table, tiles
 from forager.reports.showing import moment, shown, span, visitor
 from forager.store.protocol import Story
+from forager.store.store import Store
 
-STORIES, LIVES, DOTS, HOSTS, EXAMPLES = 500, 60, 3000, 5, 2
-"""Latest stories listed, foragers and delays drawn; hosts and URLs named for a reason to leave something out (ours)."""
+STORIES, LIVES, DOTS, HOSTS, EXAMPLES, REASONS = 500, 60, 3000, 5, 2, 3
+"""Latest stories listed, foragers and delays drawn; hosts and URLs named for a reason to leave something out; reasons
+named for a kind of error (ours)."""
 
 
-def report(account: Account, name: str) -> str:
+@dataclass(frozen=True, slots=True)
+class RunState:
+    """What a run directory holds, as far as the report shows it."""
+
+    account: Account
+    known: int
+    versions: int
+    latest: list[Story]
+    """The stories told last."""
+    records: list[Record]
+    """Everyone who ever lived; nobody if the run has kept no fleet."""
+    schedule: Schedule | None
+    """The recrawl policy and what was learned; None if the run kept nothing of it."""
+    skipped: Skipped
+    """Links that never entered the crawl, and refusals, as the run itself counted them."""
+
+
+async def read_run(reader: Store) -> RunState:
+    """Read what the report needs."""
+    counts = reader.counts()
+    fleet, skipped = await reader.recall("fleet"), await reader.recall("skipped")
+    agent = None if fleet is None else load_agent(fleet, ReinforcingSettings(), ForagerSettings())
+    return RunState(
+        account=await recall_account(reader),
+        known=counts.known,
+        versions=counts.versions,
+        latest=[story async for story in reader.stories(max(0, counts.stories - DOTS))],
+        records=[] if agent is None else [*agent.records.values()],
+        schedule=await recall_schedule(reader),
+        skipped=Skipped() if skipped is None else Skipped.load(skipped),
+    )
+
+
+def report(run: RunState, name: str) -> str:
     """The page."""
-    title = f"Report of {shown(name)}"
+    account = run.account
     parts = [
-        _headline(account),
-        _over_time(account),
+        _headline(run),
+        _over_time(account, run.latest),
         _sites(account),
         _costs(account),
-        _fleet(account.records, account),
+        _recrawl(account, run.schedule),
+        _fleet(run.records, account),
+        _errors(account),
+        _left_out(account, run.skipped),
+        _stories(run.latest[-STORIES:], account.stories),
     ]
-    parts += [_errors(account.errors), _left_out(account), _stories(account.stories)]
-    return page(title, parts)
+    return page(f"Report of {shown(name)}", parts)
 
 
-def _headline(account: Account) -> str:
-    delays, requests = account.delays, account.requests
+def _headline(run: RunState) -> str:
+    account = run.account
+    cost = account.requests_per_story
     drawn = [
-        ("Stories", f"{len(account.stories):,}", ""),
-        ("Median delay", span(_quantile(delays, 0.5)), f"nine in ten within {span(_quantile(delays, 0.9))}"),
-        ("Requests", f"{requests:,}", f"{account.visits:,} visits"),
-        ("Cost", f"{requests / len(account.stories):.1f}" if account.stories else "–", "requests per story"),
-        ("Pages", f"{account.pages:,}", f"{account.known:,} URLs known, {account.known - account.pages:,} not visited"),
-        ("Versions", f"{account.versions:,}", f"{_megabytes(account)} received"),
-        ("Foragers", f"{sum(one.deleted is None for one in account.records)}", f"{len(account.records)} born"),
-        ("Errors", f"{sum(one.count for one in account.errors.values()):,}", ""),
+        ("Stories", f"{account.stories:,}", ""),
+        ("Median delay", span(account.delay(0.5)), f"nine in ten within {span(account.delay(0.9))}"),
+        ("Requests", f"{account.requests:,}", f"{account.visits:,} visits"),
+        ("Cost", "–" if cost is None else f"{cost:.2f}", "requests per story"),
+        ("Pages", f"{account.pages:,}", f"{run.known:,} URLs known, {run.known - account.pages:,} not fetched"),
+        ("Versions", f"{run.versions:,}", f"{account.wire_bytes / 1e6:.1f} MB received"),
+        ("Foragers", f"{account.alive:,}", f"{account.born:,} born"),
+        ("Errors", f"{account.error_count:,}", ""),
     ]
+    if account.began is None or account.ended is None:
+        return f"<p class=note>Nothing has happened yet.</p>{tiles(drawn)}"
     took = f"From {moment(account.began)} to {moment(account.ended)} UTC, {span(account.ended - account.began)}."
     return f"<p class=note>{took}</p>{tiles(drawn)}"
 
 
-def _over_time(account: Account) -> str:
-    began, ended, sites = account.began, account.ended, sorted(account.sites)
+def _over_time(account: Account, latest: Sequence[Story]) -> str:
+    timeline, sites = account.timeline, sorted(account.sites)
+    began, ended = timeline.start or 0.0, timeline.end
     colours = {name: place for place, name in enumerate(sites)}
-    points = [(one.fetched, one.delay, colours[one.site]) for one in account.stories[-DOTS:]]
+    points = [(one.fetched, one.delay, colours.get(one.site, len(sites))) for one in latest]
     legend = "".join(
         f'<li><svg viewBox="0 0 10 10"><circle class="c{place % svg.COLOURS}" cx="5" cy="5" r="4"/></svg>{escape(name)}</li>'
         for place, name in enumerate(sites[: svg.COLOURS])
     )
     delays = svg.dots(points, began, ended, "Delay of each story over time") + f"<ul class=legend>{legend}</ul>"
-    stories = svg.bars(account.stories_over_time, began, ended, "Stories over time")
+    stories = svg.bars(timeline.counts["stories"], began, ended, "Stories over time")
     return pair(
         section("Delay", "From publication to fetch, each story a dot.", delays if points else _nothing()),
         section("Stories over time", "", stories if points else _nothing()),
@@ -82,47 +125,45 @@ def _sites(account: Account) -> str:
     rows = [
         [
             escape(name),
-            f"{len(site.delays):,}",
-            span(_quantile(site.delays, 0.5)),
-            span(_quantile(site.delays, 0.9)),
-            _tags(site.channels.most_common()),
+            f"{site.stories:,}",
+            span(site.delay(0.5)),
+            span(site.delay(0.9)),
+            _tags(site.facts()["channels"].items()),
             f"{site.requests:,}",
-            f"{site.requests / len(site.delays):.1f}" if site.delays else "–",
-            f"{site.outcomes['unchanged'] / site.requests:.0%}" if site.requests else "–",
+            f"{site.requests / site.stories:.1f}" if site.stories else "–",
+            f"{site.not_modified / site.requests:.0%}" if site.requests else "–",
             f"{site.wire_bytes / 1e6:.1f} MB",
         ]
-        for name, site in sorted(account.sites.items(), key=lambda item: (-len(item[1].delays), item[0]))
+        for name, site in sorted(account.sites.items(), key=lambda item: (-item[1].stories, item[0]))
     ]
     return section("Sites", "", table(heads, rows, text=(0, 4)))
 
 
 def _costs(account: Account) -> str:
-    began, ended = account.began, account.ended
-    heads = ["Who asked", "Visits", "Saw a change", "Stories", "Visits per story"]
+    heads = ["Who asked", "Visits", "Requests", "Saw a change", "Stories", "Visits per story"]
     rows = [_side("the fleet", account.fleet), _side("the recrawl cycle", account.recrawl)]
-    outcomes: dict[str, int] = {}
-    for site in account.sites.values():
-        for outcome, count in site.outcomes.items():
-            outcomes[outcome] = outcomes.get(outcome, 0) + count
-    ended_as = _tags(sorted(outcomes.items(), key=lambda item: -item[1]))
-    requests = svg.bars(account.requests_over_time, began, ended, "Requests over time")
-    costs = section("Costs", "How the visits ended:", f"<p>{ended_as}</p>" + table(heads, rows, text=(0,)))
-    if not account.visits:
+    ended_as = f"<p>{_tags(account.outcomes.items())}</p>"
+    costs = section("Costs", "How the visits ended:", ended_as + table(heads, rows, text=(0,)))
+    timeline = account.timeline
+    if timeline.start is None:
         return costs
-    return pair(costs, section("Requests over time", "", requests)) + _recrawl(account)
+    requests = svg.bars(timeline.counts["requests"], timeline.start, timeline.end, "Requests over time")
+    return pair(costs, section("Requests over time", "", requests))
 
 
-def _recrawl(account: Account) -> str:
-    """How well the recrawl cycle chose, in each slice of time."""
-    began, ended, looks = account.began, account.ended, account.looks
-    if not any(looks):
-        return _policy(account.schedule)
-    rate = svg.shares([sum(one) for one in looks], [len(one) for one in looks], began, ended, "ChangeRate over time")
-    order = [ndcg(np.array(one), sum(one)) if any(one) else 0.0 for one in looks]
-    good = svg.shares(order, [any(one) for one in looks], began, ended, "NDCG over time")
-    return _policy(account.schedule) + pair(
-        section("Recrawl: ChangeRate", "Visits to pages seen before that found a change.", rate),
-        section("Recrawl: NDCG", "Were changed pages looked at first? 1 is the best order.", good),
+def _recrawl(account: Account, schedule: Schedule | None) -> str:
+    """How well the recrawl cycles chose, over time."""
+    timeline, facts = account.timeline, account.cycles.facts()
+    if timeline.start is None or not account.cycles.visits:
+        return _policy(schedule)
+    counts, span_of_time = timeline.counts, (timeline.start, timeline.end)
+    rate = svg.shares(counts["changes"], counts["looks"], *span_of_time, "ChangeRate over time")
+    good = svg.shares(counts["ndcg"], counts["judged"], *span_of_time, "NDCG over time")
+    visits = f"Visits to pages seen before that found a change: {facts['change_rate']:.1%} in {facts['done']:,} cycles."
+    order = "Were changed pages looked at first? 1 is the best order"
+    mean = "." if facts["ndcg"] is None else f"; the mean is {facts['ndcg']:.3f}."
+    return _policy(schedule) + pair(
+        section("Recrawl: ChangeRate", visits, rate), section("Recrawl: NDCG", order + mean, good)
     )
 
 
@@ -150,16 +191,18 @@ def _policy(schedule: Schedule | None) -> str:
 def _side(name: str, side: Side) -> list[str]:
     changed = f"{side.changed / side.visits:.0%}" if side.visits else "–"
     each = f"{side.visits / side.stories:.1f}" if side.stories else "–"
-    return [name, f"{side.visits:,}", changed, f"{side.stories:,}", each]
+    return [name, f"{side.visits:,}", f"{side.requests:,}", changed, f"{side.stories:,}", each]
 
 
 def _fleet(records: Sequence[Record], account: Account) -> str:
     if not records:
         return section("Fleet", "", "<p class=empty>The run has kept no fleet.</p>")
     latest = records[-LIVES:]
-    began = min(account.began, min(one.born for one in latest))
+    first, last = latest[0].born, max(one.deleted or one.born for one in latest)
+    began = first if account.began is None else min(account.began, first)
+    ended = last if account.ended is None else max(account.ended, last)
     drawn = svg.lives(
-        [(one.id, one.parent, one.born, one.deleted) for one in latest], began, account.ended, "Lives of the foragers"
+        [(one.id, one.parent, one.born, one.deleted) for one in latest], began, ended, "Lives of the foragers"
     )
     heads = ["Forager", "Kind", "Parent", "Score", "Stories", "Sent", "Downloads", "Born", "Deleted"]
     rows = [
@@ -180,30 +223,33 @@ def _fleet(records: Sequence[Record], account: Account) -> str:
     return section("Fleet", note, drawn + table(heads, rows, text=(0, 1)))
 
 
-def _errors(errors: dict[str, Errors]) -> str:
-    if not errors:
+def _errors(account: Account) -> str:
+    if not account.errors:
         return section("Errors", "", "<p class=empty>There were none.</p>")
-    return section("Errors", "", table(["Kind", "Count", "Reasons", "Examples"], _kinds(errors), text=(0, 2, 3)))
+    rows = _kinds(account.errors, account)
+    return section("Errors", "", table(["Kind", "Count", "Reasons", "Examples"], rows, text=(0, 2, 3)))
 
 
-def _kinds(errors: dict[str, Errors]) -> list[list[str]]:
+def _kinds(troubles: dict[str, Counts], account: Account) -> list[list[str]]:
     return [
         [
             escape(kind),
-            f"{one.count:,}",
-            "<br>".join(
-                f"{escape(shown(reason))} ({count:,})" for reason, count in one.reasons.most_common(3) if reason
-            ),
-            "<br>".join(_link(url, shown(url, 100)) for url in one.examples),
+            f"{sum(reasons.values()):,}",
+            "<br>".join(f"{escape(shown(reason))} ({count:,})" for reason, count in _most(reasons) if reason),
+            "<br>".join(_link(url, shown(url, 100)) for url in account.examples.get(kind, ())),
         ]
-        for kind, one in sorted(errors.items(), key=lambda item: -item[1].count)
+        for kind, reasons in troubles.items()
     ]
 
 
-def _left_out(account: Account) -> str:
+def _most(reasons: Counts) -> list[tuple[str, int]]:
+    return sorted(reasons.items(), key=lambda item: -item[1])[:REASONS]
+
+
+def _left_out(account: Account, skipped: Skipped) -> str:
     """URLs that were not asked for when their turn came, then links that never entered the crawl."""
     by_reason: dict[str, list[Skip]] = {}
-    for skip in account.skipped:
+    for skip in skipped:
         if skip.reason not in REFUSALS.values():
             by_reason.setdefault(skip.reason, []).append(skip)
     links = [
@@ -215,14 +261,14 @@ def _left_out(account: Account) -> str:
         ]
         for reason, skips in sorted(by_reason.items(), key=lambda item: -sum(skip.count for skip in item[1]))
     ]
-    rows = _kinds(account.refusals) + links
+    rows = _kinds(account.refusals, account) + links
     if not rows:
         return section("Left out", "", "<p class=empty>Every link that was met is part of the crawl.</p>")
     note = "What was not asked for, and why: URLs whose turn came, by visit; links that never entered, each time met."
     return section("Left out", note, table(["Reason", "Count", "Where", "Examples"], rows, text=(0, 2, 3)))
 
 
-def _stories(stories: Sequence[Story]) -> str:
+def _stories(latest: Sequence[Story], count: int) -> str:
     rows = [
         [
             moment(one.published),
@@ -233,9 +279,9 @@ def _stories(stories: Sequence[Story]) -> str:
             escape(one.published_source),
             visitor(one.forager),
         ]
-        for one in reversed(stories[-STORIES:])
+        for one in reversed(latest)
     ]
-    note = f"The latest {STORIES} of {len(stories):,}." if len(stories) > STORIES else ""
+    note = f"The latest {STORIES} of {count:,}." if count > STORIES else ""
     heads = ["Published", "Delay", "Story", "Site", "Channel", "Date from", "Found by"]
     return section("Stories", note, table(heads, rows, text=(2, 3, 4, 5, 6)) if rows else _nothing())
 
@@ -259,11 +305,3 @@ def _tags(counts: Iterable[tuple[str, int]]) -> str:
 
 def _nothing() -> str:
     return "<p class=empty>No story was found.</p>"
-
-
-def _quantile(values: Sequence[float], share: float) -> float | None:
-    return float(np.quantile(values, share)) if len(values) else None
-
-
-def _megabytes(account: Account) -> str:
-    return f"{sum(site.wire_bytes for site in account.sites.values()) / 1e6:.1f} MB"

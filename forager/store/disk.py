@@ -260,9 +260,10 @@ class Disk:
         rows = await self._ask("SELECT id, at FROM versions WHERE url = ? ORDER BY id", id)
         return [(VersionId(number), at) for number, at in rows]
 
-    async def visits(self, id: UrlId | None, end: int) -> AsyncIterator[Visit]:
+    async def visits(self, id: UrlId | None, after: int, end: int) -> AsyncIterator[Visit]:
         where = "" if id is None else f"url = {int(id)} AND"
-        async for row in self._pieces(f"{VISITS.select} WHERE {where} id > ? AND id <= ? ORDER BY id LIMIT ?", 0, end):
+        question = f"{VISITS.select} WHERE {where} id > ? AND id <= ? ORDER BY id LIMIT ?"
+        async for row in self._pieces(question, max(0, after), end):
             yield self._struct(VISITS, row)
 
     async def stories(self, after: int, end: int) -> AsyncIterator[Story]:

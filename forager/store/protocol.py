@@ -183,7 +183,7 @@ class Archive(Protocol):
 
     async def versions(self, id: UrlId) -> list[tuple[VersionId, float]]: ...
 
-    def visits(self, id: UrlId | None, end: int) -> AsyncIterator[Visit]:
+    def visits(self, id: UrlId | None, after: int, end: int) -> AsyncIterator[Visit]:
         """Up to the visit with the number `end`."""
 
     def stories(self, after: int, end: int) -> AsyncIterator[Story]: ...

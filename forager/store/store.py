@@ -175,9 +175,12 @@ class Store:
         end = self._ledger.versions
         return [one for one in await self._archive.versions(id) if one[0] < end]
 
-    def visits(self, id: UrlId | None = None) -> AsyncIterator[Visit]:
-        """Visits of a URL, or of all in the order of acknowledgement; `version` is not filled in."""
-        return self._archive.visits(id, self._ledger.visits)
+    def visits(self, id: UrlId | None = None, after: int = 0) -> AsyncIterator[Visit]:
+        """Visits of a URL, or of all, without the first `after` of all, in the order of acknowledgement.
+
+        `version` is not filled in.
+        """
+        return self._archive.visits(id, after, self._ledger.visits)
 
     def stories(self, after: int = 0) -> AsyncIterator[Story]:
         """Stories in the order of acceptance, without the first `after`."""
@@ -239,9 +242,10 @@ class MemoryArchive:
     async def versions(self, id: UrlId) -> list[tuple[VersionId, float]]:
         return list(self._versions_of.get(id, ()))
 
-    async def visits(self, id: UrlId | None, end: int) -> AsyncIterator[Visit]:
-        for number in range(end) if id is None else list(self._visits_of.get(id, ())):
-            yield self._visits[number]
+    async def visits(self, id: UrlId | None, after: int, end: int) -> AsyncIterator[Visit]:
+        for number in range(after, end) if id is None else list(self._visits_of.get(id, ())):
+            if number >= after:
+                yield self._visits[number]
 
     async def stories(self, after: int, end: int) -> AsyncIterator[Story]:
         for number in range(after, end):

@@ -7,11 +7,11 @@ from html import escape
 
 import numpy as np
 
+from forager.reports import svg
 from forager.reports.page import page, pair, section, table, tiles
 from forager.reports.showing import moment, shown
+from forager.reports.svg import Marks
 from forager.settings import value_of
-from forager.tuning import charts
-from forager.tuning.charts import Marks
 from forager.tuning.goals import Goal
 from forager.tuning.importance import importances
 from forager.tuning.judging import FIGURES, Judgement
@@ -79,7 +79,7 @@ def _curves(judged: Judgement) -> str:
             (style, list(zip(*row.curve(figure), strict=True)))
             for style, row in (("curve before", judged.before), ("curve", judged.after))
         ]
-        return charts.curves(named, label, along="hours of the held-out part")
+        return svg.curves(named, label, along="hours of the held-out part")
 
     note = "Soft: before; strong: after. Means over seeds, windows of three hours."
     return pair(
@@ -110,7 +110,7 @@ def _history(trials: Sequence[Trial], goal: Goal, place: int, start: float) -> s
         best = max(best, one.values[place]) if goal.more else min(best, one.values[place])
         line.append((float(one.ticket), best))
     marks = [Marks("amount", lost, 2.2), Marks("c1", done)]
-    drawn = charts.scatter(
+    drawn = svg.scatter(
         marks, f"History of {goal.figure}", along="trial", limits=_usual([value for _, value in done], goal), best=line
     )
     note = (
@@ -137,7 +137,7 @@ def _front(trials: Sequence[Trial], goals: Sequence[Goal], outcome: Outcome) -> 
         f"{one.figure} to the right, {other.figure} upwards. Blue: trials that no other beats in both; orange: as it was; "
         "green: chosen (the largest gain in the goal that gains least)."
     )
-    drawn = charts.scatter(near, "Pareto front", along=one.figure, limits=upwards)
+    drawn = svg.scatter(near, "Pareto front", along=one.figure, limits=upwards)
     return section("Pareto front", note, drawn)
 
 
@@ -150,7 +150,7 @@ def _beats(rival: Sequence[float], point: Sequence[float], goals: Sequence[Goal]
 def _importance(matter: Mapping[str, float], goal: Goal) -> str:
     shares = list(matter.items())[:SHARES]
     note = f"What explains the rank of a trial by {goal.figure} (fANOVA); it says how much, not which way."
-    return section("What mattered", note, charts.bars(shares, "Importance of settings"))
+    return section("What mattered", note, svg.ranked_bars(shares, "Importance of settings"))
 
 
 def _slices(trials: Sequence[Trial], keys: Sequence[str], outcome: Outcome) -> str:
@@ -163,7 +163,7 @@ def _slices(trials: Sequence[Trial], keys: Sequence[str], outcome: Outcome) -> s
         place = {value: float(at) for at, value in enumerate(one.values)} if isinstance(one, Choices) else {}
         points = [(place.get(trial.point[key], _number(trial.point[key])), trial.values[0]) for trial in done]
         log = not isinstance(one, Choices) and one.log
-        chart = charts.scatter(
+        chart = svg.scatter(
             [Marks("c1", points)], f"{goal.figure} by {key}", along=key, names=names, log=log, limits=limits
         )
         drawn.append(section(escape(key), f"{goal.figure} of each trial that came to its end.", chart))
@@ -179,7 +179,7 @@ def _usual(values: Sequence[float], goal: Goal) -> tuple[float, float]:
     """What the better nine in ten keep to; hopeless trials would press the rest together."""
     known = [value for value in values if math.isfinite(value)]
     if not known:
-        return charts.OPEN
+        return svg.OPEN
     return (float(np.quantile(known, 0.1)), math.inf) if goal.more else (-math.inf, float(np.quantile(known, 0.9)))
 
 

@@ -107,13 +107,13 @@ class Keeper:
         if before.version is None:
             self._survey(before, page, dated, response.asked)
         visit = self._visit(before, response, by, changed, version)
+        self._tell(before, response, by, page.kind, changed, new)
         if version is not None:
             number = self.store.record(visit)  # whoever judges the version waits until it is on disk
             if new:
                 self.dating.kept(before, response.asked)
         else:
             number = await self.store.ack(visit)
-        self._tell(before, response, by, page.kind, changed, new)
         if self.states is not None:
             self.states.read(before.id, page)
         if self.focus is not None and number is not None and dated is not None:
@@ -132,8 +132,8 @@ class Keeper:
 
     async def _keep_nothing(self, before: Known, response: Response, by: ForagerId) -> Sighting:
         """The page is as it was, or there is none."""
-        await self.store.ack(self._visit(before, response, by, changed=False, version=None))
         self._tell(before, response, by, before.kind, changed=False, new=0)
+        await self.store.ack(self._visit(before, response, by, changed=False, version=None))
         if response.outcome is Outcome.REFUSED:
             self.skipped.add(REFUSALS.get(response.trouble, response.trouble.value), before.url)
         if response.outcome is Outcome.GONE and before.visits == 0:
@@ -248,6 +248,7 @@ class Keeper:
         self._tell(before, response, visit.by, Kind.OTHER, changed=False, new=0)
 
     def _tell(self, before: Known, response: Response, by: ForagerId, kind: Kind, changed: bool, new: int) -> None:
+        """Told in the moment in which the store takes the visit, so that events have the order of stored visits."""
         self.note(
             Fetched(
                 at=response.asked,

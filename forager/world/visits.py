@@ -132,13 +132,14 @@ class WebWorld:
             final_url=response.url,
             due=now + self.settings.retry_after,
         )
-        self.keeper.tell_moved(self.store.known(lease.id), closed, first.status)
         objection = self.keeper.scope.objection(response.url, lease.depth)
         if objection:
             self.keeper.skipped.add(objection, response.url)
+            self.keeper.tell_moved(self.store.known(lease.id), closed, first.status)
             await self.store.ack(closed)
             return Sighting(lease.id, response.asked, ok=False, gone=True)  # it will lead out of the crawl again
         (id,) = await self.store.put([Found(response.url, Channel.REDIRECT, now, lease.id, depth=lease.depth)])
+        self.keeper.tell_moved(self.store.known(lease.id), closed, first.status)
         await self.store.ack(closed)
         sighting = await self.keeper.keep(self.store.known(id), response, by)
         self.keeper.lately.note(lease.id, sighting)

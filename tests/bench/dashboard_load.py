@@ -33,6 +33,7 @@ from forager.dashboard.stream import message
 from forager.dashboard.views import Views
 from forager.engine.crawl import Crawl
 from forager.events import Fetched, Told
+from forager.reports.account import Account
 from forager.store.protocol import Found, Story, Version, Visit
 from forager.store.store import Store
 from forager.terms import NOBODY, Channel, Dated, DateSource, ForagerId, Kind, Outcome, Trouble, Url, UrlId
@@ -78,10 +79,11 @@ async def main() -> None:
 @asynccontextmanager
 async def filled(pages: int, stories: int) -> AsyncIterator[tuple[Crawl, Chronicle, Wire]]:
     """A crawl that has seen much, and stands still."""
-    settings, clock, store, chronicle = lively(), WallClock(), Store(), Chronicle()
+    settings, clock, store, account = lively(), WallClock(), Store(), Account()
+    chronicle = Chronicle(account)
     newsroom = Newsroom(settings.newsroom, clock)
     parts = wire(settings, clock, newsroom)
-    crawl = await make_crawl(settings, clock, parts, store, newsroom.homes, [chronicle])
+    crawl = await make_crawl(settings, clock, parts, store, newsroom.homes, account, [chronicle])
     now = clock.now()
     urls = [Url(f"https://site{n % 50}.example/2026/03/02/article-{n}.html") for n in range(pages)]
     ids = await store.put(
@@ -90,24 +92,26 @@ async def filled(pages: int, stories: int) -> AsyncIterator[tuple[Crawl, Chronic
     crawl.agent.start(crawl.shared.visits.hubs, now)
     for n, id in enumerate(ids):
         at = now - 86_400 + 86_400 * n / pages
-        await _enter(crawl, chronicle, id, urls[n], at, is_story=n % max(1, pages // stories) == 0)
+        await _enter(crawl, id, urls[n], at, is_story=n % max(1, pages // stories) == 0)
     yield crawl, chronicle, parts
 
 
-async def _enter(crawl: Crawl, chronicle: Chronicle, id: UrlId, url: Url, at: float, *, is_story: bool) -> None:
+async def _enter(crawl: Crawl, id: UrlId, url: Url, at: float, *, is_story: bool) -> None:
     """A visit with its version and, perhaps, a story."""
     text = f"The council of town {id} said on Monday that the bridge will be rebuilt. " * 5
     dated = Dated(at - 600, DateSource.META)
     version = Version(Kind.ARTICLE, id, id, id, f"Town {id} rebuilds its bridge", text, "en", published=dated)
     number = await crawl.store.ack(Visit(id, at, Outcome.FETCHED, 200, 0.1, 9000, changed=False, version=version))
-    chronicle(Fetched(at, id, url, NOBODY, Outcome.FETCHED, 200, Trouble.NONE, "", 0.1, 9000, Kind.ARTICLE, False, 3))
+    crawl.journal.write(
+        Fetched(at, id, url, NOBODY, Outcome.FETCHED, 200, Trouble.NONE, "", 0.1, 9000, Kind.ARTICLE, False, 3)
+    )
     crawl.shared.visits.visit(id, at)
     if number is None or not is_story:
         return
     site = url.split("/")[2]
     story = Story(id, number, url, site, version.title, at - 600, "meta", at, at, None, Channel.LINK)
     await crawl.store.settle(number, story)
-    chronicle(Told(at, id, url, site, version.title, at - 600, "meta", 600.0, Channel.LINK, ForagerId(0)))
+    crawl.journal.write(Told(at, id, url, site, version.title, at - 600, "meta", 600.0, Channel.LINK, ForagerId(0)))
 
 
 async def answers(pages: int, stories: int) -> None:
@@ -117,7 +121,7 @@ async def answers(pages: int, stories: int) -> None:
         serve_dashboard(live_view("bench", crawl, chronicle, parts), chronicle, DashboardSettings()) as address,
     ):
         page = f"api/page?url={chronicle.stories[-1][1].url}"
-        print(f"{crawl.store.counts().known:,} pages, {chronicle.told:,} stories")
+        print(f"{crawl.store.counts().known:,} pages, {chronicle.account.stories:,} stories")
         print(f"{'answer':<26}{'median ms':>10}{'worst ms':>10}{'kB':>8}")
         async with aiohttp.ClientSession() as client:
             for path in (*PATHS, page):
@@ -167,10 +171,10 @@ class Stepped:
 async def slowing(visits: int, rounds: int) -> None:
     """Processor time per visit, alone and watched by turns."""
     settings = lively(*FAST)
-    clock, chronicle = Stepped(settings.newsroom.start + 12 * 3600), Chronicle()
+    clock, chronicle = Stepped(settings.newsroom.start + 12 * 3600), Chronicle(Account())
     newsroom = Newsroom(settings.newsroom, clock)
     parts = wire(settings, clock, newsroom)
-    crawl = await make_crawl(settings, clock, parts, Store(), newsroom.homes, [chronicle])
+    crawl = await make_crawl(settings, clock, parts, Store(), newsroom.homes, chronicle.account, [chronicle])
     seeds = await crawl.store.put([Found(url, Channel.SEED, clock.now(), due=clock.now()) for url in newsroom.homes])
     crawl.agent.start(np.asarray(seeds), clock.now())
     costs: dict[bool, list[float]] = {False: [], True: []}

@@ -30,6 +30,7 @@ import numpy as np
 
 from forager.assembly import make_crawl, open_wire
 from forager.clock import WallClock
+from forager.reports.account import Account
 from forager.settings import Settings
 from forager.store.snapshot import FILE
 from forager.store.store import Store
@@ -124,7 +125,7 @@ async def fill(folder: Path, port: int, count: int) -> None:
     store = await Store.open(folder)
     try:
         async with open_wire(settings, clock) as wire:
-            crawl = await make_crawl(settings, clock, wire, store, [Url(f"{address(port, 0)}/")], [])
+            crawl = await make_crawl(settings, clock, wire, store, [Url(f"{address(port, 0)}/")], Account())
             now = clock.now()
             new = await enter_many(store, lambda number: url(port, number), count, now)
             note_visits(crawl.shared.visits, new, now)
@@ -141,7 +142,7 @@ async def stall(folder: Path, port: int) -> float:
     store = await Store.open(folder)
     try:
         async with open_wire(plain, clock) as wire:
-            crawl = await make_crawl(plain, clock, wire, store, [Url(f"{address(port, 0)}/")], [])
+            crawl = await make_crawl(plain, clock, wire, store, [Url(f"{address(port, 0)}/")], Account())
             await crawl.save()  # everything is loaded now
             async with asyncio.TaskGroup() as group:
                 saving = group.create_task(crawl.save())

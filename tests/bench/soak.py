@@ -27,7 +27,7 @@ import numpy as np
 from forager.assembly import make_crawl, wire
 from forager.clock import LoopClock, VirtualLoop
 from forager.engine.crawl import stop_after
-from forager.engine.summary import Summary
+from forager.reports.account import Account
 from forager.settings import load
 from forager.store.store import Store
 from forager.world.newsroom.newsroom import Newsroom
@@ -59,16 +59,16 @@ async def simulate(hours: float, pace: float, samples: int) -> None:
     settings = load(None, [*SIMULATED, f"newsroom.pace={pace}", f"newsroom.days={hours / 24 + 1}"]).settings
     clock = LoopClock(settings.newsroom.start)
     newsroom = Newsroom(settings.newsroom, clock)
-    store, summary, stopping = Store(), Summary(), asyncio.Event()
+    store, account, stopping = Store(), Account(), asyncio.Event()
     rules = wire(settings, clock, newsroom)
-    crawl = await make_crawl(settings, clock, rules, store, newsroom.homes, [summary])
+    crawl = await make_crawl(settings, clock, rules, store, newsroom.homes, account)
     loop = asyncio.get_running_loop()
     assert isinstance(loop, WatchedLoop)
 
     async def watch() -> None:
         parts = {
             "ledger": store._ledger,
-            "summary, copies": [summary, crawl.teller.copies],
+            "account, copies": [account, crawl.teller.copies],
             "wire": rules,
             "keeping": crawl.world,
             "statistics": crawl.shared,

@@ -32,6 +32,7 @@ from forager.engine.remembering import HISTORY, save_history
 from forager.foragers.shared import Shared
 from forager.recrawl.history import History
 from forager.recrawl.watching import Watch
+from forager.reports.account import Account
 from forager.settings import Settings
 from forager.store.protocol import Found, Version, Visit
 from forager.store.rundir import StoreSettings
@@ -149,7 +150,7 @@ async def _open(directory: Path, *, crawl: bool) -> tuple[float, float]:
     if crawl:
         clock = WallClock()
         async with open_wire(SETTINGS, clock) as wire:
-            made = await make_crawl(SETTINGS, clock, wire, store, [url(0)], [])
+            made = await make_crawl(SETTINGS, clock, wire, store, [url(0)], Account())
             seconds, size = time.process_time() - started, resident() - before
             del made
     else:

@@ -43,6 +43,7 @@ from forager.clock import WallClock
 from forager.events import Event, Fetched
 from forager.foragers.settings import ForagerKind
 from forager.pages.urls import canonical
+from forager.reports.account import Account
 from forager.settings import Settings
 from forager.store.store import Store
 from forager.terms import Outcome, Url
@@ -88,7 +89,7 @@ async def crawl(start: str, pages: int, *, disk: bool, record: bool = False) -> 
         store: Store = await Store.open(Path(folder), chosen.store) if disk else Store()
         try:
             async with open_wire(chosen, clock, Path(folder, "warc") if record else None) as wire:
-                running = await make_crawl(chosen, clock, wire, store, [seed], [counting])
+                running = await make_crawl(chosen, clock, wire, store, [seed], Account(), [counting])
                 await running.run([seed], counting.stopping)
         finally:
             await store.close()

@@ -18,7 +18,7 @@ from tests.virtual import Crawled, crawl_newsroom
 def measured(crawled: Crawled, hours: float) -> Delay:
     """Against the truth, after a quarter of the time to settle."""
     start = crawled.settings.newsroom.start
-    told = {story.url: story.at for story in reversed(crawled.summary.stories)}
+    told = {story.url: story.at for story in reversed(crawled.stories)}
     truth = crawled.newsroom.truth.published_between(start + hours * 900, start + hours * 3600)
     return delay(
         np.array([story.published for story in truth]), np.array([told.get(story.url, np.nan) for story in truth])

@@ -14,6 +14,7 @@ from forager.dashboard.chronicle import Chronicle
 from forager.dashboard.settings import DashboardSettings
 from forager.dashboard.watched import Watched
 from forager.engine.crawl import Crawl
+from forager.reports.account import recall_account
 from forager.settings import Settings, load
 from forager.store.store import Store
 from forager.terms import Url
@@ -68,11 +69,13 @@ async def crawling(
     """The Newsroom on loopback, crawled into a folder (or memory) while the block runs."""
     clock = clock or FastClock(settings.newsroom.start + 6 * 3600, settings.demo.speed)
     store: Store = Store() if folder is None else await Store.open(folder, settings.store)
-    chronicle, stopping = Chronicle(), asyncio.Event()
+    stopping = asyncio.Event()
+    account = await recall_account(store)
+    chronicle = Chronicle(account)
     try:
         async with serve(Newsroom(settings.newsroom, clock), clock) as newsroom, open_wire(settings, clock) as wire:
             homes = [*newsroom.homes, *seeds]
-            crawl = await make_crawl(settings, clock, wire, store, homes, [chronicle])
+            crawl = await make_crawl(settings, clock, wire, store, homes, account, [chronicle])
             watched = live_view("the newsroom", crawl, chronicle, wire)
             async with (
                 serve_dashboard(watched, chronicle, dashboard or DashboardSettings()) as address,

@@ -2,15 +2,19 @@
 
 import numpy as np
 
-from forager.dashboard.coverage import BUCKETS, Announced, Coverage, known_truth
+from forager.dashboard.coverage import BUCKETS, Announced, Appeared, Coverage
 from forager.store.protocol import Found
 from forager.store.store import Store
 from forager.terms import Channel, Url, UrlId
 
 
+def _arrays(pairs: list[tuple[float, bool]]) -> Appeared:
+    return np.array([at for at, _ in pairs]), np.array([found for _, found in pairs], dtype=np.bool_)
+
+
 def test_columns_count_what_appeared_and_what_was_found() -> None:
     pairs = [(100.0, True), (119.0, False), (130.0, True), (3000.0, False)]  # 2,900 s: 49 minutes are too many
-    series = Coverage("stories", known_truth(lambda: pairs)).over_time()
+    series = Coverage("stories", lambda: _arrays(pairs)).over_time()
     assert (series["start"], series["width"], series["share"]) == (0.0, 300.0, 0.5)
     assert series["appeared"] == [3, *[0] * 9, 1]
     assert series["found"] == [2, *[0] * 9, 0]
@@ -18,10 +22,10 @@ def test_columns_count_what_appeared_and_what_was_found() -> None:
 
 def test_any_span_has_few_columns_and_nothing_appeared_is_nothing_shown() -> None:
     for span in (0.0, 59.0, 3e4, 3e6, 3e9):
-        series = Coverage("stories", known_truth(lambda span=span: [(0.0, True), (span, True)])).over_time()
+        series = Coverage("stories", lambda span=span: _arrays([(0.0, True), (span, True)])).over_time()
         assert len(series["appeared"]) <= BUCKETS
         assert sum(series["appeared"]) == sum(series["found"]) == 2
-    nothing = Coverage("stories", known_truth(list)).over_time()
+    nothing = Coverage("stories", lambda: _arrays([])).over_time()
     assert (nothing["start"], nothing["share"]) == (None, None)
 
 

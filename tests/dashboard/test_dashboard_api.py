@@ -27,7 +27,7 @@ async def client() -> AsyncIterator[aiohttp.ClientSession]:
 
 async def _some_stories(running: Running) -> None:
     async with asyncio.timeout(40):
-        while running.chronicle.told < 2:
+        while running.chronicle.account.stories < 2:
             await asyncio.sleep(0.1)
 
 

@@ -17,6 +17,7 @@ from forager.dashboard.schedule import recrawl
 from forager.dashboard.settings import DashboardSettings
 from forager.engine.journal import Journal, line
 from forager.events import Event
+from forager.reports.account import Account
 from forager.settings import load
 from forager.simulation.records import ReplayRecords
 from forager.simulation.run import Plan, Replay
@@ -43,8 +44,8 @@ def _replay(tape: Tape, *readers: Reader, policy: str = "worth") -> Replay:
 async def test_a_replay_that_is_looked_at_has_the_journal_of_one_that_is_not() -> None:
     tape, alone, seen = paper(), list[Event](), list[Event]()
     _replay(tape, alone.append).run()
-    chronicle, records = Chronicle(), ReplayRecords(tape)
-    replay = _replay(tape, seen.append, chronicle, records)
+    chronicle, records = Chronicle(Account()), ReplayRecords(tape)
+    replay = _replay(tape, seen.append, chronicle.account.hear, chronicle, records)
     watched = watch_replay(replay, records, "paper")
     async with (
         serve_dashboard(watched, chronicle, DashboardSettings()) as address,
@@ -62,9 +63,9 @@ async def test_a_replay_that_is_looked_at_has_the_journal_of_one_that_is_not() -
 
 
 async def test_its_pages_tell_what_the_replay_knows() -> None:
-    tape, chronicle = paper(), Chronicle()
+    tape, chronicle = paper(), Chronicle(Account())
     records = ReplayRecords(tape)
-    replay = _replay(tape, chronicle, records)
+    replay = _replay(tape, chronicle.account.hear, chronicle, records)
     watched = watch_replay(replay, records, "paper")
     async with (
         serve_dashboard(watched, chronicle, DashboardSettings()) as address,
@@ -117,9 +118,9 @@ async def test_the_command_serves_it_and_with_serve_goes_on_until_ctrl_c(tmp_pat
 
 
 async def test_under_a_policy_the_schedule_shows_its_scores_after_what_was_never_visited() -> None:
-    tape, chronicle = paper(), Chronicle()
+    tape, chronicle = paper(), Chronicle(Account())
     records = ReplayRecords(tape)
-    replay = _replay(tape, chronicle, records, policy="t * X")
+    replay = _replay(tape, chronicle.account.hear, chronicle, records, policy="t * X")
     replay.run()
     facts = recrawl(watch_replay(replay, records, "paper"), chronicle)
     assert (facts["policy"], facts["formula"]) == ("t * X", "t * X")

@@ -36,11 +36,11 @@ def test_no_host_is_asked_more_often_than_the_delay_allows(kind: str) -> None:
 def test_every_story_is_really_one_and_is_told_once(kind: str) -> None:
     crawled = crawl_newsroom(6, f"forager.kind={kind}")
     truth = crawled.newsroom.truth
-    told = [story.url for story in crawled.summary.stories]
+    told = [story.url for story in crawled.stories]
     assert told
     assert max(Counter(told).values()) == 1
     assert [url for url in told if truth.published(url) is None] == []
-    dates = [abs(story.published - (truth.published(story.url) or 0)) for story in crawled.summary.stories]
+    dates = [abs(story.published - (truth.published(story.url) or 0)) for story in crawled.stories]
     assert sum(error <= 3600 for error in dates) / len(dates) > 0.9  # a few dates of the site are wrong or missing
 
 
@@ -50,7 +50,7 @@ def test_the_fleet_finds_new_stories_sooner_than_the_sweep() -> None:
         crawled = crawl_newsroom(10, f"forager.kind={kind}", "timetable.download_delay=2m", "newsroom.pace=1")
         start = crawled.settings.newsroom.start
         truth = crawled.newsroom.truth.published_between(start + 4 * 3600, start + 9 * 3600)
-        told = {story.url: story.at for story in crawled.summary.stories}
+        told = {story.url: story.at for story in crawled.stories}
         delays[kind] = sum(min(told.get(story.url, float("inf")) - story.published, 86_400) for story in truth) / len(
             truth
         )
@@ -61,7 +61,7 @@ def test_the_summary_counts_every_request_for_a_page_also_those_that_were_redire
     crawled = crawl_newsroom(14, "newsroom.moves=0.3")
     asked = [request for request in crawled.newsroom.requests if not request.target.endswith("/robots.txt")]
     assert any(request.status == 301 for request in asked)
-    assert crawled.summary.requests == len(asked)
+    assert crawled.account.requests == len(asked)
 
 
 def test_an_unchanged_page_costs_a_304_and_is_no_new_version() -> None:
@@ -84,15 +84,15 @@ def test_disallowed_pages_are_never_asked_for() -> None:
     asked = urls_asked(crawled)
     assert not [url for url in asked for folder in disallowed if f"/{url.split('/', 1)[1]}".startswith(folder)]
     assert crawled.crawl.world.keeper.skipped.counts()["robots.txt does not allow it"] > 0
-    assert "robots" not in crawled.summary.errors
+    assert "robots" not in crawled.account.errors
 
 
 def test_a_crawl_that_stops_and_goes_on_tells_nothing_twice_and_loses_nothing() -> None:
     crawled = crawl_newsroom(3)
-    before = [story.url for story in crawled.summary.stories]
+    before = [story.url for story in crawled.stories]
     fleet = {id: forager.path.number for id, forager in crawled.crawl.agent.foragers.items()}
     crawled.run(3, store=crawled.store, start=3.0)
-    after = [story.url for story in crawled.summary.stories]
+    after = [story.url for story in crawled.stories]
     assert after[: len(before)] == before
     assert max(Counter(after).values()) == 1
     assert len(after) > len(before)
@@ -104,5 +104,5 @@ def test_errors_of_the_server_are_counted_and_do_not_stop_the_crawl() -> None:
     crawled = crawl_newsroom(
         3, "newsroom.errors=0.1", "newsroom.resets=0.1", "newsroom.busy=0.05", "retrying.retries=1"
     )
-    assert crawled.summary.stories
-    assert set(crawled.summary.errors) >= {"status 500"}
+    assert crawled.stories
+    assert set(crawled.account.errors) >= {"status 500"}

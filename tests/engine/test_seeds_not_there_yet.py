@@ -40,4 +40,4 @@ def test_it_is_crawled_once_it_is_there(hours: float) -> None:
 
     crawled = Crawled(load(None, QUICK).settings, wrapped).run(24)
     assert webs[0].answered[0] <= hours * 3600
-    assert any(webs[0].host in story.url for story in crawled.summary.stories)
+    assert any(webs[0].host in story.url for story in crawled.stories)

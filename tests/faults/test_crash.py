@@ -1,11 +1,13 @@
 """A crawl over real HTTP is killed with SIGKILL at random moments, again and again, and goes on each time."""
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 
 from forager.chance import stream
+from forager.terms import NOBODY, Outcome
 from forager.world.newsroom.settings import NewsroomSettings
 from forager.world.warc.capturing import Capture, captures
 from forager.world.warc.mending import repair
@@ -34,6 +36,7 @@ async def test_a_crawl_that_is_killed_again_and_again_loses_nothing_and_doubles_
     check_versions(killer, stored)
     check_stories(killer, stored)
     check_recording(killer)
+    check_account(killer, stored)
     fresh, *resumed = killer.starts
     assert np.median(resumed) < 2 * fresh + 1.0
 
@@ -45,6 +48,24 @@ def check_visits(killer: Killer, stored: Stored) -> None:
     assert found.lost == []
     assert found.invented == []
     assert len(found.unstored) <= len(killer.lives) * len(killer.newsroom.bases)  # one under way at each host
+
+
+def check_account(killer: Killer, stored: Stored) -> None:
+    """The last life tells the figures of all."""
+    facts = json.loads((killer.run_dir / "statistics.json").read_text())
+    visits = [visit for _, visit in stored.visits]
+    assert facts["outcomes"] == dict(Counter(visit.outcome.value for visit in visits))
+    assert facts["requests"] == sum(visit.outcome is not Outcome.REFUSED for visit in visits)
+    assert facts["budget"]["recrawl"] == sum(
+        visit.by == NOBODY and visit.outcome is not Outcome.REFUSED for visit in visits
+    )
+    assert facts["changes"] == sum(visit.changed for visit in visits)
+    assert facts["wire_bytes"] == sum(visit.wire_bytes for visit in visits)
+    assert facts["pages"] == len({visit.id for visit in visits if visit.outcome is Outcome.FETCHED})
+    delays = [story.delay for story in stored.stories]
+    assert facts["stories"] == len(delays)
+    assert facts["delay_median_s"] == round(float(np.median(delays)), 3)
+    assert facts["foragers"]["born"] == len(facts["foragers"]["list"])
 
 
 def check_versions(killer: Killer, stored: Stored) -> None:

@@ -108,14 +108,14 @@ def test_a_host_whose_name_cannot_be_found_for_hours_is_asked_seldom_and_found_a
     done, web = crawled(5, lost="gazette.example", lost_for=2)
     before = [asked for asked, response in web.log["gazette.example"] if response.trouble is Trouble.DNS]
     assert 3 <= len(before) < 0.25 * 2 * HOUR / 20  # a quarter of what politeness would allow
-    assert any(story.site.startswith("gazette") for story in done.summary.stories)
+    assert any(story.site.startswith("gazette") for story in done.stories)
 
 
 @pytest.mark.parametrize("kind", ["newsroom.resets=0.5", "newsroom.errors=0.5"])
 def test_with_half_of_all_requests_failing_most_stories_are_found(kind: str) -> None:
     well, _ = crawled(5)
     ill, web = crawled(5, kind)
-    assert len(ill.summary.stories) > 0.7 * len(well.summary.stories)
+    assert len(ill.stories) > 0.7 * len(well.stories)
     for log in web.log.values():
         assert min(later - earlier for (earlier, _), (later, _) in pairwise(log)) >= 20 - 1e-3  # download_delay
 
@@ -123,7 +123,7 @@ def test_with_half_of_all_requests_failing_most_stories_are_found(kind: str) -> 
 def test_a_busy_server_is_given_the_time_it_asks_for() -> None:
     well, _ = crawled(5)
     busy, web = crawled(5, "newsroom.busy=0.5", "newsroom.retry_after=100s")
-    assert len(busy.summary.stories) > 0.5 * len(well.summary.stories)
+    assert len(busy.stories) > 0.5 * len(well.stories)
     for log in web.log.values():
         pauses = [later - earlier for (earlier, response), (later, _) in pairwise(log) if response.status == 503]
         assert len(pauses) > 10

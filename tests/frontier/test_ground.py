@@ -125,7 +125,7 @@ def test_a_feed_may_announce_what_a_link_may_not_and_fertile_folders_have_no_cap
 def test_traps_cost_little_and_no_stories() -> None:
     free, trapped = (crawl_newsroom(3, f"newsroom.traps={traps}") for traps in ("false", "true"))
     assert len(trapped.newsroom.requests) < 2 * len(free.newsroom.requests)
-    assert len(trapped.summary.stories) > 0.9 * len(free.summary.stories)
+    assert len(trapped.stories) > 0.9 * len(free.stories)
     assert trapped.store.counts().known < 2000
 
 

@@ -116,7 +116,7 @@ def test_a_focused_crawl_tells_mostly_stories_of_its_topic() -> None:
     query = "bill vote senate coalition ballot budget amendment cabinet"  # some of the words of its politics pages
     crawled = crawl_newsroom(8, "newsroom.pace=1", f"focus.query={query}")
     sections = {story.url: story.section for story in crawled.newsroom.truth.stories}
-    told = {story.url for story in crawled.summary.stories}
+    told = {story.url for story in crawled.stories}
     about = [sections.get(url) == "politics" for url in told]
     held = range(crawled.store.counts().known)
     young = crawled.settings.newsroom.start - 12 * 3600

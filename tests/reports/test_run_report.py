@@ -18,8 +18,7 @@ from forager.frontier.skipped import Skipped
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.reinforcing.saving import save_agent
 from forager.reinforcing.settings import ReinforcingSettings
-from forager.reports.account import read_account
-from forager.reports.report import report
+from forager.reports.report import read_run, report
 from forager.store.protocol import Found, Story, Version, VersionId, Visit
 from forager.store.store import Store
 from forager.terms import NOBODY, Channel, Dated, DateSource, ForagerId, Kind, Outcome, Trouble, Url, UrlId
@@ -131,27 +130,25 @@ def _say(capsys: pytest.CaptureFixture[str], verb: str, *arguments: str) -> str:
 
 async def test_the_account_counts_what_the_store_holds(run: Path) -> None:
     reader = await Store.view(run)
-    account = await read_account(reader)
+    run_state = await read_run(reader)
     await reader.close()
+    account = run_state.account
     site = account.sites["paper.example"]
-    assert (account.known, account.pages, account.visits, account.requests) == (6, 5, 6, 5)  # one was refused unasked
-    assert sorted(site.delays) == [60.0, 115.0]  # 60 - 0, 120 - 5
+    assert (run_state.known, account.pages, account.visits, account.requests) == (6, 4, 6, 5)  # one was refused unasked
+    assert site.delays.values.tolist() == [60.0, 115.0]  # 60 - 0, 120 - 5
     assert site.channels == {"link": 1, "feed": 1}
     assert (account.fleet.visits, account.fleet.stories) == (2, 1)
     assert (account.recrawl.visits, account.recrawl.changed, account.recrawl.stories) == (4, 1, 1)
     assert not account.errors
-    assert account.refusals["robots.txt does not allow it"].reasons == {"Disallow: /admin/ (line 2)": 1}
-    assert account.skipped.counts() == {"another site": 2}
-    assert [flags for flags in account.looks if flags] == [
-        [True]
-    ]  # of all pages one was visited twice, and had changed
-    assert (account.began, account.ended) == (DAY, DAY + 700)
-    assert len(account.records) == 2
+    assert account.refusals["robots.txt does not allow it"] == {"Disallow: /admin/ (line 2)": 1}
+    assert run_state.skipped.counts() == {"another site": 2}
+    assert (account.began, account.ended) == (DAY + 10, DAY + 700)
+    assert len(run_state.records) == 2
 
 
 async def test_the_report_needs_nobody_and_escapes_everything(run: Path) -> None:
     reader = await Store.view(run)
-    page = report(await read_account(reader), "<i>run</i>")
+    page = report(await read_run(reader), "<i>run</i>")
     await reader.close()
     assert "<script" not in page and "\u202e" not in page and "<i>run" not in page and "<b>" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page

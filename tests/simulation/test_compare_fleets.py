@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
@@ -111,8 +112,11 @@ def test_compare_fleets_prints_the_promised_json(folder: Path, tmp_path: Path) -
         assert {*KEYS, *(f"{key}_sd" for key in KEYS)} <= set(one)
     assert set(KEYS) <= set(FIGURES)
     written = page.read_text(encoding="utf-8")
-    assert "plotly" in written
-    assert "<script src" not in written  # nothing is loaded from elsewhere
+    charts = re.findall(r'aria-label="(.*?)"', written)
+    assert charts == ["New documents per download (3 h windows)", "Freshness"] * 2  # as recorded, and rewired
+    assert written.count('class="line l1"') == 2 * len(charts)  # of the second fleet, drawn and in the legend
+    assert "<title>BFS: " in written  # its values can be pointed at
+    assert "<script" not in written and len(written) < 300_000
 
 
 def test_compare_fleets_prints_a_table_for_people(folder: Path) -> None:

@@ -9,9 +9,9 @@ import pytest
 
 from forager.engine import step as engine_step
 from forager.engine.journal import Journal, line
-from forager.engine.summary import Summary
 from forager.events import Event, Fetched, Told
 from forager.foragers.settings import ForagerKind
+from forager.reports.account import Account
 from forager.settings import PRESETS, Settings, load
 from forager.simulation.run import Plan, Replay
 from forager.simulation.step import take_step
@@ -77,15 +77,16 @@ def test_the_same_seed_gives_the_same_journal(preset: str) -> None:
 
 def test_the_journal_tells_what_the_account_counts() -> None:
     events: list[Event] = []
-    summary = Summary()
-    run = replay(paper(), chosen(), journal=Journal([events.append, summary]))
+    figures = Account()
+    run = replay(paper(), chosen(), journal=Journal([events.append, figures.hear]))
     account = run.run()
     assert sum(isinstance(event, Told) for event in events) == sum(account.accepted)
     fetched = [event for event in events if isinstance(event, Fetched)]
     assert len(fetched) == sum(account.downloads) == run.world.downloads
     assert sum(event.by == NOBODY for event in fetched) == account.downloads[1]
     assert sum(event.outcome is Outcome.UNRECORDED for event in fetched) == run.world.unrecorded
-    assert summary.facts()["stories"] == sum(account.accepted)
+    assert figures.facts()["stories"] == sum(account.accepted)
+    assert figures.facts()["budget"] == {"fleet": account.downloads[0], "recrawl": account.downloads[1]}
 
 
 def test_the_budget_is_never_exceeded_but_by_the_step_under_way() -> None:

@@ -20,6 +20,7 @@ from forager.clock import WallClock
 from forager.engine.crawl import Crawl
 from forager.foragers.settings import ForagerKind
 from forager.pages.urls import canonical
+from forager.reports.account import Account
 from forager.settings import Settings
 from forager.store.store import Store
 from forager.terms import Outcome, Url, UrlId
@@ -128,7 +129,7 @@ async def crawled(home: Url, store: Store) -> None:
     )
     clock, stopping = WallClock(), asyncio.Event()
     async with open_wire(settings, clock) as wire, asyncio.timeout(600):
-        crawl = await make_crawl(settings, clock, wire, store, [home], [])
+        crawl = await make_crawl(settings, clock, wire, store, [home], Account())
         async with asyncio.TaskGroup() as group:
             group.create_task(crawl.run([home], stopping))
             group.create_task(stop_when_done(crawl, store, clock, stopping))
