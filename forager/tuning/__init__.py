@@ -9,5 +9,5 @@ searching    trial after trial, in one process or several, until told to stop
 choosing     the best of the trials, and which of its changes matter
 judging      old against new on the held-out part, with paired intervals
 writing      tuned.yaml
-charts, report   the search and its outcome as one HTML file
+report       the search and its outcome as one HTML file
 """
