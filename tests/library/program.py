@@ -1,5 +1,6 @@
 """What the tests of the library share: a Newsroom to crawl, and how a program crawls it."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ def crawling(run_dir: Path, newsroom: Newsroom, **more: Any) -> CrawlSession:
 async def first_stories(run_dir: Path, newsroom: Newsroom, count: int, after: int | None = None) -> list[forager.Story]:
     """So many stories of a crawl that is left behind them."""
     told: list[forager.Story] = []
-    async with crawling(run_dir, newsroom) as crawl:
+    async with asyncio.timeout(120), crawling(run_dir, newsroom) as crawl:
         async for story in crawl.stories(after):
             told.append(story)
             if len(told) == count:

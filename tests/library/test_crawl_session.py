@@ -206,10 +206,10 @@ async def test_the_loop_is_never_held_for_long(tmp_path: Path) -> None:
             last = now
 
     with served_newsroom() as newsroom:
-        await first_stories(tmp_path / "before", newsroom, 20)
+        await first_stories(tmp_path / "before", newsroom, 10)
         async with asyncio.TaskGroup() as group:
             watching = group.create_task(watch())
-            await first_stories(tmp_path / "run", newsroom, 30)
+            await first_stories(tmp_path / "run", newsroom, 10)
             watching.cancel()
     assert len(held) > 100
     assert max(held) < 0.05
