@@ -12,14 +12,13 @@ from forager.clock import Clock
 from forager.engine.fleet import Fleet, announce
 from forager.engine.journal import Journal
 from forager.engine.offload import Offload, inline
-from forager.engine.patrol import judge_sighting
 from forager.engine.resting import rest
 from forager.engine.revisit import RecrawlCycle
 from forager.engine.settings import CrawlSettings
+from forager.engine.step import judge_sighting
 from forager.engine.sweep import sweep
 from forager.engine.telling import Teller
 from forager.engine.warming import warm_up
-from forager.foragers.forager import known_by
 from forager.foragers.settings import ForagerKind
 from forager.foragers.shared import Shared
 from forager.foragers.sighting import Sighting
@@ -115,9 +114,8 @@ class Crawl:
 
     async def _remember_stories(self) -> None:
         """Stories that were stored are accepted documents, whatever the fleet's own memory says."""
-        identity = self.agent.settings.relevancy.identity
         async for story in self.store.stories():
-            self.agent.relevancy.accepted.update(known_by(identity, story.id, story.version, story.text_print))
+            self.agent.accepts(story.id, story.version, story.text_print)
             if story.simhash and story.duplicate_of is None:
                 self.teller.copies.learn(story.simhash, story.id)
 

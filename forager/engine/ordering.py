@@ -83,7 +83,7 @@ class Ordering:
         self._links = 0
         self._renewed = -np.inf
         self._shown = np.zeros(1024, dtype=np.uint64)  # a fingerprint of the links each page showed last
-        self._appeal: Vector = np.zeros(0)
+        self.scores: Vector = np.zeros(0)
         self._starts: list[UrlId] = []
 
     def __repr__(self) -> str:
@@ -115,8 +115,8 @@ class Ordering:
     def appeal(self, urls: NDArray[np.int64]) -> Vector:
         """For each page from −1 to 1; 0 for pages that were visited or are not scored yet."""
         values = np.zeros(len(urls))
-        scored = urls < self._appeal.size
-        values[scored] = self._appeal[urls[scored]]
+        scored = urls < self.scores.size
+        values[scored] = self.scores[urls[scored]]
         return values
 
     def starts(self, count: int) -> list[UrlId]:
@@ -140,7 +140,7 @@ class Ordering:
     def take(self, renewed: Renewed) -> None:
         """From now on these scores hold."""
         self._growing.keep(renewed.graph)
-        self.ranking, self._appeal, self._links = renewed.ranking, renewed.appeal, renewed.graph.links
+        self.ranking, self.scores, self._links = renewed.ranking, renewed.appeal, renewed.graph.links
         hubs = self.visits.hubs[self.visits.hubs < renewed.graph.pages]
         candidates = np.union1d(renewed.graph.frontier, hubs)
         self._starts = [UrlId(int(url)) for url in renewed.ranking.order(candidates)[:STARTS]]

@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 from forager.chance import stream
 from forager.clock import Clock
-from forager.engine.patrol import judge_sighting
 from forager.engine.resting import rest
 from forager.engine.settings import CrawlSettings
+from forager.engine.step import judge_sighting
 from forager.engine.telling import Teller
 from forager.events import Event
 from forager.foragers.shared import Shared

@@ -179,37 +179,6 @@ def note_signal(table: NDArray[np.void], links: NDArray[np.int64], when: float) 
 
 
 @compiled
-def note_many(
-    table: NDArray[np.void],
-    urls: NDArray[np.int64],
-    when: NDArray[np.float64],
-    version: NDArray[np.int64],
-    free: NDArray[np.bool_],
-    hub: NDArray[np.bool_],
-    begin: NDArray[np.int64],
-    end: NDArray[np.int64],
-    links: NDArray[np.int64],
-    gone: NDArray[np.bool_],
-    means: NDArray[np.float64],
-    priors: NDArray[np.void],
-    known: NDArray[np.int64],
-    hubs: NDArray[np.int64],
-) -> None:
-    """Enter visits and their links one after the other, as `Shared.note` does."""
-    for i in range(len(urls)):
-        page: Page = table[urls[i]]
-        if free[i] and not gone[i]:
-            page.awaited = False
-            continue
-        ok = version[i] >= 0 or gone[i]
-        first = note_visit(table, urls[i], when[i], ok, hub[i], means, priors, known, hubs)
-        shown = links[begin[i] : end[i]]
-        new = note_links(table, shown, urls[i], when[i], first, means, known) if len(shown) else 0
-        if new and not first and hub[i]:
-            note_signal(table, shown, when[i])
-
-
-@compiled
 def note_credit(table: NDArray[np.void], url: int, revealer: int, means: NDArray[np.float64]) -> bool:
     """A document was accepted: pay the page that revealed it, unless it was backlog of a first visit; whether it is paid."""
     page: Page = table[url]

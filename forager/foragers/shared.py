@@ -12,9 +12,8 @@ from forager.foragers.leaving import Pace
 from forager.foragers.matrix import StateMatrix
 from forager.foragers.ordering import NOTHING, LinkOrder, leanings
 from forager.foragers.settings import ForagerSettings
-from forager.foragers.sighting import Finding, Sighting, Sightings
+from forager.foragers.sighting import Sighting
 from forager.foragers.visits import VisitStatistics
-from forager.terms import UrlId
 
 
 class _Saved(msgspec.Struct):
@@ -31,15 +30,12 @@ class Watcher(Protocol):
     def saw(self, page: int, when: float, version: int, links: NDArray[np.int64]) -> None:
         """A page was visited; version -1: it could not be had."""
 
-    def saw_all(self, pages: NDArray[np.int64], when: NDArray[np.float64], version: NDArray[np.int64]) -> None:
-        """Many pages were visited, one after the other."""
-
     def credit(self, page: int) -> None:
         """A page revealed a new document, which did not stand there before the first visit."""
 
 
 class Shared:
-    """One per crawl. The recrawl cycle tells it of its visits by `note` too, and of its hits by `credit`."""
+    """One per crawl. The recrawl cycle tells it of its visits by `note` too."""
 
     def __init__(self, visits: VisitStatistics, states: StateMatrix, pace: Pace) -> None:
         self.visits = visits
@@ -72,18 +68,10 @@ class Shared:
             self.watcher.saw(sighting.url, sighting.when, sighting.version if sighting.ok else -1, sighting.links)
         return first
 
-    def note_many(self, sightings: Sightings) -> None:
-        """Enter many visits at once, as `note` would one after the other; there must be room for them."""
-        known = sightings.state_row >= 0
-        self.states.rows[sightings.urls[known]] = sightings.state_row[known]
-        self.visits.visit_many(sightings)
-        if self.order is not None:
-            for i in np.flatnonzero((sightings.version >= 0) & ~sightings.free).tolist():
-                shown = sightings.links[sightings.begin[i] : sightings.end[i]]
-                self.order.saw(UrlId(int(sightings.urls[i])), shown)
-        if self.watcher is not None:
-            made = ~sightings.free
-            self.watcher.saw_all(sightings.urls[made], sightings.when[made], sightings.version[made])
+    def reserve(self, pages: int) -> None:
+        """Have room for page numbers below `pages` in all tables."""
+        self.visits.reserve(pages)
+        self.states.reserve(len(self.visits.columns[0]))
 
     def leaning(self, urls: NDArray[np.int64], profit: NDArray[np.float64] = NOTHING) -> NDArray[np.float64]:
         """What long-term profit, from −1 to 1, and the link graph make of the worth of pages: a factor for each.
@@ -94,15 +82,6 @@ class Shared:
             return NOTHING
         weight = self.visits.settings.profit_weight
         return leanings(urls, profit, self.order, self.visits.visited(urls), weight)
-
-    def credit(self, finding: Finding, links: NDArray[np.int64], now: float) -> None:
-        """A document was accepted on a page with these links."""
-        paid = self.visits.credit(finding)
-        if paid:  # what stood there before the first visit is neither lateness of ours nor the page's pace
-            self.pace.found(now - finding.published)
-            if self.watcher is not None:
-                self.watcher.credit(finding.revealed_by)
-        self.visits.signal(links, now)
 
     def save(self) -> bytes:
         return self.saving()()

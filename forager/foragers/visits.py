@@ -13,7 +13,6 @@ from forager.foragers.noting import (
     note_credit,
     note_going,
     note_links,
-    note_many,
     note_shown,
     note_signal,
     note_visit,
@@ -22,7 +21,7 @@ from forager.foragers.noting import (
 from forager.foragers.ranking import fresh_links, most_promising, pick, ranks
 from forager.foragers.saving import packing, unpack
 from forager.foragers.settings import ExpectationSettings
-from forager.foragers.sighting import NO_LINKS, Finding, Sightings
+from forager.foragers.sighting import NO_LINKS, Finding
 from forager.foragers.table import BACKLOG, FRESH, HUB, LISTS, LOOK, MEANS, PAGE, PRIORS, SPREAD, TEXT
 from forager.terms import UrlId
 
@@ -185,26 +184,6 @@ class VisitStatistics:
         """Enter links whose documents a page shows itself; `first`: nobody had visited it before."""
         self.reserve(max(url, highest(links)) + 1)
         note_shown(self._table, links, url, when, first, self._means, self._known)
-
-    def visit_many(self, sightings: Sightings) -> None:
-        """Enter many visits in order, shared copies included; there must be room for them and their links."""
-        seen = sightings
-        note_many(
-            self._table,
-            seen.urls,
-            seen.when,
-            seen.version,
-            seen.free,
-            seen.hub,
-            seen.begin,
-            seen.end,
-            seen.links,
-            seen.gone,
-            self._means,
-            self._priors,
-            self._known,
-            self._hubs,
-        )
 
     def met(self) -> NDArray[np.int64]:
         """The pages that were visited or seen as a link, by rising number; do not change it."""
