@@ -4,10 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.compiling import compiled
+from forager.core.page_table import PageTable
 from forager.foragers.kernels import best, highest
 from forager.foragers.ranking import ranks
 from forager.foragers.settings import StartSettings
-from forager.foragers.visits import VisitStatistics
 from forager.foragers.weblog import Weblog
 from forager.terms import UrlId
 
@@ -32,7 +32,7 @@ def best_start(
 
 def start_page(
     weblog: Weblog,
-    visits: VisitStatistics,
+    visits: PageTable,
     seeds: NDArray[np.int64],
     settings: StartSettings,
     now: float,
@@ -47,8 +47,8 @@ def start_page(
         return _any(weblog.urls[: weblog.settings.start_size], rng)
     if settings.by == "best":
         visits.reserve(highest(weblog.urls) + 1)
-        table, means, priors, _, _ = visits.columns
-        return UrlId(best_start(table, weblog.urls, means, priors, now, weblog.values, rng.random()))
+        mind = visits.mind()
+        return UrlId(best_start(mind.table, weblog.urls, mind.means, mind.priors, now, weblog.values, rng.random()))
     heap = np.cumsum((np.maximum(weblog.values, 0.0) + 1) * visits.chance(weblog.urls, now))
     if heap[-1] <= 0:
         return _any(weblog.urls, rng)

@@ -99,7 +99,7 @@ class Rules:
     lists_too: bool
     reads_off: bool
     watches: bool
-    """There is a recrawl side, which hears of every visit."""
+    """There is a recrawl side."""
     compiled_fleet: bool
     """The fleet is a flock; else its turns are not for kernels."""
     sweeps: bool
@@ -131,30 +131,13 @@ class Rules:
     most: int
 
 
-class Mind(NamedTuple):
-    """What all know together: `VisitStatistics.columns` and `glances`, and the row of each page's state."""
-
-    table: NDArray[np.void]
-    means: FloatArray
-    priors: NDArray[np.void]
-    known: IntArray
-    hubs: IntArray
-    glances: NDArray[np.void]
-    rows: NDArray[np.int32]
-
-
 class Watched(NamedTuple):
-    """What the recrawl side keeps: versions seen, the tables of the history, its pool, and for the account of a cycle
-    which visits saw a change. Its luck comes with it.
+    """What the recrawl side keeps: its pool, and for the account of a cycle which visits saw a change. Its luck comes with
+    it.
 
     Then three columns by rising number, whose first entry says how many follow, with room for all pages: the pages known
     when all were last ranked, those on the short list, and some that nobody has seen."""
 
-    seen: IntArray
-    counts: FloatArray
-    times: FloatArray
-    sums: FloatArray
-    rule: FloatArray
     awake: IntArray
     resting: IntArray
     until: FloatArray

@@ -4,12 +4,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.compiling import compiled, inner
+from forager.core.updates import Mind, note_shown, note_signal, record_credit, record_visit
 from forager.foragers.leaving import aged
-from forager.foragers.noting import note_credit, note_links, note_shown, note_signal, note_visit
 from forager.foragers.ranking import fresh_links
-from forager.recrawl.noting import enter, see
 from forager.recrawl.pool import add
-from forager.simulation.course import Course, Found, IntArray, Mind, Rules, Watched
+from forager.simulation.course import Course, Found, IntArray, Rules, Watched
 from forager.world.tape.looking import standing_in
 from forager.world.tape.player import Columns
 
@@ -43,24 +42,20 @@ def span_of(tape: Columns, version: int, now: float, room: IntArray) -> tuple[in
 
 @inner
 def enter_visit(
-    at: Course, tape: Columns, mind: Mind, side: Watched, page: int, version: int, links: IntArray, watches: bool
+    at: Course, tape: Columns, mind: Mind, side: Watched, page: int, version: int, links: IntArray, made: bool
 ) -> bool:
-    """A page was downloaded and showed a version and links; whether it was its first visit. As `Shared.note` does."""
+    """A page was downloaded and showed a version and links; whether it was its first visit. As `Shared.note` does.
+
+    Not `made`: a copy is shared that shows no page.
+    """
     lost = version >= 0 and tape.gone[version]
     ok = version >= 0 and not lost
     hub = ok and tape.is_list[page]
     if ok and tape.state[version] >= 0:
         mind.rows[page] = tape.state[version] + 1
-    first = note_visit(mind.table, page, at.now, ok or lost, hub, mind.means, mind.priors, mind.known, mind.hubs)
-    if len(links):
-        new = note_links(mind.table, links, page, at.now, first, mind.means, mind.known)
-        if new > 0 and not first and hub:
-            note_signal(mind.table, links, at.now)
-    if watches:
-        changed = see(side.seen, page, version if ok else -1)
-        enter(side.counts, side.times, side.sums, side.rule, page, at.now, changed, 0)
-        if len(links) and at.pooled:
-            _reveal(side.awake, side.resting, side.tally, mind.table, links, mind.means, mind.priors, at.now)
+    first, _ = record_visit(mind, page, at.now, version if ok else -1, ok or lost, hub, made, links)
+    if made and len(links) and at.pooled:
+        _reveal(side.awake, side.resting, side.tally, mind.table, links, mind.means, mind.priors, at.now)
     return first
 
 
@@ -117,9 +112,7 @@ def accept(
     books.accepted[at.accepted, 0], books.accepted[at.accepted, 1] = page, version
     at.accepted += 1
     at.hits += 1
-    if revealer >= 0 and note_credit(mind.table, page, revealer, mind.means):
+    if revealer >= 0 and record_credit(mind, page, revealer):
         at.age = aged(at.age, at.now - tape.published[version])
-        if rules.watches:
-            side.counts[2, revealer] += 1
     note_signal(mind.table, links, at.now)
     return True

@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.compiling import inner
+from forager.core.updates import Mind, note_going
 from forager.foragers.leaving import after
-from forager.foragers.noting import note_going
 from forager.foragers.ranking import NO_LEANING, pick
 from forager.foragers.thrift import allows, explores, least_of, owes
 from forager.recrawl.choosing import enough, ranking_due
 from forager.recrawl.pool import AWAKE, RESTING, USED, rest, wake
-from forager.simulation.course import Course, Found, IntArray, Mind, Rules, Watched
+from forager.simulation.course import Course, Found, IntArray, Rules, Watched
 from forager.simulation.entering import accept, enter_visit, is_document, read_off, span_of
 from forager.simulation.ranking import rank_known
 from forager.world.tape.looking import look_up
@@ -121,8 +121,8 @@ def look(at: Course, rules: Rules, tape: Columns, mind: Mind, side: Watched, boo
     begin, end = span_of(tape, version, at.now, room)
     links = room[begin:end] if tape.waits else tape.links[begin:end]
     first = enter_visit(at, tape, mind, side, page, version, links, True)
-    if side.counts[0, page] > 1:
-        side.changed[at.changes] = side.sums[0, page] > 0
+    if mind.history.counts[0, page] > 1:
+        side.changed[at.changes] = mind.history.sums[0, page] > 0
         at.changes += 1
     if ok and is_document(at, rules, tape, page, version):
         revealer = mind.table[page].revealer if first else page

@@ -13,7 +13,7 @@ from forager.recrawl.scheduler import Scheduler
 from forager.recrawl.shortlist import Shortlist
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.simulation.account import Account
-from forager.simulation.course import Course, Figures, Found, Mind, Rules, Watched
+from forager.simulation.course import Course, Figures, Found, Rules, Watched
 from forager.simulation.flock import NO_FLOCK
 from forager.simulation.keeper import Keeper
 from forager.simulation.looking import GO_ON
@@ -44,7 +44,6 @@ class Patrol:
         self.course, self.world, self.scheduler, self.shared = course, world, scheduler, shared
         self.thrift, self.agent, self.account, self.luck = thrift, agent, account, luck
         pages = world.tape.pages
-        scheduler.watch.grow(pages)
         shared.visits.reserve(pages)
         shared.states.reserve(pages)
         self._widest = int(np.diff(world.columns.link_start).max(initial=0))
@@ -79,10 +78,8 @@ class Patrol:
             self._row.row,
             self._rules.row,
             self.world.columns,
-            Mind(*self.shared.visits.columns, self.shared.visits.glances, self.shared.states.rows),
+            self.shared.visits.mind(self.shared.states.rows),
             Watched(
-                scheduler.watch.held,
-                *scheduler.watch.history.tables,
                 pool.awake,
                 pool.resting,
                 pool.until,

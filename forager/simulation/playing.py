@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.compiling import compiled, inner
+from forager.core.updates import Mind
 from forager.recrawl.pool import AWAKE, RESTING
-from forager.simulation.course import Course, Found, IntArray, Mind, Rules, Watched
+from forager.simulation.course import Course, Found, IntArray, Rules, Watched
 from forager.simulation.flock import Flock, Walker
 from forager.simulation.looking import DONE, FLEET, GO_ON, MANAGE, NOTHING, TIME, look
 from forager.simulation.stepping import step

@@ -98,7 +98,8 @@ class Replay:
             seeds=seeds,
         )
         by = foretelling(foragers)
-        self.retraining = Retraining(self.scheduler, recrawl, seed, [], by=by) if recrawl.retrain.enabled else None
+        log = self.shared.visits.log
+        self.retraining = None if log is None else Retraining(self.scheduler, log, recrawl, seed, [], by=by)
         judged = reinforcing.relevancy
         truth = documents(tape, identity=judged.identity, max_age=foragers.max_age, hubs=foragers.hubs)
         updates = judged.identity == "version"
@@ -114,7 +115,7 @@ class Replay:
         self.agent.start(seeds, self.clock.time, plan.kinds)
         self._tell = tell or _nobody
         if self.share <= 0:
-            self.shared.watcher = None
+            self.shared.reveal = None
         self._telling = None if tell is None else Telling(self.world, self.agent, set(plan.seeds), tell)
         self._fleet = Foraging(self.course, crawl, self.world, self.agent, self.shared, self.thrift, self.account,
                                self._telling, alone=self.share <= 0)  # fmt: skip

@@ -7,15 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.compiling import compiled, inner
+from forager.core.updates import Mind, note_arrived, note_going
 from forager.foragers.expectation import returning, worth_of_one
 from forager.foragers.leaving import after
-from forager.foragers.noting import note_arrived, note_going
 from forager.foragers.path import admitted
 from forager.foragers.ranking import NO_LEANING, pick
 from forager.foragers.starts import best_start
 from forager.foragers.thrift import allows, explores, least_of
 from forager.foragers.weblog import learned
-from forager.simulation.course import Course, FloatArray, Found, IntArray, Mind, Rules, Watched
+from forager.simulation.course import Course, FloatArray, Found, IntArray, Rules, Watched
 from forager.simulation.entering import accept, enter_visit, is_document, read_off, span_of
 from forager.simulation.flock import Flock, Walker
 from forager.world.tape.looking import look_up
@@ -170,7 +170,7 @@ def step(
             mind.rows[url] = tape.state[version] + 1
         first = note_arrived(mind.table, url)
     else:
-        first = enter_visit(at, tape, mind, side, url, version, links, rules.watches and not free)
+        first = enter_visit(at, tape, mind, side, url, version, links, not free)
     read = 0
     if ok and rules.reads_off and not free:
         read = read_off(at, rules, tape, mind, books, url, version, first)
