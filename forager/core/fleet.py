@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.core.mind import BoolArray, FloatArray, IntArray
+from forager.core.rules import BoolArray, FloatArray, IntArray
 from forager.foragers.kernels import highest
 from forager.foragers.settings import ForagerKind, ForagerSettings
 from forager.foragers.td import random_weights

@@ -7,13 +7,13 @@ from typing import NamedTuple, Protocol
 
 from forager.compiling import inner
 from forager.core.fleet import BFS, FleetState, Tally, Walker
-from forager.core.mind import BoolArray, ForagerRules, IntArray, Mind
+from forager.core.rules import BoolArray, ForagerRules, IntArray
+from forager.core.updates import Mind, note_signal, record_credit
 from forager.foragers.leaving import PaceRow, aged
-from forager.foragers.noting import note_credit, note_signal
 from forager.foragers.settings import Identity
 
-SENT, RELEVANT, PAID = 1, 2, 4
-"""What became of a document: it was sent; it was accepted; the page that revealed it was paid."""
+SENT, RELEVANT = 1, 2
+"""What became of a document: it was sent; it was accepted."""
 STAYS, MULTIPLIES, REPLACES, GOES = range(4)
 """What becomes of a forager after its turn. REPLACES: it multiplies, and the poorest other one makes room."""
 
@@ -128,12 +128,10 @@ def judge(
     _keep(fleet.accepted, seen.known_as, seen.known_as_too)
     pace: PaceRow = mind.pace[0]
     pace.hits += 1
-    became = SENT | RELEVANT
-    if revealer >= 0 and note_credit(mind.table, seen.url, revealer, mind.means):
+    if revealer >= 0 and record_credit(mind, seen.url, revealer):
         pace.age = aged(pace.age, now - seen.published)
-        became |= PAID
     note_signal(mind.table, links, now)
-    return became
+    return SENT | RELEVANT
 
 
 @inner

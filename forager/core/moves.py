@@ -6,8 +6,9 @@ from numpy.typing import NDArray
 from forager.compiling import compiled
 from forager.core.fleet import FleetState
 from forager.core.judge import Seen, count_judged, count_work, fate_of, is_document, judge
-from forager.core.mind import IntArray, Mind
+from forager.core.rules import IntArray
 from forager.core.step import arrive, choose, send, settle
+from forager.core.updates import Mind
 
 Row = NDArray[np.void]
 """The rules as a table of one row."""

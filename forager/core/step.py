@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from forager.compiling import compiled, inner
 from forager.core.fleet import BFS, RL, WL, WLRL, FleetState, Walker
 from forager.core.judge import RELEVANT, Seen, count_judged, count_work, is_document, is_unsent, judge
-from forager.core.mind import FloatArray, ForagerRules, IntArray, Mind
+from forager.core.rules import FloatArray, ForagerRules, IntArray
+from forager.core.updates import Mind, note_going
 from forager.foragers.expectation import chances, returning, worth_of_one
 from forager.foragers.kernels import best
 from forager.foragers.leaving import PaceRow
-from forager.foragers.noting import note_going
 from forager.foragers.ranking import NO_LEANING, pick
 from forager.foragers.starts import best_start
 from forager.foragers.td import learn_profit, profits

@@ -87,7 +87,7 @@ class Crawl:
     async def warm_up(self, seeds: list[Url], captured: Iterable[Captured]) -> tuple[int, int]:
         """Take in what an archive knows of pages of this crawl; how many pages and captures that were."""
         await self._plant(seeds)
-        return await warm_up(captured, self.store, self.scheduler.watch, self.shared.visits, self.world.keeper.scope)
+        return await warm_up(captured, self.store, self.shared.visits, self.world.keeper.scope)
 
     async def save(self) -> None:
         """Keep the fleet and all that was learned."""

@@ -14,12 +14,12 @@ import xxhash
 from numpy.typing import NDArray
 
 from forager.clock import Clock
+from forager.core.page_table import PageTable
 from forager.engine.offload import Offload, inline
 from forager.engine.resting import rest
 from forager.engine.settings import CrawlSettings, OrderingKind
 from forager.foragers.settings import ForagerKind
 from forager.foragers.shared import Shared
-from forager.foragers.visits import VisitStatistics
 from forager.frontier.appeal import appeals
 from forager.frontier.graph import Graph
 from forager.frontier.growing import GrowingGraph, Packing
@@ -74,7 +74,7 @@ class Renewed:
 class Ordering:
     """The link graph of a crawl, and what it says of pages nobody has visited. Obeys `foragers.ordering.LinkOrder`."""
 
-    def __init__(self, kind: OrderingKind, visits: VisitStatistics, every: float, offload: Offload = inline) -> None:
+    def __init__(self, kind: OrderingKind, visits: PageTable, every: float, offload: Offload = inline) -> None:
         self.share, self.visits, self.every, self.offload = SHARES[kind], visits, every, offload
         self.renewals = 0
         self.ranking: Ranking | None = None

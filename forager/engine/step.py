@@ -52,7 +52,7 @@ async def take_step(
         if not sightings[0].free:
             thrift.spend(step.worth)
             if sightings[0].url != step.url:  # redirected
-                shared.visits.visit(step.url, sightings[0].when)
+                shared.visits.record(step.url, sightings[0].when)
     else:
         sightings = [Sighting(step.url, clock.now(), ok=False, free=True)]
     if step.links and sightings[0].ok:

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from forager.chance import stream
 from forager.core.fleet import Flock, Forager
-from forager.core.judge import GOES, MULTIPLIES, PAID, RELEVANT, REPLACES, KeyNumbers, Numbers, Seen
-from forager.core.mind import Figures, ForagerRules, Mind, forager_rules, mind_of
+from forager.core.judge import GOES, MULTIPLIES, RELEVANT, REPLACES, KeyNumbers, Numbers, Seen
 from forager.core.moves import (
     arrive_at,
     choose_page,
@@ -30,6 +29,8 @@ from forager.core.moves import (
     send_document,
     settle_step,
 )
+from forager.core.rules import Figures, ForagerRules, forager_rules
+from forager.core.updates import Mind
 from forager.foragers.kernels import highest
 from forager.foragers.settings import ForagerKind, ForagerSettings
 from forager.foragers.shared import Shared
@@ -139,7 +140,7 @@ class ReinforcingAgent:
         for sighting, first, seen in documents:
             revealer = _revealer(sighting, first, shared)
             became = send_document(self.rules, mind, fleet, slot, seen, revealer, links, now)
-            earned += self._earned(sighting, forager.id, became, revealer, shared)
+            earned += self._earned(sighting, forager.id, became, revealer)
         settle_step(self.rules, mind, fleet, slot, step.url, downloads)
         return earned
 
@@ -163,7 +164,7 @@ class ReinforcingAgent:
         became = judge_document(self.rules, mind, self.flock.state, seen, revealer, links, now)
         if became and by in self.foragers:
             score_document(self.rules, self.flock.state, self.foragers[by].slot, (became & RELEVANT) > 0)
-        return self._earned(sighting, by, became, revealer, shared)
+        return self._earned(sighting, by, became, revealer)
 
     def worked(self, id: ForagerId, downloads: int) -> None:
         """A forager has downloaded so many pages; shared copies do not count."""
@@ -238,7 +239,7 @@ class ReinforcingAgent:
     def _mind(self, shared: Shared, links: int) -> Mind:
         """What all know, with room for every known page in the flock, and for so many more links there."""
         shared.reserve(self.flock.pages)
-        mind = mind_of(shared)
+        mind = shared.mind()
         self.flock.reserve(pages=len(mind.table), links=links, sent=len(self.sent_as), accepted=len(self.known_as))
         return mind
 
@@ -248,14 +249,10 @@ class ReinforcingAgent:
         numbers = *self.sent_as.of(*document), *self.known_as.of(*document)
         return Seen(sighting.url, sighting.published, sighting.hub, topical, *numbers)
 
-    def _earned(
-        self, sighting: Sighting, by: ForagerId, became: int, revealer: UrlId, shared: Shared
-    ) -> list[Reinforcement]:
-        """What a document earned, if it was sent; the recrawl side hears which page revealed it."""
+    def _earned(self, sighting: Sighting, by: ForagerId, became: int, revealer: UrlId) -> list[Reinforcement]:
+        """What a document earned, if it was sent."""
         if not became:
             return []
-        if became & PAID and shared.watcher is not None:
-            shared.watcher.credit(revealer)
         relevant, judged = (became & RELEVANT) > 0, self.settings.relevancy
         finding = Finding(by, sighting.url, sighting.version, sighting.text_print, sighting.published, revealer)
         return [Reinforcement(finding, judged.reward if relevant else judged.penalty, relevant)]

@@ -16,7 +16,7 @@ from forager.foragers.sighting import Reinforcement
 from forager.measures.delay import Delay, delay
 from forager.measures.efficiency import Efficiency, ratio
 from forager.measures.freshness import age, freshness
-from forager.simulation.course import VISIT, Log
+from forager.simulation.course import VISIT, Records
 from forager.terms import NOBODY
 from forager.world.tape.player import TapeWorld
 from forager.world.tape.truth import Documents
@@ -100,14 +100,14 @@ class Account:
     def __repr__(self) -> str:
         return f"<Account {sum(self.accepted):,} documents by {sum(self.downloads):,} downloads>"
 
-    def enter(self, log: Log) -> None:
-        """Enter what kernels have done, as their log says."""
-        what, recrawl = log["what"], log["by"] == NOBODY
+    def enter(self, records: Records) -> None:
+        """Enter what kernels have done, as their records say."""
+        what, recrawl = records["what"], records["by"] == NOBODY
         visits = what == VISIT
         made = int(np.count_nonzero(visits & recrawl))
         self.downloads = [self.downloads[0] + int(np.count_nonzero(visits)) - made, self.downloads[1] + made]
-        self.sent += len(log) - int(np.count_nonzero(visits))
-        for at, page, version, by in log[(what & RELEVANT) > 0][["at", "page", "version", "by"]].tolist():
+        self.sent += len(records) - int(np.count_nonzero(visits))
+        for at, page, version, by in records[(what & RELEVANT) > 0][["at", "page", "version", "by"]].tolist():
             self._accept(page, version, at, by == NOBODY)
 
     def note(self, reinforcements: Sequence[Reinforcement], downloads: int, now: float, *, recrawl: bool) -> None:

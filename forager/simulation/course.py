@@ -1,7 +1,8 @@
-"""What the loop of a replay works on: arrays that belong to others, gathered by owner, two rows of figures, and a log.
+"""What the loop of a replay works on: arrays that belong to others, gathered by owner, two rows of figures, and the records
+of what happened.
 
 A figure that moves while the loop runs stands in the `Course`, one that stays in the `Rules`. Python sees both as plain
-objects, a kernel as the one row of a table. What happens is written to the log, from which account and journal are fed.
+objects, a kernel as the one row of a table. Account and journal are fed from the records.
 """
 
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.compiling import inner
-from forager.core.mind import BoolArray, FloatArray, ForagerRules, IntArray
+from forager.core.rules import BoolArray, FloatArray, ForagerRules, IntArray
 
 
 @dataclass(slots=True)
@@ -63,8 +64,8 @@ class Course:
     cycle_began_at: int = 0
     cycle_ended_at: int = 0
     """… the last of them when, and after which changes the last two began, …"""
-    logged: int = 0
-    """… and records in the log."""
+    written: int = 0
+    """… and records that were written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ class Rules(ForagerRules):
     free_steps: int
     reads_off: bool
     watches: bool
-    """There is a recrawl side, which hears of every visit."""
+    """There is a recrawl side."""
     looks: bool
     """The recrawl side is played here; else its turns are not for kernels, and it hears of every download at once."""
     tells: bool
@@ -94,17 +95,12 @@ class Rules(ForagerRules):
 
 
 class Watched(NamedTuple):
-    """What the recrawl side keeps: versions seen, the tables of the history, its pool, and for the account of a cycle
-    which visits saw a change. Its luck comes with it.
+    """What the recrawl side keeps: its pool, and for the account of a cycle which visits saw a change. Its luck comes with
+    it.
 
     Then three columns by rising number, whose first entry says how many follow, with room for all pages: the pages known
     when all were last ranked, those on the short list, and some that nobody has seen."""
 
-    seen: IntArray
-    counts: FloatArray
-    times: FloatArray
-    sums: FloatArray
-    rule: FloatArray
     awake: IntArray
     resting: IntArray
     until: FloatArray
@@ -117,7 +113,7 @@ class Watched(NamedTuple):
 
 
 class Books(NamedTuple):
-    """The documents of the tape, places for what a step sees, and the log."""
+    """The documents of the tape, places for what a step sees, and the records."""
 
     known_as: IntArray
     """For each version the number by which the agent knows its document, …"""
@@ -133,20 +129,20 @@ class Books(NamedTuple):
     """… and whether they were visited for the first time."""
     shown: IntArray
     """A place for what is read off a page."""
-    log: NDArray[np.void]
-    """See `LogRecord`."""
+    records: NDArray[np.void]
+    """See `PlainRecord`."""
 
 
 VISIT = 0
 """What a record is of: a download, or else what became of a document, see `core.judge`."""
 
 
-Log = NDArray[np.void]
+Records = NDArray[np.void]
 """Records, in the order in which things happened."""
 
 
-class LogRecord(Protocol):
-    """One record of the log."""
+class PlainRecord(Protocol):
+    """One thing that happened."""
 
     at: float
     what: int
@@ -154,30 +150,27 @@ class LogRecord(Protocol):
     step: int  # of this forager
     page: int
     version: int  # -1: none was recorded then
-    source: int  # the page that revealed a document
     amount: float  # what a forager earned for it
-    changed: bool  # since the visit before
 
 
-_TYPES = {float: np.float64, int: np.int64, bool: np.bool_}
-LOG = np.dtype([(name, _TYPES[kind]) for name, kind in LogRecord.__annotations__.items()])
+_TYPES = {float: np.float64, int: np.int64}
+RECORD = np.dtype([(name, _TYPES[kind]) for name, kind in PlainRecord.__annotations__.items()])
 
 
 @inner
-def log_visit(at: Course, books: Books, by: int, page: int, version: int, changed: bool) -> None:
+def write_visit(at: Course, books: Books, by: int, page: int, version: int) -> None:
     """A page was downloaded."""
-    record: LogRecord = books.log[at.logged]
+    record: PlainRecord = books.records[at.written]
     record.at, record.what, record.by, record.page, record.version = at.now, VISIT, by, page, version
-    record.changed = changed
-    at.logged += 1
+    at.written += 1
 
 
 @inner
-def log_document(
-    at: Course, books: Books, by: int, step: int, page: int, version: int, source: int, became: int, amount: float
+def write_document(
+    at: Course, books: Books, by: int, step: int, page: int, version: int, became: int, amount: float
 ) -> None:
     """A document was judged."""
-    record: LogRecord = books.log[at.logged]
+    record: PlainRecord = books.records[at.written]
     record.at, record.what, record.by, record.step, record.page = at.now, became, by, step, page
-    record.version, record.source, record.amount = version, source, amount
-    at.logged += 1
+    record.version, record.amount = version, amount
+    at.written += 1

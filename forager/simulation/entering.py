@@ -4,13 +4,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.compiling import compiled, inner
-from forager.core.judge import PAID, RELEVANT, Seen
-from forager.core.mind import IntArray, Mind
-from forager.foragers.noting import note_arrived, note_links, note_shown, note_signal, note_visit
+from forager.core.judge import RELEVANT, Seen
+from forager.core.rules import IntArray
+from forager.core.updates import Mind, note_arrived, note_shown, record_visit
 from forager.foragers.ranking import fresh_links
-from forager.recrawl.noting import enter, see
 from forager.recrawl.pool import add
-from forager.simulation.course import Books, Course, Rules, Watched, log_document, log_visit
+from forager.simulation.course import Books, Course, Rules, Watched, write_document, write_visit
 from forager.world.tape.looking import look_up, standing_in
 from forager.world.tape.player import Columns
 
@@ -43,28 +42,6 @@ def span_of(tape: Columns, version: int, now: float, room: IntArray) -> tuple[in
 
 
 @inner
-def _enter_visit(
-    at: Course, tape: Columns, mind: Mind, side: Watched, page: int, version: int, links: IntArray, watches: bool,
-    reveals: bool,
-) -> bool:  # fmt: skip
-    """A page was downloaded and showed a version and links; whether it was its first visit. As `Shared.note` does."""
-    lost = version >= 0 and tape.gone[version]
-    ok = version >= 0 and not lost
-    hub = ok and tape.is_list[page]
-    first = note_visit(mind.table, page, at.now, ok or lost, hub, mind.means, mind.priors, mind.known, mind.hubs)
-    if len(links):
-        new = note_links(mind.table, links, page, at.now, first, mind.means, mind.known)
-        if new > 0 and not first and hub:
-            note_signal(mind.table, links, at.now)
-    if watches:
-        changed = see(side.seen, page, version if ok else -1)
-        enter(side.counts, side.times, side.sums, side.rule, page, at.now, changed, 0)
-        if len(links) and at.pooled and reveals:
-            _reveal(side.awake, side.resting, side.tally, mind.table, links, mind.means, mind.priors, at.now)
-    return first
-
-
-@inner
 def is_there(tape: Columns, version: int) -> bool:
     """Whether a version is one of a page, and not the news that it is gone."""
     return version >= 0 and not tape.gone[version]
@@ -85,17 +62,20 @@ def visit(
     )
     begin, end = span_of(tape, version, at.now, room)
     links = room[begin:end] if tape.waits else tape.links[begin:end]
-    ok = is_there(tape, version)
+    ok, gone = is_there(tape, version), version >= 0 and tape.gone[version]
     if ok and tape.state[version] >= 0:
         mind.rows[page] = tape.state[version] + 1
-    if free and (ok or version < 0):
+    if free and not gone:
         first = note_arrived(mind.table, page)
     else:
-        first = _enter_visit(at, tape, mind, side, page, version, links, rules.watches and not free, reveals)
+        hub = ok and tape.is_list[page]
+        first, _ = record_visit(mind, page, at.now, version if ok else -1, ok or gone, hub, not free, links)
     if not free:
         at.fetched += 1
         at.unrecorded += version < 0
-        log_visit(at, books, by, page, version, rules.watches and side.sums[0, page] > 0)
+        write_visit(at, books, by, page, version)
+        if reveals and at.pooled and len(links):
+            _reveal(side.awake, side.resting, side.tally, mind.table, links, mind.means, mind.priors, at.now)
     return version, free, first, begin, end
 
 
@@ -129,11 +109,8 @@ def document(tape: Columns, books: Books, page: int, version: int) -> Seen:
 
 @inner
 def note_document(
-    at: Course, rules: Rules, side: Watched, books: Books, by: int, step: int, page: int, version: int, source: int,
-    became: int,
-) -> None:  # fmt: skip
-    """A document was judged: it goes to the log, and to the history of the page that is paid for it."""
-    if became & PAID and rules.watches:
-        side.counts[2, source] += 1
+    at: Course, rules: Rules, books: Books, by: int, step: int, page: int, version: int, became: int
+) -> None:
+    """A document was judged: it goes to the log."""
     amount = rules.reward if became & RELEVANT else rules.penalty
-    log_document(at, books, by, step, page, version, source, became, amount)
+    write_document(at, books, by, step, page, version, became, amount)

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from forager.compiling import inner
 from forager.core.fleet import FleetState
 from forager.core.judge import is_document, judge
-from forager.core.mind import IntArray, Mind
+from forager.core.rules import IntArray
+from forager.core.updates import Mind, note_going
 from forager.foragers.leaving import PaceRow, after
-from forager.foragers.noting import note_going
 from forager.foragers.ranking import NO_LEANING, pick
 from forager.foragers.thrift import allows, explores, least_of, owes
 from forager.recrawl.choosing import enough, ranking_due
@@ -79,15 +79,15 @@ def _end_cycle(at: Course, rules: Rules) -> None:
 
 @inner
 def _send(
-    at: Course, rules: Rules, tape: Columns, mind: Mind, side: Watched, books: Books, fleet: FleetState, page: int,
-    version: int, first: bool, links: IntArray,
+    at: Course, rules: Rules, tape: Columns, mind: Mind, books: Books, fleet: FleetState, page: int, version: int,
+    first: bool, links: IntArray,
 ) -> None:  # fmt: skip
     """A document is judged, in nobody's name, if it is young."""
     seen = document(tape, books, page, version)
     if is_document(rules, seen, at.now):
         revealer = mind.table[page].revealer if first else page
         became = judge(rules, mind, fleet, seen, revealer, links, at.now)
-        note_document(at, rules, side, books, NOBODY, -1, page, version, revealer, became)
+        note_document(at, rules, books, NOBODY, -1, page, version, became)
 
 
 @inner
@@ -101,7 +101,7 @@ def look(at: Course, rules: Rules, tape: Columns, mind: Mind, side: Watched, boo
         _end_cycle(at, rules)
     if ranking_due(at.now, at.ranked, rules.every, at.ranked_pages, at.used, side.tally[USED]):
         rank_known(at, rules, tape, mind, side)
-    full = at.lucks == len(side.luck) or at.logged + rules.most_records > len(books.log)
+    full = at.lucks == len(side.luck) or at.written + rules.most_records > len(books.records)
     if full or len(side.awake) - side.tally[AWAKE] - side.tally[RESTING] < rules.widest:
         return GO_ON
     pace: PaceRow = mind.pace[0]
@@ -126,13 +126,13 @@ def look(at: Course, rules: Rules, tape: Columns, mind: Mind, side: Watched, boo
     at.recrawl_spent += 1
     at.used += 1
     side.tally[USED] += 1
-    if side.counts[0, page] > 1:
-        side.changed[at.changes] = side.sums[0, page] > 0
+    if mind.history.counts[0, page] > 1:
+        side.changed[at.changes] = mind.history.sums[0, page] > 0
         at.changes += 1
     if is_there(tape, version):
-        _send(at, rules, tape, mind, side, books, fleet, page, version, first, links)
+        _send(at, rules, tape, mind, books, fleet, page, version, first, links)
     pace.hits, pace.downloads = after(pace.hits, pace.downloads, rules.memory, 1.0)
     if rules.reads_off and is_there(tape, version):
         for shown in books.shown[: read_off(at, rules, tape, mind, books, page, version, first, False)]:
-            _send(at, rules, tape, mind, side, books, fleet, shown, tape.begin[shown], True, links)
+            _send(at, rules, tape, mind, books, fleet, shown, tape.begin[shown], True, links)
     return DONE

@@ -3,7 +3,7 @@
 import numpy as np
 
 from forager.core.fleet import BFS
-from forager.core.mind import Figures, mind_of
+from forager.core.rules import Figures
 from forager.engine.settings import CrawlSettings
 from forager.foragers.shared import Shared
 from forager.foragers.thrift import Thrift
@@ -13,7 +13,7 @@ from forager.recrawl.scheduler import Scheduler
 from forager.recrawl.shortlist import Shortlist
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.reinforcing.population import Deleted, Multiplied
-from forager.simulation.course import LOG, Books, Course, Log, Rules, Watched
+from forager.simulation.course import RECORD, Books, Course, Records, Rules, Watched
 from forager.simulation.fitting import TapeNumbers
 from forager.simulation.looking import GO_ON
 from forager.simulation.luck import Luck
@@ -22,7 +22,7 @@ from forager.terms import ForagerId
 from forager.world.tape.player import TapeWorld
 
 AT_ONCE = 4096
-"""Records that the log holds, and more if a single step may make as many."""
+"""Records that are written before somebody must read them, and as many more as a single step may write."""
 
 
 class Patrol:
@@ -47,7 +47,6 @@ class Patrol:
         self.course, self.world, self.scheduler, self.shared = course, world, scheduler, shared
         self.thrift, self.agent, self.luck, self.looks = thrift, agent, luck, looks
         pages, columns = world.tape.pages, world.columns
-        scheduler.watch.grow(pages)
         shared.reserve(pages)
         self._widest = widest = int(np.diff(columns.link_start).max(initial=0))
         shown = int(np.diff(columns.shown_start).max(initial=0))
@@ -65,7 +64,7 @@ class Patrol:
             versions=np.empty(widest, np.int64),
             firsts=np.empty(widest, np.bool_),
             shown=np.empty(shown, np.int64),
-            log=np.zeros(AT_ONCE + most, LOG),
+            records=np.zeros(AT_ONCE + most, RECORD),
         )
         sweeps = (agent.flock.state.walkers["kind"] == BFS).any()
         self._make_room(pages if sweeps else 16 * (widest + 64))
@@ -77,21 +76,20 @@ class Patrol:
     def __repr__(self) -> str:
         return f"<Patrol {self.world!r}>"
 
-    def play(self, until: float, end: float) -> tuple[int, Log]:
+    def play(self, until: float, end: float) -> tuple[int, Records]:
         """Downloads until somebody else must do something, see `looking`; what that is, and what has happened."""
         course, scheduler = self.course, self.scheduler
         self._take(until, end)
         pool = scheduler.choosing.pools.get(0, self._no_pool)
         pool.reserve(self._widest + POOL + STRANGERS)
+        self.shared.visits.make_room(len(self._books.records))
         self._row.write(course)
         why = play_on(
             self._row.row,
             self._rules.row,
             self.world.columns,
-            mind_of(self.shared),
+            self.shared.mind(),
             Watched(
-                scheduler.watch.held,
-                *scheduler.watch.history.tables,
                 pool.awake,
                 pool.resting,
                 pool.until,
@@ -109,7 +107,7 @@ class Patrol:
         self._tell()
         if why == GO_ON:
             self._make_room(self._widest)
-        return why, self._books.log[: course.logged]
+        return why, self._books.records[: course.written]
 
     def manage(self) -> list[Multiplied | Deleted]:
         """The turn of a forager is over, and it multiplies or is deleted."""
@@ -136,7 +134,7 @@ class Patrol:
         course.pooled = self.looks and len(choosing.pools) > 0
         self._take_list(choosing.shortlist)
         course.fetched, course.unrecorded = self.world.downloads, self.world.unrecorded
-        course.lucks = course.changes = course.logged = 0
+        course.lucks = course.changes = course.written = 0
         course.cycles = course.cycle_began_at = course.cycle_ended_at = 0
 
     def _take_list(self, given: Shortlist | None) -> None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from forager.compiling import compiled, inner
 from forager.core.fleet import BFS, DRAWS, FleetState, Tally, Walker
 from forager.core.judge import STAYS, fate_of
-from forager.core.mind import Mind
+from forager.core.updates import Mind
 from forager.recrawl.pool import AWAKE, RESTING
 from forager.simulation.course import Books, Course, Rules, Watched
 from forager.simulation.looking import DONE, GO_ON, MANAGE, NOTHING, TIME, look
@@ -34,7 +34,7 @@ def _lacks_room(at: Course, rules: Rules, side: Watched, books: Books, fleet: Fl
         return True
     if me.kind != BFS and (me.length >= fleet.path.shape[1] or me.drawn + DRAWS > fleet.luck.shape[1]):
         return True
-    return at.logged + rules.most_records > len(books.log) or me.count + rules.widest > fleet.open.shape[1]
+    return at.written + rules.most_records > len(books.records) or me.count + rules.widest > fleet.open.shape[1]
 
 
 @inner

@@ -6,7 +6,8 @@ Here, too, most of the time only a short list of very many pages is ranked; see 
 import numpy as np
 
 from forager.compiling import compiled
-from forager.core.mind import IntArray, Mind
+from forager.core.rules import IntArray
+from forager.core.updates import Mind
 from forager.foragers.kernels import merged
 from forager.foragers.ranking import NO_LEANING, most_promising, now_and_later
 from forager.recrawl.choosing import POOL, STRANGERS

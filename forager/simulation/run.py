@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.chance import stream
-from forager.core.judge import PAID
 from forager.engine.ordering import Ordering
 from forager.engine.policy import read_policy
 from forager.engine.retraining import Retraining, foretelling
@@ -28,7 +27,7 @@ from forager.recrawl.settings import DEFAULTS, RecrawlSettings
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.reinforcing.settings import ReinforcingSettings
 from forager.simulation.account import Account, Figures
-from forager.simulation.course import VISIT, Course, Log
+from forager.simulation.course import VISIT, Course, Records
 from forager.simulation.fitting import TapeNumbers, fitted, shared_for
 from forager.simulation.looking import CYCLE, MANAGE, RECRAWL
 from forager.simulation.luck import Luck
@@ -97,7 +96,8 @@ class Replay:
             seeds=seeds,
         )
         by = foretelling(foragers)
-        self.retraining = Retraining(self.scheduler, recrawl, seed, [], by=by) if recrawl.retrain.enabled else None
+        log = self.shared.visits.log
+        self.retraining = None if log is None else Retraining(self.scheduler, log, recrawl, seed, [], by=by)
         judged, same = reinforcing.relevancy.identity, foragers.identity == reinforcing.relevancy.identity
         self.account = Account(
             self.world, self._truth(foragers, judged), updates=judged == "version", max_age=foragers.max_age
@@ -115,7 +115,7 @@ class Replay:
         self.agent.start(seeds, self.clock.time, plan.kinds)
         self._tell = tell or _nobody
         if self.share <= 0:
-            self.shared.watcher = None
+            self.shared.reveal = None
         self._telling = None if tell is None else Telling(self.world, self.agent, set(plan.seeds), tell)
         looks = self.ordering is None and self.retraining is None and self.scheduler.policy.score is None
         self._patrol = Patrol(self.course, crawl, self.world, self.scheduler, self.shared, self.thrift, self.agent,
@@ -144,8 +144,8 @@ class Replay:
 
     def _play(self, end: float) -> None:
         """Downloads by kernels, until something is to be done that they cannot do; then that."""
-        why, log = self._patrol.play(min(end, self.account.due), end)
-        self._happened(log)
+        why, records = self._patrol.play(min(end, self.account.due), end)
+        self._happened(records)
         if why == RECRAWL:
             self._recrawl()
         elif why == CYCLE:
@@ -155,31 +155,26 @@ class Replay:
             if self._telling is not None:
                 self._telling.managed(happened)
 
-    def _happened(self, log: Log) -> None:
+    def _happened(self, records: Records) -> None:
         """What kernels have done is told to everybody who wants to know."""
-        self.account.enter(log)
+        self.account.enter(records)
         if self._telling is not None:
-            self._telling.happened(log)
+            self._telling.happened(records)
         if not self._patrol.looks:
-            self._overhear(log)
+            self._overhear(records)
 
-    def _overhear(self, log: Log) -> None:
-        """The recrawl side and the link graph hear of the downloads of the fleet, one by one."""
-        scheduler, gone = self.scheduler, self.world.columns.gone
-        for at, what, _, _, page, version, source, _, changed in log.tolist():
-            if what != VISIT:
-                if what & PAID and self.share > 0 and scheduler.watch.log is not None:
-                    scheduler.watch.log.credit(source)
-                continue
-            if self.share > 0 and scheduler.watch.log is not None:
-                scheduler.watch.log.add(np.array([page]), np.array([at]), np.array([changed]))
+    def _overhear(self, records: Records) -> None:
+        """The recrawl side and the link graph hear of the links that the downloads of the fleet showed."""
+        gone = self.world.columns.gone
+        for record in records[records["what"] == VISIT]:
+            version, at = int(record["version"]), float(record["at"])
             if version < 0 or gone[version]:
                 continue
             links = self.world.links_of(version, at)
-            if self.share > 0:
-                scheduler.choosing.reveal(links, at)
+            if self.shared.reveal is not None:
+                self.shared.reveal(links, at)
             if self.ordering is not None:
-                self.ordering.saw(UrlId(page), links)
+                self.ordering.saw(UrlId(int(record["page"])), links)
 
     # The recrawl side.
 

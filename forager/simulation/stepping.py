@@ -2,10 +2,10 @@
 
 from forager.compiling import inner
 from forager.core.fleet import FleetState, Walker
-from forager.core.mind import IntArray, Mind
+from forager.core.rules import IntArray
 from forager.core.step import arrive, choose, send, settle
+from forager.core.updates import Mind, note_arrived
 from forager.foragers.leaving import after
-from forager.foragers.noting import note_arrived
 from forager.foragers.thrift import allows, explores, least_of
 from forager.simulation.course import Books, Course, Rules, Watched
 from forager.simulation.entering import document, is_there, note_document, read_off, visit
@@ -14,8 +14,8 @@ from forager.world.tape.player import Columns
 
 @inner
 def _send(
-    at: Course, rules: Rules, tape: Columns, mind: Mind, side: Watched, books: Books, fleet: FleetState, page: int,
-    version: int, first: bool, links: IntArray,
+    at: Course, rules: Rules, tape: Columns, mind: Mind, books: Books, fleet: FleetState, page: int, version: int,
+    first: bool, links: IntArray,
 ) -> None:  # fmt: skip
     """The forager whose turn it is sends a document, if it is one."""
     me: Walker = fleet.walkers[at.slot]
@@ -23,13 +23,13 @@ def _send(
     became = send(rules, mind, fleet, at.slot, document(tape, books, page, version), revealer, links, at.now)
     if became:
         step = me.first + me.length
-        note_document(at, rules, side, books, me.id, step, page, version, revealer, became)
+        note_document(at, rules, books, me.id, step, page, version, became)
 
 
 @inner
 def _send_shown(
-    at: Course, rules: Rules, tape: Columns, mind: Mind, side: Watched, books: Books, fleet: FleetState, page: int,
-    version: int, first: bool, links: IntArray,
+    at: Course, rules: Rules, tape: Columns, mind: Mind, books: Books, fleet: FleetState, page: int, version: int,
+    first: bool, links: IntArray,
 ) -> None:  # fmt: skip
     """It sends the documents that are read off a page: in the paper's mode also what somebody else has read."""
     for shown in books.shown[: read_off(at, rules, tape, mind, books, page, version, first, rules.all_links)]:
@@ -37,7 +37,7 @@ def _send_shown(
         if tape.state[copy] >= 0:
             mind.rows[shown] = tape.state[copy] + 1
         seen_once = note_arrived(mind.table, shown)
-        _send(at, rules, tape, mind, side, books, fleet, shown, copy, seen_once, links)
+        _send(at, rules, tape, mind, books, fleet, shown, copy, seen_once, links)
 
 
 @inner
@@ -67,17 +67,15 @@ def step(at: Course, rules: Rules, tape: Columns, mind: Mind, side: Watched, boo
     if downloads > 0:
         pace.hits, pace.downloads = after(pace.hits, pace.downloads, rules.memory, float(downloads))
     if is_there(tape, version):
-        _send(at, rules, tape, mind, side, books, fleet, url, version, first, links)
+        _send(at, rules, tape, mind, books, fleet, url, version, first, links)
     for i in range(linked):
         if is_there(tape, books.versions[i]):
             once = mind.table[links[i]].visits <= 1
-            _send(at, rules, tape, mind, side, books, fleet, links[i], books.versions[i], once, links)
+            _send(at, rules, tape, mind, books, fleet, links[i], books.versions[i], once, links)
     if rules.reads_off and is_there(tape, version) and (linked > 0 or not free):
-        _send_shown(at, rules, tape, mind, side, books, fleet, url, version, first, links)
+        _send_shown(at, rules, tape, mind, books, fleet, url, version, first, links)
         for i in range(linked):
             if is_there(tape, books.versions[i]):
-                _send_shown(
-                    at, rules, tape, mind, side, books, fleet, links[i], books.versions[i], books.firsts[i], links
-                )
+                _send_shown(at, rules, tape, mind, books, fleet, links[i], books.versions[i], books.firsts[i], links)
     settle(rules, mind, fleet, slot, url, downloads)
     return downloads

@@ -10,7 +10,7 @@ from forager.foragers.sighting import NO_LINKS, Reinforcement, Sighting
 from forager.pages.urls import site
 from forager.reinforcing import population
 from forager.reinforcing.agent import ReinforcingAgent
-from forager.simulation.course import VISIT, Log
+from forager.simulation.course import VISIT, Records
 from forager.terms import NOBODY, Channel, ForagerId, Outcome, Trouble, UrlId
 from forager.world.tape.columns import KINDS
 from forager.world.tape.player import TapeWorld
@@ -33,11 +33,11 @@ class Telling:
         for record in agent.records.values():
             tell(Born(record.born, record.id, record.kind.value, NOBODY))
 
-    def happened(self, log: Log) -> None:
-        """What kernels have done, as their log says: downloads, and for each step what it earned, then its stories."""
+    def happened(self, records: Records) -> None:
+        """What kernels have done, as their records say: downloads, and for each step what it earned, then its stories."""
         waiting: list[Told] = []
         step = None
-        for at, what, by, own, page, version, _, amount, _ in log.tolist():
+        for at, what, by, own, page, version, amount in records.tolist():
             if what == VISIT or (by, own) != step:
                 self._tell_all(waiting)
             if what == VISIT:

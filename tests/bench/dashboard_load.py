@@ -101,7 +101,7 @@ async def _enter(crawl: Crawl, chronicle: Chronicle, id: UrlId, url: Url, at: fl
     version = Version(Kind.ARTICLE, id, id, id, f"Town {id} rebuilds its bridge", text, "en", published=dated)
     number = await crawl.store.ack(Visit(id, at, Outcome.FETCHED, 200, 0.1, 9000, changed=False, version=version))
     chronicle(Fetched(at, id, url, NOBODY, Outcome.FETCHED, 200, Trouble.NONE, "", 0.1, 9000, Kind.ARTICLE, False, 3))
-    crawl.shared.visits.visit(id, at)
+    crawl.shared.visits.record(id, at)
     if number is None or not is_story:
         return
     site = url.split("/")[2]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from forager.core.page_table import PageTable
 from forager.foragers.sighting import NO_LINKS, Sightings
-from forager.foragers.visits import VisitStatistics
 from forager.store.batch import Batch
 from forager.store.columns import Columns
 from forager.store.loading import _add_states, _add_urls
@@ -78,7 +78,7 @@ def enter_many(store: SqliteStore, url: Callable[[int], Url], count: int, now: f
     return new
 
 
-def note_visits(statistics: VisitStatistics, ids: range, now: float) -> None:
+def note_visits(statistics: PageTable, ids: range, now: float) -> None:
     """Enter one visit of each of these pages into the statistics."""
     statistics.reserve(ids.stop)
     none, no = np.zeros(len(ids), np.int64), np.zeros(len(ids), np.bool_)

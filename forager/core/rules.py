@@ -1,51 +1,19 @@
-"""What all foragers know together, and the settings, as the kernels of a step see them."""
+"""The settings, as the kernels of a step see them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from operator import attrgetter
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from forager.foragers.settings import ForagerSettings
-from forager.foragers.shared import Shared
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 T = TypeVar("T")
-
-
-class Mind(NamedTuple):
-    """Arrays that belong to `Shared`; they are replaced as they grow, so do not keep it."""
-
-    table: NDArray[np.void]
-    means: FloatArray
-    priors: NDArray[np.void]
-    known: IntArray
-    hubs: IntArray
-    glances: NDArray[np.void]
-    rows: NDArray[np.int32]
-    """For each page the row of its state, …"""
-    vectors: NDArray[np.float32]
-    """… and all states."""
-    appeal: FloatArray
-    """What the link graph says of pages nobody has visited; it may be shorter than the table. And …"""
-    appeal_share: float
-    """… how much that counts beside long-term profit; 0: nothing."""
-    pace: NDArray[np.void]
-    """One row: how well the fleet does, and what was spent."""
-
-
-def mind_of(shared: Shared) -> Mind:
-    """The arrays as they are now."""
-    appeal, share = (NOTHING, 0.0) if shared.order is None else (shared.order.scores, shared.order.share)
-    states, visits = shared.states, shared.visits
-    return Mind(*visits.columns, visits.glances, states.rows, states.vectors, appeal, share, shared.pace.row)
-
-
-NOTHING: FloatArray = np.empty(0)
 
 
 @dataclass(frozen=True, slots=True)
