@@ -19,12 +19,10 @@ from forager.engine.journal import Journal
 from forager.engine.offload import Offload, in_thread, inline
 from forager.engine.policy import read_policy
 from forager.engine.remembering import (
-    HISTORY,
     SCHEDULE,
     policy_in_use,
     recall_schedule,
-    restore_history,
-    save_history,
+    restore_histories,
     save_schedule,
 )
 from forager.engine.scheduling import make_scheduler
@@ -39,6 +37,7 @@ from forager.frontier.skipped import Skipped
 from forager.frontier.timetable import Timetable
 from forager.pages.reader import Page, load_slow_parts
 from forager.recrawl.scheduler import Scheduler
+from forager.recrawl.visit_log import VisitLog
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.reinforcing.saving import load_agent, save_agent
 from forager.reports.account import KEPT as ACCOUNT
@@ -232,7 +231,7 @@ async def make_crawl(
         shared_until=world.shared_until,
         groups=store.hosts,
     )
-    await restore_history(scheduler.watch, store)
+    await restore_histories(shared.visits, store)
     return Crawl(
         store=store,
         world=world,
@@ -243,7 +242,7 @@ async def make_crawl(
         clock=clock,
         thrift=thrift,
         scheduler=scheduler,
-        retraining=_retraining(settings, clock, scheduler, lessons),
+        retraining=_retraining(settings, clock, scheduler, shared.visits.log, lessons),
         settings=settings.crawl,
         learned={
             "fleet": lambda: save_agent(agent),
@@ -253,7 +252,6 @@ async def make_crawl(
             "ground": scope.ground.save,
             "timetable": lambda: wire.timetable.save(clock.now()),
             "skipped": lambda: keeper.skipped.save(),
-            HISTORY: lambda: save_history(scheduler.watch),
             SCHEDULE: lambda: save_schedule(settings.crawl.policy, scheduler, lessons),
             **({} if states is None else {"stating": states.save}),
             **({} if focus is None else {"focus": focus.save}),
@@ -293,15 +291,17 @@ def _ordering(settings: Settings, agent: ReinforcingAgent, shared: Shared, offlo
     return Ordering.arranged(settings.crawl, agent, shared, offload)
 
 
-def _retraining(settings: Settings, clock: Clock, scheduler: Scheduler, lessons: list[Learned]) -> "Retraining | None":
+def _retraining(
+    settings: Settings, clock: Clock, scheduler: Scheduler, log: VisitLog | None, lessons: list[Learned]
+) -> "Retraining | None":
     """Who learns better score functions beside the crawl; None if the policy stays as it is set."""
-    if not settings.recrawl.retrain.enabled:
+    if log is None:
         return None
     from forager.engine.retraining import Retraining, apart, at_once, foretelling
 
     teach = at_once if isinstance(clock, LoopClock) else apart
     by = foretelling(settings.forager)
-    return Retraining(scheduler, settings.recrawl, settings.seed, lessons, teach, by=by)
+    return Retraining(scheduler, log, settings.recrawl, settings.seed, lessons, teach, by=by)
 
 
 async def _focus(settings: Settings, store: Store) -> "Focus | None":

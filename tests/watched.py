@@ -2,22 +2,22 @@
 
 import numpy as np
 
+from forager.core.page_table import PageTable
 from forager.foragers.settings import ExpectationSettings
 from forager.foragers.sighting import Finding
-from forager.foragers.visits import VisitStatistics
 from forager.terms import ForagerId, UrlId
 
 
-def watched(pages: int, seed: int, documents: float = 0.0) -> VisitStatistics:
+def watched(pages: int, seed: int, documents: float = 0.0) -> PageTable:
     """Visits of pages with ten random links each, every tenth a list; this share of them brings a document."""
     rng = np.random.default_rng(seed)
-    visits = VisitStatistics(ExpectationSettings())
+    visits = PageTable(ExpectationSettings())
     for count in range(pages):
         url = UrlId(int(rng.integers(0, pages)))
         visits.going(url, 60.0 * count)
         failed = rng.random() < 0.05
         links = np.empty(0, np.int64) if failed else rng.integers(0, pages, 10)
-        visits.visit(url, 60.0 * count, ok=not failed, hub=not failed and url % 10 == 0, links=links)
+        visits.record(url, 60.0 * count, ok=not failed, hub=not failed and url % 10 == 0, links=links)
         if documents and not failed and rng.random() < documents:
             visits.credit(Finding(ForagerId(0), url, 1, 1, 0.0, 0, 0, url))
     return visits

@@ -8,9 +8,9 @@ import msgspec
 import typer
 
 from forager.cli.options import Config, Json, Set, loaded
+from forager.core.page_table import PageTable
 from forager.errors import InputError
 from forager.foragers.shared import Shared
-from forager.foragers.visits import VisitStatistics
 from forager.frontier.scope import Scope
 from forager.frontier.timetable import Timetable
 from forager.pages.urls import canonical, host
@@ -87,7 +87,7 @@ def _end(reader: Store) -> float:
     return max((page.last_visit or page.found for page in known), default=0.0)
 
 
-async def _statistics(reader: Store, settings: Settings) -> VisitStatistics | None:
+async def _statistics(reader: Store, settings: Settings) -> PageTable | None:
     saved = await reader.recall("shared")
     walk = settings.forager
     return None if saved is None else Shared.load(saved, walk).visits

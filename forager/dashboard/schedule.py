@@ -5,11 +5,11 @@ from dataclasses import asdict
 import numpy as np
 from numpy.typing import NDArray
 
+from forager.core.page_table import PageTable
 from forager.dashboard.chronicle import Chronicle, Cycle
 from forager.dashboard.facts import Facts
 from forager.dashboard.watched import Watched
 from forager.events import Learned
-from forager.foragers.visits import VisitStatistics
 from forager.recrawl.cycle import top
 from forager.recrawl.scheduler import EXPECTED, Policy, Scheduler
 from forager.recrawl.settings import WORTH
@@ -71,7 +71,7 @@ def schedule(watched: Watched, now: float) -> list[Facts]:
     if scheduler is None or scheduler.policy.score is None:
         return _by_worth(watched.known(), watched, now, NEXT)
     known = watched.known()
-    never = known[~scheduler.watch.history.visited(known)]
+    never = known[~scheduler.history.visited(known)]
     never = never[_promises_enough(never, scheduler, watched, now)]
     return _by_worth(never, watched, now, NEXT // 2) + _by_policy(scheduler, watched, now, len(never))
 
@@ -101,8 +101,8 @@ def _by_policy(scheduler: Scheduler, watched: Watched, now: float, before: int) 
         return _promises_enough(np.arange(part.start, part.stop), scheduler, watched, now)
 
     reorders = scheduler.policy.name == WORTH
-    chosen = top(scheduler.watch.history, score, now, NEXT // 2, eligible if reorders else None)
-    states = scheduler.watch.history.states(now, chosen.pages)
+    chosen = top(scheduler.history, score, now, NEXT // 2, eligible if reorders else None)
+    states = scheduler.history.states(now, chosen.pages)
     return [
         {"rank": rank, "worth": None, "fresh": False, "rate": None, "score": round(score, 4)}
         | _known(watched.store.known(UrlId(page)))
@@ -126,7 +126,7 @@ def _promises_enough(pages: NDArray[np.int64], scheduler: Scheduler, watched: Wa
 
 
 def why_next(
-    page: Known, worth: float, fresh: bool, rate: float, watched: Watched, visits: VisitStatistics, now: float
+    page: Known, worth: float, fresh: bool, rate: float, watched: Watched, visits: PageTable, now: float
 ) -> str:
     """The terms of a page's worth, in words."""
     if fresh:

@@ -85,14 +85,14 @@ class Views:
             return None
         facts, url = self._life(record), self.watched.store.url
         if alive is not None:
-            path = zip(alive.path.urls, alive.path.earned, strict=True)
-            weblog = alive.weblog.entries[:WEBLOG]
+            path, weblog = alive.path, alive.weblog.entries
+            steps = zip(path.urls, path.earned, strict=True)
             facts |= {
-                "weblog": [{"url": url(page), "value": round(value, 3)} for page, value in weblog],
-                "weblog_size": len(alive.weblog),
-                "path": [{"url": url(page), "earned": round(earned, 3)} for page, earned in path],
-                "open_links": len(alive.path.open),
-                "paths": alive.path.number,
+                "weblog": [{"url": url(page), "value": round(value, 3)} for page, value in weblog[:WEBLOG]],
+                "weblog_size": len(weblog),
+                "path": [{"url": url(page), "earned": round(earned, 3)} for page, earned in steps],
+                "open_links": len(path.open),
+                "paths": path.number,
             }
         return facts
 
@@ -113,7 +113,7 @@ class Views:
             id,
             self.watched.store,
             self.watched.clock.now(),
-            max_age=self.watched.agent.relevancy.max_age,
+            max_age=self.watched.agent.forager_settings.max_age,
             least_worth=self.watched.settings.least_worth,
             statistics=self.watched.shared.visits,
             host=self._host(url),

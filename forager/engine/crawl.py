@@ -13,14 +13,13 @@ from forager.compiler import Compiler
 from forager.engine.fleet import Fleet, announce
 from forager.engine.journal import Journal
 from forager.engine.offload import Offload, inline
-from forager.engine.patrol import judge_sighting
 from forager.engine.resting import rest
 from forager.engine.revisit import RecrawlCycle
 from forager.engine.settings import CrawlSettings
+from forager.engine.step import judge_sighting
 from forager.engine.sweep import sweep
 from forager.engine.telling import Teller
 from forager.engine.warming import warm_up
-from forager.foragers.forager import known_by
 from forager.foragers.settings import ForagerKind
 from forager.foragers.shared import Shared
 from forager.foragers.sighting import Sighting
@@ -95,7 +94,7 @@ class Crawl:
     async def warm_up(self, seeds: list[Url], captured: Iterable[Captured]) -> tuple[int, int]:
         """Take in what an archive knows of pages of this crawl; how many pages and captures that were."""
         await self._plant(seeds)
-        return await warm_up(captured, self.store, self.scheduler.watch, self.shared.visits, self.world.keeper.scope)
+        return await warm_up(captured, self.store, self.shared.visits, self.world.keeper.scope)
 
     async def save(self) -> None:
         """Keep the fleet and all that was learned."""
@@ -122,9 +121,8 @@ class Crawl:
 
     async def _remember_stories(self) -> None:
         """Stories that were stored are accepted documents, whatever the fleet's own memory says."""
-        identity = self.agent.settings.relevancy.identity
         async for story in self.store.stories():
-            self.agent.relevancy.accepted.update(known_by(identity, story.id, story.version, story.text_print))
+            self.agent.accepts(story.id, story.version, story.text_print)
             if story.simhash and story.duplicate_of is None:
                 self.teller.copies.learn(story.simhash, story.id)
 

@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Callable
 
 from forager.clock import Clock
+from forager.core.fleet import Forager
 from forager.engine.resting import rest
 from forager.engine.settings import CrawlSettings
 from forager.engine.step import World, take_step
 from forager.engine.telling import Teller
 from forager.events import Born, Deleted, Event, Reinforced
-from forager.foragers.forager import Forager
 from forager.foragers.shared import Shared
 from forager.foragers.thrift import Thrift
 from forager.reinforcing import population

@@ -14,12 +14,12 @@ import xxhash
 from numpy.typing import NDArray
 
 from forager.clock import Clock
+from forager.core.page_table import PageTable
 from forager.engine.offload import Offload, inline
 from forager.engine.resting import rest
 from forager.engine.settings import CrawlSettings, OrderingKind
 from forager.foragers.settings import ForagerKind
 from forager.foragers.shared import Shared
-from forager.foragers.visits import VisitStatistics
 from forager.frontier.appeal import appeals
 from forager.frontier.graph import Graph
 from forager.frontier.growing import GrowingGraph, Packing
@@ -75,7 +75,7 @@ class Renewed:
 class Ordering:
     """The link graph of a crawl, and what it says of pages nobody has visited. Obeys `foragers.ordering.LinkOrder`."""
 
-    def __init__(self, kind: OrderingKind, visits: VisitStatistics, every: float, offload: Offload = inline) -> None:
+    def __init__(self, kind: OrderingKind, visits: PageTable, every: float, offload: Offload = inline) -> None:
         self.share, self.visits, self.every, self.offload = SHARES[kind], visits, every, offload
         self.renewals = 0
         self.ranking: Ranking | None = None
@@ -84,7 +84,7 @@ class Ordering:
         self._links = 0
         self._renewed = -np.inf
         self._shown = np.zeros(1024, dtype=np.uint64)  # a fingerprint of the links each page showed last
-        self._appeal: Vector = np.zeros(0)
+        self.scores: Vector = np.zeros(0)
         self._starts: list[UrlId] = []
 
     def __repr__(self) -> str:
@@ -116,8 +116,8 @@ class Ordering:
     def appeal(self, urls: NDArray[np.int64]) -> Vector:
         """For each page from −1 to 1; 0 for pages that were visited or are not scored yet."""
         values = np.zeros(len(urls))
-        scored = urls < self._appeal.size
-        values[scored] = self._appeal[urls[scored]]
+        scored = urls < self.scores.size
+        values[scored] = self.scores[urls[scored]]
         return values
 
     def starts(self, count: int) -> list[UrlId]:
@@ -141,7 +141,7 @@ class Ordering:
     def take(self, renewed: Renewed) -> None:
         """From now on these scores hold."""
         self._growing.keep(renewed.graph)
-        self.ranking, self._appeal, self._links = renewed.ranking, renewed.appeal, renewed.graph.links
+        self.ranking, self.scores, self._links = renewed.ranking, renewed.appeal, renewed.graph.links
         hubs = self.visits.hubs[self.visits.hubs < renewed.graph.pages]
         candidates = np.union1d(renewed.graph.frontier, hubs)
         self._starts = [UrlId(int(url)) for url in renewed.ranking.order(candidates)[:STARTS]]

@@ -1,29 +1,30 @@
-"""What the recrawl side knows, kept in the store: the histories of all pages, the policy in use and what was learned.
+"""What the recrawl side knows, kept in the store: the policy in use and what was learned.
 
-Histories are saved with the fleet. What a sudden end cut off is read back from the stored visits, page by page; without
-a saved history all of it is.
+Histories are saved with the page table. What a sudden end cut off is read back from the stored visits, page by page;
+without a saved history all of it is.
 """
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 
 import msgspec
 import numpy as np
 
+from forager.core.page_table import PageTable
 from forager.events import CycleDone, Learned
-from forager.foragers.saving import pack, unpack
+from forager.foragers.saving import unpack
 from forager.recrawl.formula import parse
 from forager.recrawl.policies import Formula
 from forager.recrawl.rhythm import Rhythm
 from forager.recrawl.scheduler import Policy, Scheduler, rhythm_in
 from forager.recrawl.visit_log import VisitLog
-from forager.recrawl.watching import Watch
 from forager.store.protocol import Story, Visit
 from forager.store.store import Store
 from forager.terms import UrlId
 
-HISTORY, SCHEDULE = "history", "schedule"
-"""The names under which it is kept."""
-FORM = 1
+SCHEDULE = "schedule"
+"""The name under which it is kept."""
+HISTORY, FORM = "history", 1
+"""The name and the format under which an earlier version kept histories by themselves."""
 BATCH = 10_000
 """Visits entered into a log at once."""
 MANY = 2_000
@@ -50,12 +51,6 @@ class Schedule(msgspec.Struct):
     """Of the week, if the formula came with one."""
 
 
-def save_history(watch: Watch) -> Callable[[], bytes]:
-    """Its history as of now; it may be packed later, by another thread."""
-    copied = watch.copied()
-    return lambda: pack(HISTORY, FORM, copied.columns())
-
-
 def save_schedule(setting: str, scheduler: Scheduler, lessons: Sequence[Learned]) -> bytes:
     policy = scheduler.policy
     in_use = [one for one in lessons if one.replaced and one.formula == policy.formula][-1:]
@@ -78,23 +73,23 @@ def policy_in_use(set_now: Policy, kept: Schedule | None) -> Policy:
     return Policy(set_now.name, Formula.of(parse(kept.formula)), kept.formula)
 
 
-async def restore_history(watch: Watch, store: Store) -> None:
-    """Fill an empty watch with all that the store knows."""
+async def restore_histories(pages: PageTable, store: Store) -> None:
+    """Bring the histories in a page table up to all that the store knows."""
     kept = await store.recall(HISTORY)
-    if kept is not None:
-        watch.restore(unpack(HISTORY, FORM, kept))
-    log, watch.log = watch.log, None
+    if kept is not None and not pages.history.any_visits:
+        pages.restore(unpack(HISTORY, FORM, kept))
+    log, pages.log = pages.log, None
     visited = store.last_visits()
-    since = watch.history.lasts(len(visited))
+    since = pages.history.lasts(len(visited))
     behind = np.flatnonzero(visited > since).tolist()
     async for visit in _visits(store, behind):
         if visit.at > since[visit.id]:
-            watch.enter(np.array([visit.id]), np.array([visit.at]), np.array([visit.changed]))
+            pages.recall(np.array([visit.id]), np.array([visit.at]), np.array([visit.changed]))
     for number in behind:
         version = store.known(UrlId(number)).version
         if version is not None:
-            watch.holds(number, version)
-    watch.log = log
+            pages.holds(number, version)
+    pages.log = log
     if log is not None:
         await _refill(log, store)
 

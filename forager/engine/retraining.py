@@ -23,6 +23,7 @@ from forager.recrawl.formula import parse
 from forager.recrawl.policies import Formula
 from forager.recrawl.scheduler import Policy, Scheduler, rhythm_in
 from forager.recrawl.settings import RecrawlSettings
+from forager.recrawl.visit_log import VisitLog
 
 LOOK_EVERY = 30.0
 """Seconds between two looks whether there are visits enough."""
@@ -80,6 +81,7 @@ class Retraining:
     def __init__(
         self,
         scheduler: Scheduler,
+        log: VisitLog,
         settings: RecrawlSettings,
         seed: int,
         lessons: list[Learned],
@@ -88,8 +90,7 @@ class Retraining:
         by: Foretelling = FORETELLING,
     ) -> None:
         """`by` is what the crawl foretells documents by."""
-        assert scheduler.watch.log is not None, "retraining needs a log of the visits"
-        self.scheduler, self.log, self.settings, self.seed = scheduler, scheduler.watch.log, settings, seed
+        self.scheduler, self.log, self.settings, self.seed = scheduler, log, settings, seed
         self.lessons, self.teach, self.by = lessons, teach, by
         self._held = self.log.added if lessons else 0
 
@@ -103,7 +104,7 @@ class Retraining:
     def lesson(self) -> Lesson:
         """What can be learned from now; the next one is due after as many visits again."""
         self._held = self.log.added
-        lists = np.flatnonzero(self.scheduler.watch.history.states(0.0).hub)
+        lists = np.flatnonzero(self.scheduler.history.states(0.0).hub)
         return Lesson(
             self.log.visits,
             lists,

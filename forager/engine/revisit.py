@@ -8,13 +8,12 @@ from collections.abc import Callable
 
 from forager.chance import stream
 from forager.clock import Clock
-from forager.engine.patrol import judge_sighting
 from forager.engine.resting import rest
 from forager.engine.settings import CrawlSettings
+from forager.engine.step import judge_sighting
 from forager.engine.telling import Teller
 from forager.events import Event
 from forager.foragers.shared import Shared
-from forager.foragers.sighting import NO_LINKS
 from forager.foragers.thrift import Thrift
 from forager.recrawl.scheduler import Scheduler
 from forager.reinforcing.agent import ReinforcingAgent
@@ -75,8 +74,7 @@ class RecrawlCycle:
         await self.teller.settle(judge_sighting(sighting, self.agent, self.shared, self.clock.now()))
         if not sighting.free:
             if sighting.url != id:  # redirected: what the other page shows says nothing of this one
-                self.shared.visits.visit(id, sighting.when)
-                self.scheduler.saw(id, sighting.when, -1, NO_LINKS)
+                self.shared.visits.record(id, sighting.when)
             self.scheduler.looked(sighting.url)
         elif not sighting.ok:  # nobody asked for it: its host is blocked, or it is passed by
             wait = self.world.settings.retry_after if sighting.gone else self.settings.idle

@@ -14,7 +14,6 @@ from forager.recrawl.policies import Hacs, history_for
 from forager.recrawl.scheduler import Policy, Scheduler
 from forager.recrawl.settings import RecrawlSettings
 from forager.recrawl.visit_log import VisitLog
-from forager.recrawl.watching import Watch
 
 IntArray = NDArray[np.int64]
 NOWHERE: IntArray = np.empty(0, dtype=np.int64)
@@ -33,7 +32,7 @@ def make_scheduler(
     lately: Callable[[int], IntArray] | None = None,
     seeds: IntArray = NOWHERE,
 ) -> Scheduler:
-    """A scheduler that hears of every visit from now on."""
+    """A scheduler that hears of every visit from now on; the page table keeps what it needs."""
 
     def explore(unseen: IntArray, luck: float) -> int:
         """The first in the order of the link graph; without that any."""
@@ -42,14 +41,14 @@ def make_scheduler(
     retrain = recrawl.retrain
     extended = retrain.enabled and retrain.terminals == "extended"  # functions to come may read what HACS reads
     history = history_for(Hacs(recrawl.hacs) if extended else policy.score, 0, recrawl, crawl.cycle)
-    history.about = shared.visits.about
+    shared.visits.keep_histories(history, VisitLog() if retrain.enabled else None)
     scheduler = Scheduler(
         policy,
-        Watch(history, VisitLog() if retrain.enabled else None),
+        history,
         Surroundings(shared.visits, thrift, known, shared_until, explore, groups, lately),
         leaning=shared.leaning,
         cycle=crawl.cycle,
         seeds=seeds,
     )
-    shared.watcher = scheduler
+    shared.reveal = scheduler.reveal
     return scheduler

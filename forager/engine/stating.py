@@ -23,7 +23,7 @@ from forager.errors import ForagerError, InputError
 from forager.foragers.matrix import StateMatrix
 from forager.foragers.settings import ForagerSettings
 from forager.foragers.states import States, document
-from forager.foragers.td import Profit
+from forager.foragers.td import check_rate, random_weights
 from forager.pages.reader import Page
 from forager.pages.urls import words
 from forager.reinforcing.agent import ReinforcingAgent
@@ -95,7 +95,7 @@ class LiveStates:
             await store.keep("states", states.save())
         else:
             states = States(walk.states)
-        Profit(np.zeros(walk.states.dimension), walk.profit).check(states.sample)
+        check_rate(walk.profit, states.sample)
         opened = cls(states, matrix, store, agent, offload)
         if saved is not None:
             opened._load(saved)
@@ -139,7 +139,7 @@ class LiveStates:
         """New states from the first pages of the crawl; kept in the store before anybody uses them."""
         texts = [await self._text(id) for id in list(self.pages)[: self.states.settings.train_pages]]
         learned = await self.offload(lambda: self.states.train(texts))
-        Profit(np.zeros(self.matrix.dimension), self.agent.forager_settings.profit).check(learned.sample)
+        check_rate(self.agent.forager_settings.profit, learned.sample)
         await self.store.keep("states", await self.offload(learned.save))
         return learned
 
@@ -159,7 +159,8 @@ class LiveStates:
         self.states = learned
         for forager in self.agent.foragers.values():
             if forager.kind.learns_profit:
-                forager.profit = Profit.random(self.matrix.dimension, forager.settings.profit, forager.rng)
+                settings = self.agent.forager_settings.profit
+                forager.weights[:] = random_weights(self.matrix.dimension, settings, forager.rng)
 
     async def _all_known(self) -> AsyncIterator[_Waiting]:
         """All that is known now, in batches: pages that were read, then those that were only found."""

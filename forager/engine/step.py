@@ -1,16 +1,16 @@
-"""One step of a forager over any World (Alg 12): choose, visit, select, be judged, learn."""
+"""One step of a forager over any World (Alg 12), and visits that are no steps: decide, wait, judge and learn."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from forager.clock import Clock
-from forager.foragers.forager import Forager
+from forager.core.fleet import Forager
 from forager.foragers.shared import Shared
 from forager.foragers.sighting import Reinforcement, Sighting
 from forager.foragers.thrift import Thrift
 from forager.reinforcing.agent import ReinforcingAgent
-from forager.terms import ForagerId, UrlId
+from forager.terms import NOBODY, ForagerId, UrlId
 
 
 class World(Protocol):
@@ -43,24 +43,37 @@ async def take_step(
 ) -> Taken:
     """The heart of the engine: decide, wait, decide, learn.
 
-    A page that promises too little is not asked for: the step is free and brings nothing.
+    A page that promises too little is not asked for: the step is free and brings nothing. If the forager is deleted while
+    it waits, what it saw is judged in nobody's name.
     """
-    step = forager.choose(clock.now(), shared)
+    step = agent.choose(forager, clock.now(), shared)
     if thrift.allows(step.worth):
         sightings = await world.visit([step.url], forager.id)
         if not sightings[0].free:
             thrift.spend(step.worth)
             if sightings[0].url != step.url:  # redirected
-                shared.visits.visit(step.url, sightings[0].when)
+                shared.visits.record(step.url, sightings[0].when)
     else:
         sightings = [Sighting(step.url, clock.now(), ok=False, free=True)]
     if step.links and sightings[0].ok:
         sightings += await world.visit([UrlId(int(url)) for url in sightings[0].links], forager.id)
     now = clock.now()
-    findings = forager.see(step, sightings, now, shared)
-    reinforcements = agent.judge(findings, now)
-    forager.learn(step, reinforcements, now, shared)
-    taken = Taken(sightings, reinforcements)
     if forager.id in agent.foragers:
-        agent.worked(forager.id, taken.downloads)
-    return taken
+        return Taken(sightings, agent.see(forager, step, sightings, now, shared))
+    taken = [judge_sighting(sighting, agent, shared, now) for sighting in sightings]
+    return Taken(sightings, [one for each in taken for one in each.reinforcements])
+
+
+def judge_sighting(
+    sighting: Sighting, agent: ReinforcingAgent, shared: Shared, now: float, by: ForagerId = NOBODY
+) -> Taken:
+    """Take in a visit that was no step of a forager: of the recrawl cycle, or of the breadth-first sweep.
+
+    Its document, if it shows one, is judged by the same agent, and pays the page that revealed it.
+    """
+    first, earned = shared.note(sighting), []
+    if sighting.ok and not sighting.free:
+        revealer = shared.visits.revealer(sighting.url) if first else sighting.url
+        earned = agent.judge(sighting, revealer, sighting.links, now, shared, by)
+    shared.pace.downloaded(not sighting.free)
+    return Taken([sighting], earned)

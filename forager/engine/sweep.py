@@ -6,8 +6,8 @@ It knows nothing of news: links are visited in the order in which they were foun
 import asyncio
 
 from forager.clock import Clock
-from forager.engine.patrol import judge_sighting
 from forager.engine.resting import rest
+from forager.engine.step import judge_sighting
 from forager.engine.telling import Teller
 from forager.foragers.shared import Shared
 from forager.reinforcing.agent import ReinforcingAgent

@@ -8,10 +8,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from forager.foragers.visits import VisitStatistics
+from forager.core.page_table import PageTable
 from forager.frontier.scope import Scope
 from forager.recrawl.captured import Captured
-from forager.recrawl.watching import Watch
 from forager.store.protocol import Found
 from forager.store.store import Store
 from forager.terms import Channel, Url, UrlId
@@ -21,9 +20,7 @@ BATCH = 1000
 """Pages entered into the store at once."""
 
 
-async def warm_up(
-    captured: Iterable[Captured], store: Store, watch: Watch, statistics: VisitStatistics, scope: Scope
-) -> tuple[int, int]:
+async def warm_up(captured: Iterable[Captured], store: Store, table: PageTable, scope: Scope) -> tuple[int, int]:
     """Enter the captures of all pages that belong to the crawl; how many pages and captures that were."""
     pages = captures = 0
     batch: list[Captured] = []
@@ -32,25 +29,25 @@ async def warm_up(
         if store.find(url) is not None or not scope.objection(url, 1):
             batch.append(one)
         if len(batch) == BATCH:
-            pages, captures = pages + len(batch), captures + await _enter(batch, store, watch, statistics)
+            pages, captures = pages + len(batch), captures + await _enter(batch, store, table)
             batch = []
-    return pages + len(batch), captures + await _enter(batch, store, watch, statistics)
+    return pages + len(batch), captures + await _enter(batch, store, table)
 
 
-async def _enter(batch: list[Captured], store: Store, watch: Watch, statistics: VisitStatistics) -> int:
+async def _enter(batch: list[Captured], store: Store, table: PageTable) -> int:
     found = [
         Found(Url(one.url), Channel.ARCHIVE, float(one.when[0]), depth=1, due=float(one.when[-1])) for one in batch
     ]
     captures = 0
     for id, one in zip(await store.put(found), batch, strict=True):
-        new = one.when > watch.history.last(id)
+        new = one.when > table.history.last(id)
         captures += int(np.count_nonzero(new))
-        _note(id, one.when[new].tolist(), one.changed[new].tolist(), watch)
-        watched = np.minimum(np.diff(one.when[new]), statistics.max_age).sum() / HOUR
-        statistics.foretell(id, float(watched), float(np.count_nonzero(one.changed[new][1:])))
+        _note(id, one.when[new].tolist(), one.changed[new].tolist(), table)
+        watched = np.minimum(np.diff(one.when[new]), table.max_age).sum() / HOUR
+        table.foretell(id, float(watched), float(np.count_nonzero(one.changed[new][1:])))
     return captures
 
 
-def _note(id: UrlId, when: list[float], changed: list[bool], watch: Watch) -> None:
+def _note(id: UrlId, when: list[float], changed: list[bool], table: PageTable) -> None:
     for at, saw in zip(when, changed, strict=True):
-        watch.enter(np.array([id]), np.array([at]), np.array([saw]))
+        table.recall(np.array([id]), np.array([at]), np.array([saw]))

@@ -5,7 +5,7 @@ weblog        pages worth starting from                                         
 path          a walk: its steps, what they earned, the links still open             (Alg 10, 11)
 td            long-term profit of a page, learned by temporal differences           (Alg 3, 4)
 words, clusters, classifier, states, matrix      text -> state vector               (Alg 2)
-table, noting, expectation, visits      what earlier visits say about the next one
+table, expectation       what earlier visits say about the next one
 glance, ranking          which of very many pages promise most
 leaving, starts          when to leave a path, where to start the next one
 ordering, thrift         which pages never seen go first; whether a page is worth a request

@@ -7,7 +7,7 @@ multiple of 16 bytes. They are read where they stand: a table of a million pages
 import io
 import json
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -53,14 +53,14 @@ def packing(kind: str, form: int, arrays: Mapping[str, NDArray[np.generic]]) -> 
     return lambda: pack(kind, form, held)
 
 
-def unpack(kind: str, form: int, saved: bytes) -> dict[str, NDArray[np.generic]]:
-    """The arrays again; an `InputError` if these bytes are something else."""
+def unpack(kind: str, form: int, saved: bytes, *, older: Sequence[int] = ()) -> dict[str, NDArray[np.generic]]:
+    """The arrays again; an `InputError` if these bytes are something else. `older` formats are read too."""
     try:
         whole = bytearray(saved) if saved.startswith(_ZIP) else _unpacked(saved)
         found, held = _from_zip(whole) if whole.startswith(_ZIP) else _from_line(whole)
     except (*_UNREADABLE, msgspec.MsgspecError, zipfile.BadZipFile, zstandard.ZstdError) as trouble:
         raise InputError(f"saved {kind} cannot be read ({trouble}); delete it and start afresh") from None
-    if found != (kind, form):
+    if found[0] != kind or found[1] not in (form, *older):
         raise InputError(f"expected saved {kind} of format {form}, got {found[0]} of format {found[1]}; start afresh")
     return held
 

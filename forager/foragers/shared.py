@@ -1,20 +1,19 @@
 """What all foragers of a fleet know together: states, visit statistics and how well the fleet does."""
 
 from collections.abc import Callable
-from typing import Protocol
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from forager.core.page_table import PageTable
+from forager.core.updates import Mind
 from forager.errors import InputError
 from forager.foragers.leaving import Pace
 from forager.foragers.matrix import StateMatrix
 from forager.foragers.ordering import NOTHING, LinkOrder, leanings
 from forager.foragers.settings import ForagerSettings
-from forager.foragers.sighting import Finding, Sighting, Sightings
-from forager.foragers.visits import VisitStatistics
-from forager.terms import UrlId
+from forager.foragers.sighting import Sighting
 
 
 class _Saved(msgspec.Struct):
@@ -25,34 +24,22 @@ class _Saved(msgspec.Struct):
     age: float = 0.0
 
 
-class Watcher(Protocol):
-    """Who wants to know of every visit that was really made: the recrawl side, for its histories."""
-
-    def saw(self, page: int, when: float, version: int, links: NDArray[np.int64]) -> None:
-        """A page was visited; version -1: it could not be had."""
-
-    def saw_all(self, pages: NDArray[np.int64], when: NDArray[np.float64], version: NDArray[np.int64]) -> None:
-        """Many pages were visited, one after the other."""
-
-    def credit(self, page: int) -> None:
-        """A page revealed a new document, which did not stand there before the first visit."""
-
-
 class Shared:
-    """One per crawl. The recrawl cycle tells it of its visits by `note` too, and of its hits by `credit`."""
+    """One per crawl. The recrawl cycle tells it of its visits by `note` too."""
 
-    def __init__(self, visits: VisitStatistics, states: StateMatrix, pace: Pace) -> None:
+    def __init__(self, visits: PageTable, states: StateMatrix, pace: Pace) -> None:
         self.visits = visits
         self.states = states
         self.pace = pace
         self.order: LinkOrder | None = None
         """What the link graph says of never-visited pages; None if nobody asks it."""
-        self.watcher: Watcher | None = None
+        self.reveal: Callable[[NDArray[np.int64], float], None] | None = None
+        """Told of the links that a visit showed, and when: the recrawl side may want to follow them at once."""
 
     @classmethod
     def fresh(cls, settings: ForagerSettings) -> "Shared":
         """Before anything was seen."""
-        visits = VisitStatistics(settings.expectation, settings.max_age)
+        visits = PageTable(settings.expectation, settings.max_age)
         return cls(visits, StateMatrix(settings.states.dimension), Pace(settings.leaving.memory))
 
     def note(self, sighting: Sighting) -> bool:
@@ -61,29 +48,30 @@ class Shared:
             self.states.point(sighting.url, sighting.state_row)
         if sighting.free and not sighting.gone:
             return self.visits.arrived(sighting.url)
-        first, new = self.visits.visit(
-            sighting.url, sighting.when, ok=sighting.ok or sighting.gone, hub=sighting.hub, links=sighting.links
+        first, _ = self.visits.record(
+            sighting.url,
+            sighting.when,
+            version=sighting.version if sighting.ok else -1,
+            ok=sighting.ok or sighting.gone,
+            hub=sighting.hub,
+            made=not sighting.free,
+            links=sighting.links,
         )
-        if new and not first and sighting.hub:
-            self.visits.signal(sighting.links, sighting.when)
         if self.order is not None and sighting.ok:
             self.order.saw(sighting.url, sighting.links)
-        if self.watcher is not None and not sighting.free:
-            self.watcher.saw(sighting.url, sighting.when, sighting.version if sighting.ok else -1, sighting.links)
+        if self.reveal is not None and not sighting.free:
+            self.reveal(sighting.links, sighting.when)
         return first
 
-    def note_many(self, sightings: Sightings) -> None:
-        """Enter many visits at once, as `note` would one after the other; there must be room for them."""
-        known = sightings.state_row >= 0
-        self.states.rows[sightings.urls[known]] = sightings.state_row[known]
-        self.visits.visit_many(sightings)
-        if self.order is not None:
-            for i in np.flatnonzero((sightings.version >= 0) & ~sightings.free).tolist():
-                shown = sightings.links[sightings.begin[i] : sightings.end[i]]
-                self.order.saw(UrlId(int(sightings.urls[i])), shown)
-        if self.watcher is not None:
-            made = ~sightings.free
-            self.watcher.saw_all(sightings.urls[made], sightings.when[made], sightings.version[made])
+    def reserve(self, pages: int) -> None:
+        """Have room for page numbers below `pages` in all tables."""
+        self.visits.reserve(pages)
+        self.states.reserve(len(self.visits.mind().table))
+
+    def mind(self) -> Mind:
+        """For kernels. Do not keep it: arrays are replaced as they grow."""
+        appeal, share = (NOTHING, 0.0) if self.order is None else (self.order.scores, self.order.share)
+        return self.visits.mind(self.states.rows, self.states.vectors, appeal, share, self.pace.row)
 
     def leaning(self, urls: NDArray[np.int64], profit: NDArray[np.float64] = NOTHING) -> NDArray[np.float64]:
         """What long-term profit, from −1 to 1, and the link graph make of the worth of pages: a factor for each.
@@ -94,15 +82,6 @@ class Shared:
             return NOTHING
         weight = self.visits.settings.profit_weight
         return leanings(urls, profit, self.order, self.visits.visited(urls), weight)
-
-    def credit(self, finding: Finding, links: NDArray[np.int64], now: float) -> None:
-        """A document was accepted on a page with these links."""
-        paid = self.visits.credit(finding)
-        if paid:  # what stood there before the first visit is neither lateness of ours nor the page's pace
-            self.pace.found(now - finding.published)
-            if self.watcher is not None:
-                self.watcher.credit(finding.revealed_by)
-        self.visits.signal(links, now)
 
     def save(self) -> bytes:
         return self.saving()()
@@ -120,7 +99,7 @@ class Shared:
         except msgspec.DecodeError as trouble:
             raise InputError(f"what the fleet knew cannot be read ({trouble}); delete it and start afresh") from None
         return cls(
-            VisitStatistics.load(held.visits, settings.expectation, settings.max_age),
+            PageTable.load(held.visits, settings.expectation, settings.max_age),
             StateMatrix.load(held.states),
             Pace(settings.leaving.memory, held.hits, held.downloads, held.age),
         )

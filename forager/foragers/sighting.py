@@ -17,13 +17,9 @@ NOWHERE = UrlId(-1)
 class Step:
     """One move of a forager: the page it wants to see next."""
 
-    id: int
-    """Counts the steps of this forager from 0."""
     url: UrlId
     links: bool
     """Download the pages linked from it too (the paper's step), right after it."""
-    start: bool
-    """It begins a new path."""
     worth: float
     """New documents expected of this download; nan where the ordering does not say."""
 
@@ -54,27 +50,6 @@ class Sighting:
 
 
 @dataclass(frozen=True, slots=True)
-class Sightings:
-    """Many visits as columns, in the order in which they were made; each column means what it does in `Sighting`."""
-
-    urls: NDArray[np.int64]
-    when: NDArray[np.float64]
-    version: NDArray[np.int64]
-    """-1 where there is no page."""
-    free: NDArray[np.bool_]
-    hub: NDArray[np.bool_]
-    state_row: NDArray[np.int64]
-    begin: NDArray[np.int64]
-    end: NDArray[np.int64]
-    """The links of visit `i` are `links[begin[i] : end[i]]`."""
-    links: NDArray[np.int64]
-    gone: NDArray[np.bool_]
-
-    def __len__(self) -> int:
-        return len(self.urls)
-
-
-@dataclass(frozen=True, slots=True)
 class Finding:
     """A document that a forager sends to the reinforcing agent."""
 
@@ -83,10 +58,6 @@ class Finding:
     version: int
     text_print: int
     published: float
-    sent_in: int
-    """The step in which it was sent."""
-    step: int
-    """The step that is paid for it."""
     revealed_by: UrlId
     """The page whose visit revealed it: itself if a known page changed; -1 if nobody did (a seed)."""
 

@@ -1,15 +1,11 @@
-"""Where a new path starts: evenly from the start list as in the paper, or from the whole weblog by what pages promise."""
+"""Where a new path starts: the page of the weblog that promises most."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from forager.compiling import compiled
-from forager.foragers.kernels import best, highest
+from forager.foragers.kernels import best
 from forager.foragers.ranking import ranks
-from forager.foragers.settings import StartSettings
-from forager.foragers.visits import VisitStatistics
-from forager.foragers.weblog import Weblog
-from forager.terms import UrlId
 
 
 @compiled
@@ -28,32 +24,3 @@ def best_start(
     for i in range(len(urls)):
         promise[i] = values[i] if promise[i] == most else -np.inf
     return int(urls[best(promise, luck)])
-
-
-def start_page(
-    weblog: Weblog,
-    visits: VisitStatistics,
-    seeds: NDArray[np.int64],
-    settings: StartSettings,
-    now: float,
-    rng: np.random.Generator,
-) -> UrlId:
-    """The first page of the next path; one of the seeds if the weblog is empty."""
-    if settings.explore and rng.random() < settings.explore and len(visits.hubs):
-        return _any(visits.hubs, rng)
-    if not len(weblog):
-        return _any(seeds, rng)
-    if settings.by == "list":
-        return _any(weblog.urls[: weblog.settings.start_size], rng)
-    if settings.by == "best":
-        visits.reserve(highest(weblog.urls) + 1)
-        table, means, priors, _, _ = visits.columns
-        return UrlId(best_start(table, weblog.urls, means, priors, now, weblog.values, rng.random()))
-    heap = np.cumsum((np.maximum(weblog.values, 0.0) + 1) * visits.chance(weblog.urls, now))
-    if heap[-1] <= 0:
-        return _any(weblog.urls, rng)
-    return UrlId(int(weblog.urls[np.searchsorted(heap, rng.random() * heap[-1], side="right")]))
-
-
-def _any(urls: NDArray[np.int64], rng: np.random.Generator) -> UrlId:
-    return UrlId(int(urls[int(rng.random() * len(urls))]))

@@ -39,7 +39,7 @@ class States:
         self.version = version
         """0 for hashed words; states of different versions cannot be compared."""
         self.sample = np.zeros((0, settings.dimension), dtype=np.float32) if sample is None else sample
-        """States of some of the texts that these were learned from: `Profit.check` them before use."""
+        """States of some of the texts that these were learned from: `td.check_rate` of them before use."""
         self._vocabulary = vocabulary
         self._classifier = classifier
 

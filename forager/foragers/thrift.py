@@ -8,7 +8,7 @@ found soon after they appeared, they change little.
 """
 
 from forager.compiling import compiled
-from forager.foragers.leaving import Pace
+from forager.foragers.leaving import Pace, PaceFigure
 
 LATE = 0.06
 """Share of `max_age`, 1.4 h of 24 h. Chosen in replays: no thrift where documents are found hours late, as on a rewired
@@ -43,14 +43,17 @@ owes, allows, explores, least_of = compiled(_owes), compiled(_allows), compiled(
 class Thrift:
     """Decides whether a download is worth a request; one for the fleet and the recrawl cycle together."""
 
+    spent = PaceFigure("asked")
+    explored = PaceFigure("explored")
+    rests = PaceFigure("rests")
+
     def __init__(self, usual: float, explore: float, pace: Pace, max_age: float) -> None:
         """`usual` is what a page must promise while documents are found young."""
         self.usual, self.explore, self.pace, self.max_age = usual, explore, pace, max_age
-        self.spent = self.explored = 0
-        self.rests = 0.0
+        self.row = pace.row
 
     def __repr__(self) -> str:
-        return f"<Thrift {self.spent} downloads, {self.explored} of them to explore, {self.rests:.0f} rests>"
+        return f"<Thrift {self.spent:.0f} downloads, {self.explored:.0f} of them to explore, {self.rests:.0f} rests>"
 
     @property
     def least_worth(self) -> float:

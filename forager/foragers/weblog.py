@@ -1,6 +1,6 @@
 """The weblog: pages from which good paths started, with what those paths earned (Alg 1, Alg 6)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Self
 
 import numpy as np
@@ -15,7 +15,7 @@ FloatArray = NDArray[np.float64]
 
 
 @compiled
-def _rank(urls: IntArray, values: FloatArray) -> None:
+def rank_entries(urls: IntArray, values: FloatArray) -> None:
     """The largest values first; among equals those that stood first. Fast if little is out of order."""
     for i in range(1, len(urls)):
         url, value, place = urls[i], values[i], i
@@ -26,7 +26,7 @@ def _rank(urls: IntArray, values: FloatArray) -> None:
 
 
 @compiled
-def _find(urls: IntArray, url: int) -> int:
+def find_entry(urls: IntArray, url: int) -> int:
     """Where a page stands; -1 if nowhere."""
     for place in range(len(urls)):
         if urls[place] == url:
@@ -37,10 +37,9 @@ def _find(urls: IntArray, url: int) -> int:
 @compiled
 def learned(
     urls: IntArray, values: FloatArray, path: IntArray, earned: FloatArray, entries: NDArray[np.bool_], step: float
-) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Entries and values after a path, best first, and the share that each page takes of anything earned still later."""
-    known, count = len(urls), len(urls)
-    shares, gains = np.zeros(len(path)), earned.copy()
+) -> tuple[IntArray, FloatArray]:
+    """Entries and values after a path, best first (Alg 1): its pages, what each step earned, which may be entries."""
+    known, count, gains = len(urls), len(urls), earned.copy()
     for i in range(len(path) - 2, -1, -1):
         gains[i] = gains[i + 1] + earned[i]
     after, worth = np.empty(known + len(path), np.int64), np.empty(known + len(path))
@@ -48,17 +47,16 @@ def learned(
     for i in range(len(path)):
         if not entries[i]:
             continue
-        place = _find(urls, path[i])
-        shares[i] = 1.0 if place < 0 else step
+        place = find_entry(urls, path[i])
         if place >= 0:
             worth[place] = values[place] + step * (gains[i] - values[place])
             continue
-        place = _find(after[:count], path[i])
+        place = find_entry(after[:count], path[i])
         if place < 0:
             place, count = count, count + 1
         after[place], worth[place] = path[i], gains[i]
-    _rank(after[:count], worth[:count])
-    return after[:count], worth[:count], shares
+    rank_entries(after[:count], worth[:count])
+    return after[:count], worth[:count]
 
 
 class Weblog:
@@ -75,7 +73,7 @@ class Weblog:
         return len(self._urls)
 
     def __contains__(self, url: UrlId) -> bool:
-        return _find(self._urls, url) >= 0
+        return find_entry(self._urls, url) >= 0
 
     def __repr__(self) -> str:
         return f"<Weblog {len(self)} of {self.settings.size}>"
@@ -99,29 +97,6 @@ class Weblog:
         """Their values, in the same order; do not change it."""
         return self._values
 
-    def update(
-        self, path: Sequence[UrlId] | IntArray, earned: Sequence[float], entries: Sequence[bool] | NDArray[np.bool_]
-    ) -> list[float]:
-        """Learn from a finished path: its pages, what each step earned, and which pages may be entries (Alg 1).
-
-        Returns how much of anything earned still later each page would take: 1 for new entries, β for known ones, 0 for
-        pages that may not be entries.
-        """
-        steps, allowed = np.asarray(path, dtype=np.int64), np.asarray(entries, dtype=np.bool_)
-        gained = np.array(earned, dtype=np.float64)
-        urls, values, shares = learned(self._urls, self._values, steps, gained, allowed, self.settings.step)
-        self._urls, self._values = urls[: self.settings.size], values[: self.settings.size]
-        return [float(share) for share in shares]
-
-    def top_up(self, path: Sequence[UrlId], shares: Sequence[float], amount: float) -> None:
-        """A reinforcement that came after its path was learned: `path` up to the step that earned it."""
-        values = self._values.copy()
-        for url, share in zip(path, shares, strict=True):
-            place = _find(self._urls, url)
-            if place >= 0:
-                values[place] += share * amount
-        self._keep(self._urls.copy(), values)
-
     def add(self, url: UrlId, value: float = 0.0) -> None:
         """A new entry, if it is not known yet."""
         if url not in self:
@@ -140,5 +115,5 @@ class Weblog:
 
     def _keep(self, urls: IntArray, values: FloatArray) -> None:
         """From now on these are the entries, as many as there is room for."""
-        _rank(urls, values)
+        rank_entries(urls, values)
         self._urls, self._values = urls[: self.settings.size], values[: self.settings.size]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from forager.recrawl.history import History
 from forager.recrawl.log import ChangeLog
 from forager.recrawl.patterns import patterns
 from forager.recrawl.poisson import chance_of_update
@@ -109,10 +110,9 @@ def _model(log: ChangeLog, now: int, window: int, interpolated: bool) -> tuple[F
     seen = log.changed[:, now - window + 1 : now + 1]
     number, examples = patterns(seen)
     different = np.arange(len(examples))
-    trail = Trail(interpolated=interpolated)
-    start = np.full(len(examples), float(now - window))
-    update = start.copy()
+    history = History(trail=Trail(interpolated=interpolated))
+    history.note_all(different, float(now - window), np.zeros(len(examples), np.bool_))
     for cycle, changed in enumerate(seen[examples].T, now - window + 1):
-        start = trail.note(different, start, np.full(len(examples), cycle - 1.0), float(cycle), changed)
-        update = np.where(changed, start, update)
-    return trail.rates(len(examples), float(now))[number], update[number]
+        history.note_all(different, float(cycle), changed)
+    states = history.states(float(now), different)
+    return states.rate[number], states.update[number]

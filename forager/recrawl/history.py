@@ -10,7 +10,7 @@ from copy import copy, deepcopy
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.recrawl.noting import enter, enter_all
+from forager.recrawl.noting import INTERVAL, Tables, enter, enter_all
 from forager.recrawl.settings import ADAPTIVE, AdaptiveSettings
 from forager.recrawl.states import EMPTY, States
 from forager.recrawl.trail import Trail
@@ -19,6 +19,8 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 NOTHING: IntArray = np.empty(0, dtype=np.int64)
+NO_TRAIL: NDArray[np.void] = np.empty(0, dtype=INTERVAL)
+NO_TALLY: IntArray = np.zeros(2, dtype=np.int64)
 About = Callable[[slice | IntArray], tuple[FloatArray, FloatArray]]
 """Of some pages: 1 for lists of links, else 0; and how many known pages link there."""
 
@@ -56,9 +58,10 @@ class History:
         return f"<History {self._size} pages, {int(np.count_nonzero(visits))} visited, {int(visits.sum())} visits>"
 
     @property
-    def tables(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """For kernels: counts, times, sums and the adaptive rule. Do not keep them: they are replaced as they grow."""
-        return self._counts, self._times, self._sums, self._rule
+    def tables(self) -> Tables:
+        """For kernels. Do not keep them: they are replaced as they grow."""
+        rows, tally = (NO_TRAIL, NO_TALLY) if self.trail is None else (self.trail.rows, self.trail.tally)
+        return Tables(self._counts, self._times, self._sums, self._rule, rows, tally, self._dirty)
 
     def grow(self, pages: int) -> None:
         """Make room for page numbers below `pages`."""
@@ -75,9 +78,13 @@ class History:
     def note(self, page: int, now: float, changed: bool, documents: int = 0) -> None:
         """A visit of one page; its first visit can detect nothing, whatever `changed` says."""
         self.grow(page + 1)
+        self.make_room(1)
+        enter(self.tables, page, now, changed, documents)
+
+    def make_room(self, visits: int) -> None:
+        """Have room for so many more visits."""
         if self.trail is not None:
-            self._note_trail(np.array([page]), now, np.array([changed]))
-        enter(self._counts, self._times, self._sums, self._rule, page, now, changed, documents)
+            self.trail.reserve(visits)
 
     def note_all(
         self, pages: IntArray, now: float | FloatArray, changed: BoolArray, documents: IntArray | None = None
@@ -86,11 +93,9 @@ class History:
         if not len(pages):
             return
         self.grow(int(pages.max()) + 1)
-        if self.trail is not None:
-            self._note_trail(pages, now, changed)
+        self.make_room(len(pages))
         brought = NOTHING if documents is None else documents
-        when = np.full(len(pages), now)
-        enter_all(self._counts, self._times, self._sums, self._rule, pages, when, changed, brought)
+        enter_all(self.tables, pages, np.full(len(pages), now), changed, brought)
 
     def credit(self, page: int, documents: int = 1) -> None:
         """New documents turned out to be on a page visited before."""
@@ -101,6 +106,11 @@ class History:
         """Which of these pages have a history."""
         self.grow(int(pages.max(initial=-1)) + 1)
         return np.asarray(self._counts[0, pages] > 0)
+
+    @property
+    def any_visits(self) -> bool:
+        """Whether any page has a history."""
+        return bool(self._counts[0, : self._size].any())
 
     def surprise(self, page: int) -> bool | None:
         """Whether the last visit of a page saw a change; None if there is no visit before it."""
@@ -171,16 +181,6 @@ class History:
             if "trail_page" in columns:
                 self.trail.restore(columns)
             self._dirty[pages] = True
-
-    def _note_trail(self, pages: IntArray, now: float | FloatArray, changed: BoolArray) -> None:
-        assert self.trail is not None
-        _, last, _, start, update = self._times
-        again = self._counts[0, pages] > 0
-        pages, changed, now = pages[again], changed[again], now[again] if isinstance(now, np.ndarray) else now
-        ended = self.trail.note(pages, start[pages], last[pages], now, changed)
-        start[pages] = ended
-        update[pages[changed]] = ended[changed]
-        self._dirty[pages] = True
 
     def _rates(self, now: float) -> FloatArray:
         """λ of all pages; only those visited since the last time are estimated anew, unless visits leave a window."""

@@ -1,4 +1,4 @@
-"""The recrawl side of a crawl or a replay: it watches all visits, chooses the next page, and can say why.
+"""The recrawl side of a crawl or a replay: it chooses the next page, and can say why.
 
 One object serves both. By default pages are ranked by the new documents expected of them; with a policy, pages that have
 a history are ranked by its score function, and those without, which no function can score, by the documents expected.
@@ -15,11 +15,11 @@ from forager.events import CycleDone, Event, Scheduled
 from forager.measures.ranking import change_rate, ndcg
 from forager.recrawl.choosing import Choice, Choosing, Surroundings
 from forager.recrawl.cycle import Explanation, explain
+from forager.recrawl.history import History
 from forager.recrawl.policies import Formula, ScoreFunction
 from forager.recrawl.preferences import ByPolicy, ByWorth, Preference, Reordered
 from forager.recrawl.rhythm import Rhythm
 from forager.recrawl.settings import WORTH
-from forager.recrawl.watching import Watch
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -49,12 +49,12 @@ def rhythm_in(policy: Policy) -> Rhythm:
 
 
 class Scheduler:
-    """Told of every visit by `saw`; `choose` gives the recrawl side its next page."""
+    """Told by `reveal` of the links that visits showed; `choose` gives the recrawl side its next page."""
 
     def __init__(
         self,
         policy: Policy,
-        watch: Watch,
+        history: History,
         around: Surroundings,
         *,
         leaning: Callable[[IntArray], FloatArray],
@@ -62,7 +62,7 @@ class Scheduler:
         seeds: IntArray,
     ) -> None:
         """`leaning` gives a factor for each never-visited page, or nothing."""
-        self.policy, self.watch, self.cycle = policy, watch, cycle
+        self.policy, self.history, self.cycle = policy, history, cycle
         self._worth = ByWorth(around.expecting, leaning, around.thrift)
         self.choosing = Choosing(self._preference(), around, every=cycle, seeds=seeds)
         self.ends = -np.inf
@@ -72,7 +72,7 @@ class Scheduler:
         self._past: tuple[float, list[bool]] | None = None
 
     def __repr__(self) -> str:
-        return f"<Scheduler by {self.policy}, {self.choosing!r}, {self.watch!r}>"
+        return f"<Scheduler by {self.policy}, {self.choosing!r}, {self.history!r}>"
 
     @property
     def done(self) -> CycleDone | None:
@@ -101,22 +101,13 @@ class Scheduler:
 
     # What is told.
 
-    def saw(self, page: int, when: float, version: int, links: IntArray) -> None:
-        """Somebody visited a page; version -1: it could not be had."""
-        self.watch.saw(page, when, version)
+    def reveal(self, links: IntArray, when: float) -> None:
+        """Somebody visited a page that shows these links."""
         self.choosing.reveal(links, when)
 
-    def saw_all(self, pages: IntArray, when: FloatArray, version: IntArray) -> None:
-        """Somebody visited many pages."""
-        self.watch.saw_all(pages, when, version)
-
-    def credit(self, page: int) -> None:
-        """A page revealed a new document, which did not stand there before the first visit."""
-        self.watch.credit(page)
-
     def looked(self, page: int) -> None:
-        """The recrawl side itself visited a page, which `saw` was told of; its first visit can show no change."""
-        changed = self.watch.history.surprise(page)
+        """The recrawl side itself visited a page, whose history is kept; its first visit can show no change."""
+        changed = self.history.surprise(page)
         if changed is not None:
             self.found.append(changed)
 
@@ -153,12 +144,12 @@ class Scheduler:
     def explain(self, page: int, now: float) -> Explanation | None:
         """Why a page is looked at soon or late; None if it has no history or is ranked by expected documents."""
         score = self.asked
-        if score is None or not self.watch.history.visited(np.array([page]))[0]:
+        if score is None or not self.history.visited(np.array([page]))[0]:
             return None
-        return explain(self.watch.history, score, now, page)
+        return explain(self.history, score, now, page)
 
     def _preference(self) -> Preference:
-        score, history = self.policy.score, self.watch.history
+        score, history = self.policy.score, self.history
         if score is None:
             return self._worth
         if self.policy.name == WORTH:

@@ -10,79 +10,53 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from forager.recrawl.noting import INTERVAL, SIZE
 from forager.recrawl.poisson import likeliest_rates
 
 FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+COLUMNS = ("page", "end", "length", "changed")
 
 
 class Trail:
-    """Intervals of all pages in the order they ended; appended to, never changed."""
+    """Intervals of all pages in the order they ended; `noting.enter` appends them, and none is ever changed."""
 
     def __init__(self, *, interpolated: bool = True, window: float = float("inf")) -> None:
         self.interpolated, self.window = interpolated, window
-        self._size = 0
-        self._page = np.empty(1024, dtype=np.int64)
-        self._end = np.empty(1024)
-        self._length = np.empty(1024)
-        self._changed = np.empty(1024, dtype=np.bool_)
+        self.rows: NDArray[np.void] = np.empty(1024, dtype=INTERVAL)
+        """The intervals, and room for more. Do not keep it: it is replaced as it grows."""
+        self.tally = np.array([0, interpolated], dtype=np.int64)
 
     def __len__(self) -> int:
-        return self._size
+        return int(self.tally[SIZE])
 
     def __repr__(self) -> str:
-        return f"<Trail {self._size} intervals>"
+        return f"<Trail {len(self)} intervals>"
 
-    def note(
-        self,
-        pages: IntArray,
-        start: FloatArray,
-        before: FloatArray,
-        now: float | FloatArray,
-        changed: NDArray[np.bool_],
-    ) -> FloatArray:
-        """Enter the intervals that end with visits now; `start` is where each began, `before` the visit before.
-
-        Returns where the next intervals begin.
-        """
-        end = np.where(changed & self.interpolated, (before + now) / 2.0, now)
-        used = self._size + len(pages)
-        if used > len(self._page):
-            self._grow(max(used, 2 * len(self._page)))
-        at = slice(self._size, used)
-        self._page[at], self._end[at], self._length[at], self._changed[at] = pages, end, end - start, changed
-        self._size = used
-        return end
+    def reserve(self, more: int) -> None:
+        """Have room for so many more intervals."""
+        used = len(self) + more
+        if used > len(self.rows):
+            self.rows = np.resize(self.rows, max(used, 2 * len(self.rows)))
 
     def rates(self, pages: int, now: float, only: NDArray[np.bool_] | None = None) -> FloatArray:
         """λ of every page from the intervals that ended within the window; of `only` these pages, 0 elsewhere."""
-        page = self._page[: self._size]
+        rows = self.rows[: len(self)]
+        page = rows["page"]
         wanted = np.arange(pages) if only is None else np.flatnonzero(only)
         place = np.full(pages, -1)
         place[wanted] = np.arange(len(wanted))
-        kept = np.flatnonzero((self._end[: self._size] >= now - self.window) & (place[page] >= 0))
+        kept = np.flatnonzero((rows["end"] >= now - self.window) & (place[page] >= 0))
         rates = np.zeros(pages)
-        rates[wanted] = likeliest_rates(len(wanted), place[page[kept]], self._length[kept], self._changed[kept])
+        rates[wanted] = likeliest_rates(len(wanted), place[page[kept]], rows["length"][kept], rows["changed"][kept])
         return rates
 
     def columns(self) -> dict[str, NDArray[np.generic]]:
         """What is to be saved."""
-        used = slice(0, self._size)
-        return {
-            "trail_page": self._page[used],
-            "trail_end": self._end[used],
-            "trail_length": self._length[used],
-            "trail_changed": self._changed[used],
-        }
+        return {f"trail_{name}": np.array(self.rows[name][: len(self)]) for name in COLUMNS}
 
     def restore(self, columns: Mapping[str, NDArray[np.generic]]) -> None:
         """Take up what `columns` gave."""
-        self._page = np.array(columns["trail_page"], dtype=np.int64)
-        self._end, self._length = (np.array(columns[name], np.float64) for name in ("trail_end", "trail_length"))
-        self._changed = np.array(columns["trail_changed"], dtype=np.bool_)
-        self._size = len(self._page)
-
-    def _grow(self, size: int) -> None:
-        self._page = np.resize(self._page, size)
-        self._end, self._length = np.resize(self._end, size), np.resize(self._length, size)
-        self._changed = np.resize(self._changed, size)
+        self.rows = np.empty(max(1, len(columns["trail_page"])), dtype=INTERVAL)
+        self.tally[SIZE] = len(columns["trail_page"])
+        for name in COLUMNS:
+            self.rows[name][: len(self)] = columns[f"trail_{name}"]

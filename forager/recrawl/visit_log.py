@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from forager.compiling import compiled
 from forager.recrawl.log import ChangeLog, Documents
+from forager.recrawl.noting import ADDED, LOGGED, SIZE, Log, log_credit, log_visit
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -46,44 +48,54 @@ class VisitLog:
 
     def __init__(self, most: int = MOST) -> None:
         self.most = most
-        self.added = 0
-        """Visits ever added."""
-        self._size = 0
-        self._room = Visits(
-            np.empty(1024, dtype=np.int64), np.empty(1024), np.empty(1024, dtype=np.bool_), np.empty(1024, np.int32)
-        )
+        self._rows: NDArray[np.void] = np.empty(1024, dtype=LOGGED)
+        self._tally = np.zeros(2, dtype=np.int64)
         self._latest = np.full(1024, -1, dtype=np.int64)
         """Of every page the number of its last visit, counted over all that were ever added; -1: none."""
 
     def __len__(self) -> int:
-        return self._size
+        return int(self._tally[SIZE])
 
     def __repr__(self) -> str:
-        return f"<VisitLog {self._size} visits>"
+        return f"<VisitLog {len(self)} visits>"
+
+    @property
+    def added(self) -> int:
+        """Visits ever added."""
+        return int(self._tally[ADDED])
+
+    @property
+    def log(self) -> Log:
+        """For kernels. Do not keep it: it is replaced as it grows."""
+        return Log(self._rows, self._tally, self._latest)
 
     @property
     def visits(self) -> Visits:
         """A copy of all visits remembered."""
-        return self._room.at(slice(self._size))
+        rows = self._rows[: len(self)]
+        return Visits(*(np.array(rows[name]) for name in ("page", "when", "changed", "brought")))
+
+    def make_room(self, pages: int, visits: int) -> None:
+        """Have room for page numbers below `pages` and so many more visits; of too many the oldest half is forgotten."""
+        if pages > len(self._latest):
+            more = max(pages, 2 * len(self._latest)) - len(self._latest)
+            self._latest = np.concatenate([self._latest, np.full(more, -1, dtype=np.int64)])
+        size = len(self)
+        if size + visits > self.most:
+            kept = self._rows[size // 2 : size].copy()
+            self._rows[: len(kept)] = kept
+            self._tally[SIZE] = size = len(kept)
+        if size + visits > len(self._rows):
+            self._rows = np.resize(self._rows, max(size + visits, 2 * len(self._rows)))
 
     def add(self, pages: IntArray, when: FloatArray, changed: BoolArray) -> None:
-        if self._size + len(pages) > self.most:
-            kept = self._room.at(slice(self._size // 2, self._size))
-            self._size = 0
-            self._write(kept)
-        self._write(Visits(pages, when, changed, np.zeros(len(pages), dtype=np.int32)))
-        highest = int(pages.max(initial=-1))
-        if highest >= len(self._latest):
-            more = max(highest + 1, 2 * len(self._latest)) - len(self._latest)
-            self._latest = np.concatenate([self._latest, np.full(more, -1, dtype=np.int64)])
-        self._latest[pages] = self.added + np.arange(len(pages))
-        self.added += len(pages)
+        self.make_room(int(pages.max(initial=-1)) + 1, len(pages))
+        _log_all(self.log, pages, when, changed)
 
     def credit(self, page: int) -> None:
         """The last visit of a page turned out to have revealed a new document."""
-        at = self._size - self.added + int(self._latest[page]) if page < len(self._latest) else -1
-        if at >= 0:
-            self._room.brought[at] += 1
+        if page < len(self._latest):
+            log_credit(self.log, page)
 
     def credit_past(self, documents: Iterable[tuple[int, int, float, float]]) -> None:
         """Credit visits of the past, as `credit` did then. Of each document: its page, the page on which a link to it was met
@@ -103,18 +115,15 @@ class VisitLog:
         for url, source, met, fetched in documents:
             own = until(url, fetched)
             if len(own) > 1:
-                self._room.brought[own[-1]] += 1
+                self._rows["brought"][own[-1]] += 1
             elif len(until(source, met)) > 1:
-                self._room.brought[until(source, fetched)[-1]] += 1
+                self._rows["brought"][until(source, fetched)[-1]] += 1
 
-    def _write(self, visits: Visits) -> None:
-        used = self._size + len(visits)
-        if used > len(self._room):
-            self._room = self._room.at(np.arange(max(used, 2 * len(self._room))) % len(self._room))
-        at, room = slice(self._size, used), self._room
-        room.page[at], room.when[at] = visits.page, visits.when
-        room.changed[at], room.brought[at] = visits.changed, visits.brought
-        self._size = used
+
+@compiled
+def _log_all(log: Log, pages: IntArray, when: FloatArray, changed: BoolArray) -> None:
+    for i in range(len(pages)):
+        log_visit(log, pages[i], when[i], changed[i])
 
 
 def change_log(visits: Visits, lists: IntArray, cycle: float, rng: np.random.Generator) -> tuple[ChangeLog, float]:

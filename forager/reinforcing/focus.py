@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from forager.foragers.saving import array_text, pack, text_array, unpack
-from forager.foragers.sighting import Finding
 from forager.foragers.words import Vocabulary, words
 from forager.reinforcing.settings import FocusSettings
 
@@ -92,9 +91,9 @@ class Focus:
         first = "classifier" if self._slopes is not None else "cosine" if self._examples else ""
         return " or ".join(filter(None, (first, "query" if self._query else "")))
 
-    def on_topic(self, finding: Finding) -> bool:
+    def on_topic(self, version: int) -> bool:
         """The verdict on a document that was read before."""
-        return finding.version in self._on_topic
+        return version in self._on_topic
 
     def of(self, text: str) -> float:
         """How much on topic a text is, from 0 to 1."""

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import msgspec
 import numpy as np
 
+from forager.core.judge import KeyNumbers
+from forager.core.saved import load_forager, save_forager
 from forager.errors import InputError
-from forager.foragers.keeping import load_forager, save_forager
 from forager.foragers.settings import ForagerSettings
-from forager.foragers.sighting import Finding
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.reinforcing.scores import Record
 from forager.reinforcing.settings import ReinforcingSettings
@@ -29,15 +29,18 @@ class _Saved(msgspec.Struct):
 
 def save_agent(agent: ReinforcingAgent) -> bytes:
     """Everyone alive, everyone's record, every accepted document, and whose turn it is."""
+    sent_as, known_as, state = agent.sent_as, agent.known_as, agent.flock.state
+    assert isinstance(sent_as, KeyNumbers) and isinstance(known_as, KeyNumbers)
+    tally = state.tally[0]
     saved = _Saved(
         form=_FORM,
         seed=agent.seed,
-        turns=agent.turns,
-        relevant=agent.scores.relevant,
-        downloads=agent.scores.downloads,
-        accepted=np.array(sorted(agent.relevancy.accepted), dtype=np.uint64).tobytes(),
+        turns=int(tally["turns"]),
+        relevant=int(tally["relevant"]),
+        downloads=int(tally["worked"]),
+        accepted=np.array(known_as.marked(state.accepted), dtype=np.uint64).tobytes(),
         records=list(agent.records.values()),
-        foragers=[save_forager(forager) for forager in agent.foragers.values()],
+        foragers=[save_forager(forager, sent_as) for forager in agent.foragers.values()],
     )
     return msgspec.msgpack.encode(saved)
 
@@ -46,7 +49,7 @@ def load_agent(
     saved: bytes,
     settings: ReinforcingSettings,
     foragers: ForagerSettings,
-    on_topic: Callable[[Finding], bool] | None = None,
+    on_topic: Callable[[int], bool] | None = None,
 ) -> ReinforcingAgent:
     """The agent as it was; an `InputError` if these bytes are none."""
     try:
@@ -56,12 +59,18 @@ def load_agent(
     if held.form != _FORM:
         raise InputError(f"the saved fleet has format {held.form}, this program reads {_FORM}; start afresh")
     agent = ReinforcingAgent(settings, foragers, held.seed, on_topic)
-    agent.turns = held.turns
-    agent.scores.relevant, agent.scores.downloads = held.relevant, held.downloads
+    sent_as, known_as, flock = agent.sent_as, agent.known_as, agent.flock
+    assert isinstance(sent_as, KeyNumbers) and isinstance(known_as, KeyNumbers)
     pairs = np.frombuffer(held.accepted, dtype=np.uint64).reshape(-1, 2).tolist()
-    agent.relevancy.accepted = {(kind, value) for kind, value in pairs}
-    agent.records = {record.id: record for record in held.records}
+    accepted = [known_as.number((kind, value)) for kind, value in pairs]
+    flock.reserve(pages=0, links=0, accepted=len(known_as))
+    flock.state.accepted[accepted] = True
+    records = {record.id: record for record in held.records}
+    for record in records.values():
+        agent.remember(record)
     for each in held.foragers:
-        forager = load_forager(each, foragers)
-        agent.foragers[forager.id] = forager
+        forager = load_forager(each, flock, sent_as)
+        agent.enter(forager, records[forager.id])
+    tally = flock.state.tally
+    tally["turns"], tally["relevant"], tally["worked"] = held.turns, held.relevant, held.downloads
     return agent

@@ -1,9 +1,11 @@
-"""Scores: a forager's credit with the reinforcing agent, and the record of its life (Alg 7)."""
+"""The record of a forager's life, with its credit with the reinforcing agent (Alg 7)."""
 
 from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
 
 from forager.foragers.settings import ForagerKind
-from forager.reinforcing.settings import ScoreSettings
 from forager.terms import ForagerId
 
 
@@ -21,35 +23,12 @@ class Record:
     relevant: int = 0
     downloads: int = 0
 
+    def follow(self, walker: Any) -> None:
+        """Score and counts are what they are in the flock."""
+        self.score, self.sent = float(walker["score"]), int(walker["sent"])
+        self.relevant, self.downloads = int(walker["relevant"]), int(walker["downloads"])
 
-class Scores:
-    """Changes the scores in records, by either rule."""
-
-    def __init__(self, settings: ScoreSettings) -> None:
-        self.settings = settings
-        self.relevant = 0
-        self.downloads = 0
-        """Of the whole fleet, for the mean that relative scores are measured against."""
-
-    @property
-    def first(self) -> float:
-        """The score to begin with."""
-        return 0.0 if self.settings.relative else self.settings.initial
-
-    def judged(self, record: Record, relevant: bool) -> None:
-        """A document of this forager was judged."""
-        settings = self.settings
-        record.sent += 1
-        record.relevant += relevant
-        self.relevant += relevant
-        if settings.relative:
-            record.score += float(relevant)
-        else:
-            record.score += settings.relevant * relevant - settings.sent
-
-    def worked(self, record: Record, downloads: int) -> None:
-        """This forager has downloaded so many pages; shared copies are not work."""
-        record.downloads += downloads
-        self.downloads += downloads
-        if self.settings.relative:
-            record.score -= downloads * self.relevant / max(1, self.downloads)
+    def lead(self, walker: NDArray[Any]) -> None:
+        """Score and counts in the flock become what they are here."""
+        walker["score"], walker["sent"] = self.score, self.sent
+        walker["relevant"], walker["downloads"] = self.relevant, self.downloads

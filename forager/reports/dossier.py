@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from forager.foragers.visits import VisitStatistics
+from forager.core.page_table import PageTable
 from forager.pages.urls import site
 from forager.reports.changes import Piece, difference
 from forager.reports.reasons import Prospect, why_story, why_visited
@@ -142,7 +142,7 @@ async def compile_dossier(
     *,
     max_age: float = 86_400.0,
     least_worth: float = 0.0,
-    statistics: VisitStatistics | None = None,
+    statistics: PageTable | None = None,
     host: str = "",
     recrawl: str = "",
 ) -> Dossier:
@@ -182,7 +182,7 @@ async def compile_dossier(
     )
 
 
-def prospect(id: UrlId, records: Records, statistics: VisitStatistics, now: float) -> Prospect:
+def prospect(id: UrlId, records: Records, statistics: PageTable, now: float) -> Prospect:
     """What a visit now promises, and its rank among all known pages."""
     known = np.arange(records.counts().known, dtype=np.int64)
     worth, fresh = statistics.worth(known, now)

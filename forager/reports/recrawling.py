@@ -4,15 +4,15 @@ import math
 
 import numpy as np
 
+from forager.core.page_table import PageTable
 from forager.engine.policy import read_policy
-from forager.engine.remembering import Schedule, recall_schedule, restore_history
-from forager.foragers.visits import VisitStatistics
+from forager.engine.remembering import Schedule, recall_schedule, restore_histories
+from forager.foragers.settings import ExpectationSettings
 from forager.recrawl.cycle import explain, facts
 from forager.recrawl.formula import parse
 from forager.recrawl.policies import Formula, history_for
 from forager.recrawl.scheduler import Policy
 from forager.recrawl.settings import WORTH, RecrawlSettings
-from forager.recrawl.watching import Watch
 from forager.reports.reasons import Prospect
 from forager.reports.showing import moment, shown, span
 from forager.store.store import Store
@@ -29,7 +29,7 @@ async def why_again(
     store: Store,
     now: float,
     settings: RecrawlSettings,
-    statistics: VisitStatistics | None,
+    statistics: PageTable | None,
     prospect: Prospect | None,
 ) -> str:
     """The decision on one page, as the run left it; empty if the run kept nothing of it."""
@@ -38,8 +38,9 @@ async def why_again(
         return ""
     policy = _in_use(kept, settings)
     history = history_for(policy.score, store.counts().known, settings, kept.cycle)
-    history.about = None if statistics is None else statistics.about
-    await restore_history(Watch(history), store)
+    pages = PageTable(ExpectationSettings()) if statistics is None else statistics
+    pages.keep_histories(history)
+    await restore_histories(pages, store)
     said = [f"By {shown(str(policy))}"]
     if not history.visited(np.array([id]))[0]:
         said[0] += ": without a history, it is ranked by the documents it promises."

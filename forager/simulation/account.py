@@ -11,10 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.compiling import compiled
+from forager.core.judge import RELEVANT
 from forager.foragers.sighting import Reinforcement
 from forager.measures.delay import Delay, delay
 from forager.measures.efficiency import Efficiency, ratio
 from forager.measures.freshness import age, freshness
+from forager.simulation.course import VISIT, Records
+from forager.terms import NOBODY
 from forager.world.tape.player import TapeWorld
 from forager.world.tape.truth import Documents
 
@@ -97,8 +100,18 @@ class Account:
     def __repr__(self) -> str:
         return f"<Account {sum(self.accepted):,} documents by {sum(self.downloads):,} downloads>"
 
+    def enter(self, records: Records) -> None:
+        """Enter what kernels have done, as their records say."""
+        what, recrawl = records["what"], records["by"] == NOBODY
+        visits = what == VISIT
+        made = int(np.count_nonzero(visits & recrawl))
+        self.downloads = [self.downloads[0] + int(np.count_nonzero(visits)) - made, self.downloads[1] + made]
+        self.sent += len(records) - int(np.count_nonzero(visits))
+        for at, page, version, by in records[(what & RELEVANT) > 0][["at", "page", "version", "by"]].tolist():
+            self._accept(page, version, at, by == NOBODY)
+
     def note(self, reinforcements: Sequence[Reinforcement], downloads: int, now: float, *, recrawl: bool) -> None:
-        """Enter a step, or a visit of the recrawl side."""
+        """Enter a visit of one side."""
         self.downloads[recrawl] += downloads
         self.sent += len(reinforcements)
         for one in reinforcements:

@@ -1,21 +1,18 @@
-"""What the kernels of a replay work on: arrays that belong to others, gathered by owner, and two rows of figures.
+"""What the loop of a replay works on: arrays that belong to others, gathered by owner, two rows of figures, and the records
+of what happened.
 
-A figure that moves while a kernel plays stands in the `Course`, one that stays in the `Rules`. Python sees both as plain
-objects, a kernel as the one row of a table.
+A figure that moves while the loop runs stands in the `Course`, one that stays in the `Rules`. Python sees both as plain
+objects, a kernel as the one row of a table. Account and journal are fed from the records.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields
-from operator import attrgetter
-from typing import Any, Generic, NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-T = TypeVar("T")
+from forager.compiling import inner
+from forager.core.rules import BoolArray, FloatArray, ForagerRules, IntArray
 
 
 @dataclass(slots=True)
@@ -47,21 +44,8 @@ class Course:
     listed_used: int = 0
     gathered: int = 0
     """How many of the pages that became known were looked at for the ranking of all."""
-    hits: float = 0.0  # the pace's, as the next two
-    downloads: float = 0.0
-    age: float = 0.0
-    asked: float = 0.0  # the thrift's: downloads, explored ones, rests
-    explored: float = 0.0
-    rests: float = 0.0
     fetched: int = 0  # the world's, as the next
     unrecorded: int = 0
-    sent: int = 0  # the account's, as the next two
-    fleet_accepted: int = 0
-    recrawl_accepted: int = 0
-    relevant: int = 0  # the scores', as the next
-    worked: int = 0
-    turns: int = 0  # the agent's
-    alive: int = 0
     slot: int = -1
     """The forager whose turn it is; -1 for nobody's."""
     left: float = 0.0
@@ -80,81 +64,43 @@ class Course:
     cycle_began_at: int = 0
     cycle_ended_at: int = 0
     """… the last of them when, and after which changes the last two began, …"""
-    accepted: int = 0
-    """… and documents accepted since the kernel began."""
+    written: int = 0
+    """… and records that were written."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
-    """What the settings say, as kernels need it; the names are those of the settings."""
+class Rules(ForagerRules):
+    """What the settings say, as the loop needs it; the names are those of the settings."""
 
+    usual: float
+    explore: float
+    memory: float
     share: float
     every: float
     idle: float
     longest_rest: float
-    usual: float
-    explore: float
-    memory: float
-    max_age: float
-    lists_too: bool
-    reads_off: bool
-    watches: bool
-    """There is a recrawl side, which hears of every visit."""
-    compiled_fleet: bool
-    """The fleet is a flock; else its turns are not for kernels."""
-    sweeps: bool
-    """It is the baseline."""
-    widest: int
-    """Links of a page at most, …"""
-    most_shown: int
-    """… and documents that are read off one."""
     slice: float
     free_steps: int
-    max_step: int
-    harvest: bool
-    below: float
-    start_explore: float
-    start_list: int
-    """Start from the best so many of the weblog; 0: by chance of news."""
-    weblog_step: float
-    penalties: bool
-    texts: bool
-    pays_revealer: bool
-    reward: float
-    penalty: float
-    relative: bool
-    score_relevant: float
-    score_sent: float
-    multiply_at: float
-    delete_below: float
-    least: int
-    most: int
-
-
-class Mind(NamedTuple):
-    """What all know together: `VisitStatistics.columns` and `glances`, and the row of each page's state."""
-
-    table: NDArray[np.void]
-    means: FloatArray
-    priors: NDArray[np.void]
-    known: IntArray
-    hubs: IntArray
-    glances: NDArray[np.void]
-    rows: NDArray[np.int32]
+    reads_off: bool
+    watches: bool
+    """There is a recrawl side."""
+    looks: bool
+    """The recrawl side is played here; else its turns are not for kernels, and it hears of every download at once."""
+    tells: bool
+    """Somebody is told when a cycle ends."""
+    widest: int
+    """Links of a page at most, …"""
+    most_records: int
+    """… and records of a step."""
 
 
 class Watched(NamedTuple):
-    """What the recrawl side keeps: versions seen, the tables of the history, its pool, and for the account of a cycle
-    which visits saw a change. Its luck comes with it.
+    """What the recrawl side keeps: its pool, and for the account of a cycle which visits saw a change. Its luck comes with
+    it.
 
     Then three columns by rising number, whose first entry says how many follow, with room for all pages: the pages known
     when all were last ranked, those on the short list, and some that nobody has seen."""
 
-    seen: IntArray
-    counts: FloatArray
-    times: FloatArray
-    sums: FloatArray
-    rule: FloatArray
     awake: IntArray
     resting: IntArray
     until: FloatArray
@@ -166,31 +112,65 @@ class Watched(NamedTuple):
     unseen: IntArray
 
 
-class Found(NamedTuple):
-    """The books of documents: the row of each version, when each was accepted (nan: not yet), the accepted version of
-    each page; and the versions accepted since the kernel began. Last, a place for what is read off a page."""
+class Books(NamedTuple):
+    """The documents of the tape, places for what a step sees, and the records."""
 
-    row: IntArray
-    when: FloatArray
-    stored: IntArray
-    stores: BoolArray
-    accepted: IntArray
+    known_as: IntArray
+    """For each version the number by which the agent knows its document, …"""
+    sent_as: IntArray
+    """… and by which foragers know it."""
+    links: IntArray
+    """Places for the links of the page of a step, …"""
+    others: IntArray
+    """… for those of a page that is linked from it, …"""
+    versions: IntArray
+    """… for the versions that these pages show, …"""
+    firsts: BoolArray
+    """… and whether they were visited for the first time."""
     shown: IntArray
+    """A place for what is read off a page."""
+    records: NDArray[np.void]
+    """See `PlainRecord`."""
 
 
-class Figures(Generic[T]):
-    """A dataclass of figures, and its twin: a table of one row that kernels change."""
+VISIT = 0
+"""What a record is of: a download, or else what became of a document, see `core.judge`."""
 
-    def __init__(self, of: type[Any]) -> None:
-        names = [one.name for one in fields(of)]
-        kinds: dict[object, type[np.generic]] = {float: np.float64, int: np.int64, bool: np.bool_}
-        self._names = names
-        self._values: Callable[[T], tuple[object, ...]] = attrgetter(*names)
-        self.row = np.zeros(1, dtype=[(one.name, kinds[one.type]) for one in fields(of)])
 
-    def write(self, figures: T) -> None:
-        self.row[0] = self._values(figures)
+Records = NDArray[np.void]
+"""Records, in the order in which things happened."""
 
-    def read(self, figures: T) -> None:
-        for name, value in zip(self._names, self.row.item(), strict=True):
-            setattr(figures, name, value)
+
+class PlainRecord(Protocol):
+    """One thing that happened."""
+
+    at: float
+    what: int
+    by: int  # a forager, or -1 for the recrawl side
+    step: int  # of this forager
+    page: int
+    version: int  # -1: none was recorded then
+    amount: float  # what a forager earned for it
+
+
+_TYPES = {float: np.float64, int: np.int64}
+RECORD = np.dtype([(name, _TYPES[kind]) for name, kind in PlainRecord.__annotations__.items()])
+
+
+@inner
+def write_visit(at: Course, books: Books, by: int, page: int, version: int) -> None:
+    """A page was downloaded."""
+    record: PlainRecord = books.records[at.written]
+    record.at, record.what, record.by, record.page, record.version = at.now, VISIT, by, page, version
+    at.written += 1
+
+
+@inner
+def write_document(
+    at: Course, books: Books, by: int, step: int, page: int, version: int, became: int, amount: float
+) -> None:
+    """A document was judged."""
+    record: PlainRecord = books.records[at.written]
+    record.at, record.what, record.by, record.step, record.page = at.now, became, by, step, page
+    record.version, record.amount = version, amount
+    at.written += 1

@@ -4,13 +4,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.compiling import compiled, inner
-from forager.foragers.leaving import aged
-from forager.foragers.noting import note_credit, note_links, note_shown, note_signal, note_visit
+from forager.core.judge import RELEVANT, Seen
+from forager.core.rules import IntArray
+from forager.core.updates import Mind, note_arrived, note_shown, record_visit
 from forager.foragers.ranking import fresh_links
-from forager.recrawl.noting import enter, see
 from forager.recrawl.pool import add
-from forager.simulation.course import Course, Found, IntArray, Mind, Rules, Watched
-from forager.world.tape.looking import standing_in
+from forager.simulation.course import Books, Course, Rules, Watched, write_document, write_visit
+from forager.world.tape.looking import look_up, standing_in
 from forager.world.tape.player import Columns
 
 
@@ -42,39 +42,48 @@ def span_of(tape: Columns, version: int, now: float, room: IntArray) -> tuple[in
 
 
 @inner
-def enter_visit(
-    at: Course, tape: Columns, mind: Mind, side: Watched, page: int, version: int, links: IntArray, watches: bool
-) -> bool:
-    """A page was downloaded and showed a version and links; whether it was its first visit. As `Shared.note` does."""
-    lost = version >= 0 and tape.gone[version]
-    ok = version >= 0 and not lost
-    hub = ok and tape.is_list[page]
-    if ok and tape.state[version] >= 0:
-        mind.rows[page] = tape.state[version] + 1
-    first = note_visit(mind.table, page, at.now, ok or lost, hub, mind.means, mind.priors, mind.known, mind.hubs)
-    if len(links):
-        new = note_links(mind.table, links, page, at.now, first, mind.means, mind.known)
-        if new > 0 and not first and hub:
-            note_signal(mind.table, links, at.now)
-    if watches:
-        changed = see(side.seen, page, version if ok else -1)
-        enter(side.counts, side.times, side.sums, side.rule, page, at.now, changed, 0)
-        if len(links) and at.pooled:
-            _reveal(side.awake, side.resting, side.tally, mind.table, links, mind.means, mind.priors, at.now)
-    return first
+def is_there(tape: Columns, version: int) -> bool:
+    """Whether a version is one of a page, and not the news that it is gone."""
+    return version >= 0 and not tape.gone[version]
 
 
 @inner
-def is_document(at: Course, rules: Rules, tape: Columns, page: int, version: int) -> bool:
-    """Whether this version is one that may be sent: young, and no list unless these count too."""
-    return at.now - tape.published[version] <= rules.max_age and (rules.lists_too or not tape.is_list[page])
+def visit(
+    at: Course, rules: Rules, tape: Columns, mind: Mind, side: Watched, books: Books, by: int, page: int,
+    room: IntArray, reveals: bool,
+) -> tuple[int, bool, bool, int, int]:  # fmt: skip
+    """Download a page, unless that happened a moment ago, and record what it shows.
+
+    The version, whether it is a shared copy, whether it is the page as first seen, and the span of its links, see
+    `span_of`. `reveals`: links that just appeared join the pool.
+    """
+    version, free, at.now = look_up(
+        page, at.now, tape.seconds, tape.revisit_after, tape.last, tape.current, tape.held, tape.begin, tape.time
+    )
+    begin, end = span_of(tape, version, at.now, room)
+    links = room[begin:end] if tape.waits else tape.links[begin:end]
+    ok, gone = is_there(tape, version), version >= 0 and tape.gone[version]
+    if ok and tape.state[version] >= 0:
+        mind.rows[page] = tape.state[version] + 1
+    if free and not gone:
+        first = note_arrived(mind.table, page)
+    else:
+        hub = ok and tape.is_list[page]
+        first, _ = record_visit(mind, page, at.now, version if ok else -1, ok or gone, hub, not free, links)
+    if not free:
+        at.fetched += 1
+        at.unrecorded += version < 0
+        write_visit(at, books, by, page, version)
+        if reveals and at.pooled and len(links):
+            _reveal(side.awake, side.resting, side.tally, mind.table, links, mind.means, mind.priors, at.now)
+    return version, free, first, begin, end
 
 
 @inner
 def read_off(
-    at: Course, rules: Rules, tape: Columns, mind: Mind, books: Found, page: int, version: int, first: bool
+    at: Course, rules: Rules, tape: Columns, mind: Mind, books: Books, page: int, version: int, first: bool, again: bool
 ) -> int:
-    """How many young documents a page just downloaded shows that nobody had read; the books have a place for them.
+    """How many young documents a page shows that nobody had read, or `again` those too; the books have a place for them.
 
     From now on they count as visited. As the function of that name in `reading` does.
     """
@@ -84,42 +93,24 @@ def read_off(
     count = 0
     for url in shown:
         new, tape.held[url] = tape.held[url] < 0, tape.begin[url]
-        if new and tape.published[tape.begin[url]] >= at.now - rules.max_age:
+        if (new or again) and tape.published[tape.begin[url]] >= at.now - rules.max_age:
             books.shown[count] = url  # never behind those still to be looked at
             count += 1
     return count
 
 
 @inner
-def accept(
-    at: Course,
-    rules: Rules,
-    tape: Columns,
-    mind: Mind,
-    side: Watched,
-    books: Found,
-    page: int,
-    version: int,
-    revealer: int,
-    links: IntArray,
-) -> bool:
-    """Judge a young document (Alg 7), and if nobody had found it, enter what it teaches; whether that was so.
+def document(tape: Columns, books: Books, page: int, version: int) -> Seen:
+    """A version of a page as a document."""
+    return Seen(
+        page, tape.published[version], tape.is_list[page], True, books.sent_as[version], -1, books.known_as[version], -1
+    )
 
-    As `Relevancy.judge`, `Account.note` and `Shared.credit` do.
-    """
-    at.sent += 1
-    row = books.row[version]
-    if row >= 0:
-        if not np.isnan(books.when[row]):
-            return False
-        books.when[row] = at.now
-    books.stored[page], books.stores[page] = version, True
-    books.accepted[at.accepted, 0], books.accepted[at.accepted, 1] = page, version
-    at.accepted += 1
-    at.hits += 1
-    if revealer >= 0 and note_credit(mind.table, page, revealer, mind.means):
-        at.age = aged(at.age, at.now - tape.published[version])
-        if rules.watches:
-            side.counts[2, revealer] += 1
-    note_signal(mind.table, links, at.now)
-    return True
+
+@inner
+def note_document(
+    at: Course, rules: Rules, books: Books, by: int, step: int, page: int, version: int, became: int
+) -> None:
+    """A document was judged: it goes to the log."""
+    amount = rules.reward if became & RELEVANT else rules.penalty
+    write_document(at, books, by, step, page, version, became, amount)

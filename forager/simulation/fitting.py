@@ -9,6 +9,7 @@ from forager.foragers.settings import ForagerSettings, Identity
 from forager.foragers.shared import Shared
 from forager.reinforcing.settings import ReinforcingSettings
 from forager.world.tape.columns import Tape
+from forager.world.tape.truth import Documents
 
 
 def fitted(
@@ -36,3 +37,16 @@ def shared_for(tape: Tape, foragers: ForagerSettings) -> Shared:
     if len(tape.states):
         shared.states.add(np.asarray(tape.states))
     return shared
+
+
+class TapeNumbers:
+    """The numbers of the documents of a tape."""
+
+    def __init__(self, truth: Documents) -> None:
+        self.truth = truth
+
+    def __len__(self) -> int:
+        return len(self.truth)
+
+    def of(self, url: int, version: int, text_print: int) -> tuple[int, int]:
+        return self.truth.of_version.item(version), -1

@@ -1,22 +1,20 @@
-"""Both sides of a replay in turn, download after download, as one kernel: what `Replay.run` does, without leaving it.
+"""Both sides of a replay in turn, download after download, as one kernel.
 
-It goes on until something is to be done that kernels cannot do, and says what. A test holds it equal to `Replay.run`
-without it.
+It goes on until something is to be done that kernels cannot do, and says what.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 from forager.compiling import compiled, inner
+from forager.core.fleet import BFS, DRAWS, FleetState, Tally, Walker
+from forager.core.judge import STAYS, fate_of
+from forager.core.updates import Mind
 from forager.recrawl.pool import AWAKE, RESTING
-from forager.simulation.course import Course, Found, IntArray, Mind, Rules, Watched
-from forager.simulation.flock import Flock, Walker
-from forager.simulation.looking import DONE, FLEET, GO_ON, MANAGE, NOTHING, TIME, look
+from forager.simulation.course import Books, Course, Rules, Watched
+from forager.simulation.looking import DONE, GO_ON, MANAGE, NOTHING, TIME, look
 from forager.simulation.stepping import step
 from forager.world.tape.player import Columns
-
-DRAWS = 3
-"""Numbers of its luck that a step takes at most."""
 
 
 def is_behind(spent: float, fleet_spent: float, share: float) -> bool:
@@ -29,46 +27,37 @@ behind = compiled(is_behind)
 
 
 @inner
-def _lacks_room(at: Course, rules: Rules, side: Watched, books: Found, flock: Flock) -> bool:
+def _lacks_room(at: Course, rules: Rules, side: Watched, books: Books, fleet: FleetState) -> bool:
     """Whether the forager whose turn it is might find no luck left, or no place for what a step brings."""
-    me: Walker = flock.walkers[at.slot]
-    if rules.watches and len(side.awake) - side.tally[AWAKE] - side.tally[RESTING] < rules.widest:
+    me: Walker = fleet.walkers[at.slot]
+    if rules.watches and at.pooled and len(side.awake) - side.tally[AWAKE] - side.tally[RESTING] < rules.widest:
         return True
-    if not rules.sweeps and (me.length >= flock.path.shape[1] or me.drawn + DRAWS > flock.luck.shape[1]):
+    if me.kind != BFS and (me.length >= fleet.path.shape[1] or me.drawn + DRAWS > fleet.luck.shape[1]):
         return True
-    return at.accepted + rules.most_shown >= len(books.accepted) or me.count + rules.widest > flock.open.shape[1]
+    return at.written + rules.most_records > len(books.records) or me.count + rules.widest > fleet.open.shape[1]
 
 
 @inner
-def _changes_fleet(at: Course, rules: Rules, me: Walker) -> bool:
-    """Whether a forager multiplies or is deleted after its turn, as `population.fate` says."""
-    if rules.sweeps:
-        return False
-    if me.score >= rules.multiply_at:
-        return at.alive < rules.most or (rules.relative and at.alive > 1)
-    return me.score < rules.delete_below and at.alive > rules.least
-
-
-@inner
-def _forage(
-    at: Course, rules: Rules, tape: Columns, mind: Mind, side: Watched, books: Found, flock: Flock, room: IntArray
-) -> int:
-    """Steps of the foragers whose turn it is until something was downloaded, as `Replay` has them made."""
-    while at.idle < at.alive:
+def _forage(at: Course, rules: Rules, tape: Columns, mind: Mind, side: Watched, books: Books, fleet: FleetState) -> int:
+    """Steps of the foragers whose turn it is until something was downloaded. They take turns, each has its slice of the
+    time, and a step once begun is finished (Alg 9)."""
+    tally: Tally = fleet.tally[0]
+    while at.idle < tally.alive:
         if at.slot < 0:
-            place = at.turns if at.turns < at.alive else 0
-            at.turns, at.slot, at.left, at.free = place + 1, flock.order[place], rules.slice, 0
-        if _lacks_room(at, rules, side, books, flock):
+            place = tally.turns if tally.turns < tally.alive else 0
+            tally.turns = place + 1
+            at.slot, at.left, at.free = fleet.order[place], rules.slice, 0
+        if _lacks_room(at, rules, side, books, fleet):
             return GO_ON
-        downloads = step(at, rules, tape, mind, side, books, flock, room)
-        me: Walker = flock.walkers[at.slot]
+        downloads = step(at, rules, tape, mind, side, books, fleet)
+        me: Walker = fleet.walkers[at.slot]
         at.fleet_spent += downloads
         at.left -= downloads * tape.seconds
         at.free = 0 if downloads else at.free + 1
         changes = False
         if at.left <= 0 or at.free >= rules.free_steps:
             at.idle += at.free > 0
-            changes = _changes_fleet(at, rules, me)
+            changes = fate_of(rules, tally.alive, me) != STAYS
             if not changes:
                 at.slot = -1
         if downloads:
@@ -78,8 +67,8 @@ def _forage(
         if downloads:
             return DONE
     at.idle = 0
-    if not rules.watches:
-        at.rests += at.rest / tape.seconds
+    if not rules.watches:  # nobody else says that nothing was worth a download
+        mind.pace[0].rests += at.rest / tape.seconds
     at.fleet_rests = at.now + at.rest
     at.rest = min(2 * at.rest, rules.longest_rest)
     return NOTHING
@@ -87,33 +76,30 @@ def _forage(
 
 @inner
 def _turn(
-    recrawl: bool, at: Course, rules: Rules, tape: Columns, mind: Mind, side: Watched, books: Found, flock: Flock,
-    room: IntArray,
-) -> int:  # fmt: skip
+    recrawl: bool, at: Course, rules: Rules, tape: Columns, mind: Mind, side: Watched, books: Books, fleet: FleetState
+) -> int:
     """A turn of one side, unless it rests."""
     if at.now < (at.recrawl_rests if recrawl else at.fleet_rests):
         return NOTHING
     if recrawl:
-        return look(at, rules, tape, mind, side, books, room)
-    if not rules.compiled_fleet:
-        return FLEET
-    return _forage(at, rules, tape, mind, side, books, flock, room)
+        return look(at, rules, tape, mind, side, books, fleet)
+    return _forage(at, rules, tape, mind, side, books, fleet)
 
 
 @compiled
 def play_on(
-    course: NDArray[np.void], rules: NDArray[np.void], tape: Columns, mind: Mind, side: Watched, books: Found,
-    flock: Flock, room: IntArray,
+    course: NDArray[np.void], rules: NDArray[np.void], tape: Columns, mind: Mind, side: Watched, books: Books,
+    fleet: FleetState,
 ) -> int:  # fmt: skip
-    """Download after download; why it stopped. In `room` there is place for the links of any page."""
+    """Download after download; why it stopped."""
     at, rule = course[0], rules[0]
     while at.now < at.until:
         first = behind(at.recrawl_spent, at.fleet_spent, rule.share)
-        ended = _turn(first, at, rule, tape, mind, side, books, flock, room)
+        ended = _turn(first, at, rule, tape, mind, side, books, fleet)
         if ended == NOTHING:
-            ended = _turn(not first, at, rule, tape, mind, side, books, flock, room)
+            ended = _turn(not first, at, rule, tape, mind, side, books, fleet)
         if ended == NOTHING:
             at.now = min(at.end, max(at.now, min(at.fleet_rests, at.recrawl_rests)))
-        elif ended != DONE:
+        elif ended != DONE or not rule.looks:
             return ended
     return TIME

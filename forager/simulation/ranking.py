@@ -6,12 +6,14 @@ Here, too, most of the time only a short list of very many pages is ranked; see 
 import numpy as np
 
 from forager.compiling import compiled
+from forager.core.rules import IntArray
+from forager.core.updates import Mind
 from forager.foragers.kernels import merged
 from forager.foragers.ranking import NO_LEANING, most_promising, now_and_later
 from forager.recrawl.choosing import POOL, STRANGERS
 from forager.recrawl.pool import AWAKE, RESTING, USED
 from forager.recrawl.shortlist import LATER, list_length, list_serves
-from forager.simulation.course import Course, IntArray, Mind, Rules, Watched
+from forager.simulation.course import Course, Rules, Watched
 from forager.world.tape.player import Columns
 
 

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from forager.chance import stream
 from forager.engine.ordering import Ordering
-from forager.engine.patrol import judge_sighting
 from forager.engine.policy import read_policy
 from forager.engine.retraining import Retraining, foretelling
 from forager.engine.scheduling import make_scheduler
 from forager.engine.settings import CrawlSettings
+from forager.engine.step import judge_sighting
 from forager.events import Event
 from forager.foragers.settings import ForagerKind, ForagerSettings
 from forager.foragers.sighting import Reinforcement, Sighting
@@ -27,19 +27,17 @@ from forager.recrawl.settings import DEFAULTS, RecrawlSettings
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.reinforcing.settings import ReinforcingSettings
 from forager.simulation.account import Account, Figures
-from forager.simulation.course import Course
-from forager.simulation.fitting import fitted, shared_for
-from forager.simulation.foraging import Foraging
-from forager.simulation.looking import FLEET, MANAGE, RECRAWL
+from forager.simulation.course import VISIT, Course, Records
+from forager.simulation.fitting import TapeNumbers, fitted, shared_for
+from forager.simulation.looking import CYCLE, MANAGE, RECRAWL
 from forager.simulation.luck import Luck
-from forager.simulation.patrol import Patrol, plays_fleet
-from forager.simulation.playing import is_behind
+from forager.simulation.patrol import Patrol
 from forager.simulation.reading import judge_shown, read_off
 from forager.simulation.telling import Telling
 from forager.terms import UrlId
 from forager.world.tape.columns import Tape
 from forager.world.tape.player import TapeClock, TapeWorld
-from forager.world.tape.truth import documents
+from forager.world.tape.truth import Documents, documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +96,14 @@ class Replay:
             seeds=seeds,
         )
         by = foretelling(foragers)
-        self.retraining = Retraining(self.scheduler, recrawl, seed, [], by=by) if recrawl.retrain.enabled else None
-        judged = reinforcing.relevancy
-        truth = documents(tape, identity=judged.identity, max_age=foragers.max_age, hubs=foragers.hubs)
-        updates = judged.identity == "version"
-        self.account = Account(self.world, truth, updates=updates, max_age=foragers.max_age)
+        log = self.shared.visits.log
+        self.retraining = None if log is None else Retraining(self.scheduler, log, recrawl, seed, [], by=by)
+        judged, same = reinforcing.relevancy.identity, foragers.identity == reinforcing.relevancy.identity
+        self.account = Account(
+            self.world, self._truth(foragers, judged), updates=judged == "version", max_age=foragers.max_age
+        )
+        self.agent.known_as = TapeNumbers(self.account.truth)
+        self.agent.sent_as = self.agent.known_as if same else TapeNumbers(self._truth(foragers, foragers.identity))
         self.share = 0.0 if foragers.kind is ForagerKind.BFS else crawl.recrawl_share
         self._idle = max(crawl.idle, self.world.seconds)
         self.course = Course(
@@ -114,15 +115,11 @@ class Replay:
         self.agent.start(seeds, self.clock.time, plan.kinds)
         self._tell = tell or _nobody
         if self.share <= 0:
-            self.shared.watcher = None
+            self.shared.reveal = None
         self._telling = None if tell is None else Telling(self.world, self.agent, set(plan.seeds), tell)
-        self._fleet = Foraging(self.course, crawl, self.world, self.agent, self.shared, self.thrift, self.account,
-                               self._telling, alone=self.share <= 0)  # fmt: skip
-        self.patrol: Patrol | None = None
-        """Plays many times faster; None: every download is made by itself."""
-        if tell is None and self._is_plain():
-            self.patrol = Patrol(self.course, crawl, self.world, self.scheduler, self.shared, self.thrift, self.agent,
-                                 self.account, self._luck, self.share)  # fmt: skip
+        looks = self.ordering is None and self.retraining is None and self.scheduler.policy.score is None
+        self._patrol = Patrol(self.course, crawl, self.world, self.scheduler, self.shared, self.thrift, self.agent,
+                              self._luck, self.share, looks=looks, tells=tell is not None)  # fmt: skip
 
     def __repr__(self) -> str:
         return f"<Replay at {self.clock.time:.0f}, {self.world!r}, {self.agent!r}>"
@@ -131,23 +128,10 @@ class Replay:
         """Play until the end, or until a moment before it, from which another call goes on as if there had been no stop."""
         end = self.end if until is None else min(until, self.end)
         while self.clock.time < end:
-            if self.patrol is not None:
-                self._play(self.patrol, end)
-                self.account.watch(self.clock.time)
-                continue
-            if not (
-                self._recrawl() or self._fleet.forage()
-                if self._recrawl_first()
-                else self._fleet.forage() or self._recrawl()
-            ):
-                self.clock.time = min(
-                    end, max(self.clock.time, min(self.course.fleet_rests, self.course.recrawl_rests))
-                )
+            self._play(end)
             self.account.watch(self.clock.time)
             if self.ordering is not None:
                 self.ordering.renew_if_due(self.clock.time)
-        if self.patrol is not None:
-            self.patrol.give_back()
         self.account.end = min(max(end, self.clock.time), self.end)  # a slow download may end behind `until`
         return self.account
 
@@ -155,9 +139,42 @@ class Replay:
         """What came of it."""
         return self.account.figures(len(self.shared.visits.met()), warm_up=warm_up)
 
-    def _recrawl_first(self) -> bool:
-        """Whether the recrawl side is further behind its share."""
-        return is_behind(self.course.recrawl_spent, self.course.fleet_spent, self.share)
+    def _truth(self, foragers: ForagerSettings, identity: str) -> Documents:
+        return documents(self.world.tape, identity=identity, max_age=foragers.max_age, hubs=foragers.hubs)
+
+    def _play(self, end: float) -> None:
+        """Downloads by kernels, until something is to be done that they cannot do; then that."""
+        why, records = self._patrol.play(min(end, self.account.due), end)
+        self._happened(records)
+        if why == RECRAWL:
+            self._recrawl()
+        elif why == CYCLE:
+            self._turn(self.clock.time)
+        elif why == MANAGE:
+            happened = self._patrol.manage()
+            if self._telling is not None:
+                self._telling.managed(happened)
+
+    def _happened(self, records: Records) -> None:
+        """What kernels have done is told to everybody who wants to know."""
+        self.account.enter(records)
+        if self._telling is not None:
+            self._telling.happened(records)
+        if not self._patrol.looks:
+            self._overhear(records)
+
+    def _overhear(self, records: Records) -> None:
+        """The recrawl side and the link graph hear of the links that the downloads of the fleet showed."""
+        gone = self.world.columns.gone
+        for record in records[records["what"] == VISIT]:
+            version, at = int(record["version"]), float(record["at"])
+            if version < 0 or gone[version]:
+                continue
+            links = self.world.links_of(version, at)
+            if self.shared.reveal is not None:
+                self.shared.reveal(links, at)
+            if self.ordering is not None:
+                self.ordering.saw(UrlId(int(record["page"])), links)
 
     # The recrawl side.
 
@@ -165,35 +182,21 @@ class Replay:
         """The pages that may be downloaded; documents that are read off lists are none of them."""
         return self.world.downloadable(self.shared.visits.met())
 
-    def _is_plain(self) -> bool:
-        """Whether kernels know all that this replay does."""
-        if self.ordering is not None or self.retraining is not None:
-            return False
-        return plays_fleet(self.agent) if self.share <= 0 else self.scheduler.policy.score is None
-
-    def _play(self, patrol: Patrol, end: float) -> None:
-        """Downloads by kernels, until something is to be done that they cannot do; then that."""
-        why = patrol.play(min(end, self.account.due), end)
-        if why == FLEET:
-            self._fleet.forage()
-        elif why == RECRAWL:
-            self._recrawl()
-        elif why == MANAGE:
-            patrol.manage()
-
-    def _recrawl(self) -> bool:
-        """One download of the recrawl side; False if nothing is worth one now."""
-        now = self.clock.time
-        if now < self.course.recrawl_rests:
-            return False
+    def _turn(self, now: float) -> None:
+        """A cycle may have passed."""
         for event in self.scheduler.turn(now):
             self._tell(event)
+
+    def _recrawl(self) -> None:
+        """One download of the recrawl side, if anything is worth one now."""
+        now = self.clock.time
+        self._turn(now)
         self._retrain(now)
         chosen = self.scheduler.choose(now, self._luck.next())
         if chosen is None:
             self.thrift.rested()
             self.course.recrawl_rests = now + self._idle
-            return False
+            return
         url, worth = chosen
         self.shared.visits.going(UrlId(url), now)
         sighting = self.world.look(url)
@@ -205,12 +208,11 @@ class Replay:
         reinforcements = self._enter(sighting, first, taken.reinforcements)
         if self._telling is not None:
             self._telling.looked(sighting, reinforcements)
-        return True
 
     def _enter(self, sighting: Sighting, first: bool, reinforcements: list[Reinforcement]) -> list[Reinforcement]:
         """What a visit of the recrawl side brought, with the documents that can be read off the page."""
         if self.world.reads_off and sighting.ok:
-            since = self.clock.time - self.agent.relevancy.max_age
+            since = self.clock.time - self.agent.forager_settings.max_age
             copies = read_off(sighting, self.world, self.shared, first=first, since=since)
             reinforcements = reinforcements + judge_shown(sighting, copies, self.agent, self.shared)
         self.account.note(reinforcements, 1, self.clock.time, recrawl=True)

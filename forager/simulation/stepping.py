@@ -1,195 +1,81 @@
-"""One step of a forager of the default mode, or of the baseline, as one kernel: what `Forager` and `take_step` do.
+"""One step of a forager on a tape: the moves of `core.step`, with a look at the tape in the middle."""
 
-For foragers that learn no long-term profit and see one page a step; see `flock` for how they stand in arrays.
-"""
-
-import numpy as np
-from numpy.typing import NDArray
-
-from forager.compiling import compiled, inner
-from forager.foragers.expectation import returning, worth_of_one
+from forager.compiling import inner
+from forager.core.fleet import FleetState, Walker
+from forager.core.rules import IntArray
+from forager.core.step import arrive, choose, send, settle
+from forager.core.updates import Mind, note_arrived
 from forager.foragers.leaving import after
-from forager.foragers.noting import note_arrived, note_going
-from forager.foragers.path import admitted
-from forager.foragers.ranking import NO_LEANING, pick
-from forager.foragers.starts import best_start
 from forager.foragers.thrift import allows, explores, least_of
-from forager.foragers.weblog import learned
-from forager.simulation.course import Course, FloatArray, Found, IntArray, Mind, Rules, Watched
-from forager.simulation.entering import accept, enter_visit, is_document, read_off, span_of
-from forager.simulation.flock import Flock, Walker
-from forager.world.tape.looking import look_up
+from forager.simulation.course import Books, Course, Rules, Watched
+from forager.simulation.entering import document, is_there, note_document, read_off, visit
 from forager.world.tape.player import Columns
-
-
-@compiled
-def _learn_path(
-    table: NDArray[np.void], weblog: IntArray, values: FloatArray, path: IntArray, earned: FloatArray, known: int,
-    texts: bool, step: float,
-) -> int:  # fmt: skip
-    """The weblog learns from a path (Alg 1); how many entries it has then."""
-    entries = np.ones(len(path), np.bool_) if texts else returning(table, path)
-    urls, worth, _ = learned(weblog[:known], values[:known], path, earned, entries, step)
-    count = min(len(urls), len(weblog))
-    weblog[:count], values[:count] = urls[:count], worth[:count]
-    return count
-
-
-@inner
-def _draw(flock: Flock, me: Walker, slot: int) -> float:
-    """The next number of a forager's luck."""
-    me.drawn += 1
-    number: float = flock.luck[slot, me.drawn - 1]
-    return number
-
-
-@inner
-def _start(at: Course, rules: Rules, mind: Mind, flock: Flock, me: Walker, slot: int) -> int:
-    """Where a new path starts, as `start_page` says."""
-    weblog = flock.weblog[slot, : me.entries]
-    if rules.start_explore > 0 and _draw(flock, me, slot) < rules.start_explore and mind.hubs[0] > 0:
-        return int(mind.hubs[1 + int(_draw(flock, me, slot) * mind.hubs[0])])
-    if me.entries == 0:
-        return int(flock.seeds[slot, int(_draw(flock, me, slot) * me.seeds)])
-    if rules.start_list > 0:
-        return int(weblog[int(_draw(flock, me, slot) * min(rules.start_list, me.entries))])
-    values = flock.values[slot, : me.entries]
-    return best_start(mind.table, weblog, mind.means, mind.priors, at.now, values, _draw(flock, me, slot))
-
-
-@inner
-def _begin(me: Walker) -> None:
-    me.number += 1
-    me.first += me.length
-    me.length = me.head = me.count = 0
-
-
-@inner
-def _take(flock: Flock, me: Walker, slot: int, index: int) -> int:
-    """Remove an open link, as `Path.take` does."""
-    url = flock.open[slot, me.head + index]
-    if index == 0:
-        me.head += 1
-    else:
-        me.count -= 1
-        flock.open[slot, me.head + index] = flock.open[slot, me.count]
-    return int(url)
-
-
-@inner
-def _choose(at: Course, rules: Rules, mind: Mind, flock: Flock, me: Walker, slot: int) -> tuple[int, float]:
-    """The next page and what it promises, as `Forager.choose` says."""
-    if rules.sweeps:
-        if me.head == me.count:
-            _begin(me)
-            me.count = admitted(flock.seeds[slot, : me.seeds], flock.met[slot], me.number, flock.open[slot], 0)
-        return _take(flock, me, slot, 0), np.nan
-    links = flock.open[slot, me.head : me.count]
-    if len(links):
-        luck = _draw(flock, me, slot)
-        index, worth, fresh, most = pick(
-            mind.table, links, mind.means, mind.priors, mind.glances, at.now, NO_LEANING, luck
-        )
-        mean = at.hits / at.downloads if at.downloads > 0 else 0.0
-        if (me.length < rules.max_step or (rules.harvest and fresh)) and not most < rules.below * mean:
-            return _take(flock, me, slot, index), worth
-    if me.length > 0:
-        path, earned = flock.path[slot, : me.length], flock.earned[slot, : me.length]
-        weblog, values = flock.weblog[slot], flock.values[slot]
-        me.entries = _learn_path(mind.table, weblog, values, path, earned, me.entries, rules.texts, rules.weblog_step)
-    url = _start(at, rules, mind, flock, me, slot)
-    _begin(me)
-    return url, worth_of_one(mind.table, url, mind.means, mind.priors, at.now)
-
-
-@inner
-def _paid(rules: Rules, flock: Flock, me: Walker, slot: int, revealer: int) -> int:
-    """The step of the path that is paid for a document: the one that showed its link, or the latest."""
-    if rules.pays_revealer and revealer >= 0:
-        for place in range(me.length):
-            if flock.path[slot, place] == revealer:
-                return place
-    return int(me.length - 1)
-
-
-@inner
-def _is_unsent(flock: Flock, slot: int, document: int) -> bool:
-    """Whether a forager has not sent a document; from now on it has. One that is in no book, -1, it never has."""
-    if document < 0:
-        return True
-    if flock.sent[slot, document]:
-        return False
-    flock.sent[slot, document] = True
-    return True
 
 
 @inner
 def _send(
-    at: Course, rules: Rules, tape: Columns, mind: Mind, side: Watched, books: Found, flock: Flock, me: Walker,
-    slot: int, url: int, version: int, first: bool, links: IntArray,
+    at: Course, rules: Rules, tape: Columns, mind: Mind, books: Books, fleet: FleetState, page: int, version: int,
+    first: bool, links: IntArray,
 ) -> None:  # fmt: skip
-    """A document that this forager sends for the first time: it is judged, and the forager learns what it earned."""
-    revealer = mind.table[url].revealer if first else url
-    relevant = accept(at, rules, tape, mind, side, books, url, version, revealer, links)
-    me.sent += 1
-    me.relevant += relevant
-    at.relevant += relevant
-    at.fleet_accepted += relevant
-    me.score += 1.0 * relevant if rules.relative else rules.score_relevant * relevant - rules.score_sent
-    amount = rules.reward if relevant else rules.penalty
-    if not rules.sweeps and (amount >= 0 or rules.penalties):
-        flock.earned[slot, _paid(rules, flock, me, slot, revealer)] += amount
+    """The forager whose turn it is sends a document, if it is one."""
+    me: Walker = fleet.walkers[at.slot]
+    revealer = mind.table[page].revealer if first else page
+    became = send(rules, mind, fleet, at.slot, document(tape, books, page, version), revealer, links, at.now)
+    if became:
+        step = me.first + me.length
+        note_document(at, rules, books, me.id, step, page, version, became)
 
 
 @inner
-def step(
-    at: Course, rules: Rules, tape: Columns, mind: Mind, side: Watched, books: Found, flock: Flock, room: IntArray
-) -> int:
-    """The forager whose turn it is makes a step; how many pages it downloaded: one or none."""
-    slot = at.slot
-    me: Walker = flock.walkers[slot]
-    url, worth = _choose(at, rules, mind, flock, me, slot)
-    flock.met[slot, url] = me.number
-    if not rules.sweeps:
-        flock.path[slot, me.length], flock.earned[slot, me.length] = url, 0.0
-    me.length += 1
-    note_going(mind.table, url, at.now)
-    least = least_of(rules.usual, at.age, rules.max_age)
-    if not allows(worth, least, at.explored, rules.explore, at.asked + at.rests):
-        note_arrived(mind.table, url)
-        return 0
-    version, free, at.now = look_up(
-        url, at.now, tape.seconds, tape.revisit_after, tape.last, tape.current, tape.held, tape.begin, tape.time
-    )
-    lost = version >= 0 and tape.gone[version]
-    ok = version >= 0 and not lost
-    begin, end = span_of(tape, version, at.now, room)
-    links = room[begin:end] if tape.waits else tape.links[begin:end]
-    if free and not lost:
-        if ok and tape.state[version] >= 0:
-            mind.rows[url] = tape.state[version] + 1
-        first = note_arrived(mind.table, url)
-    else:
-        first = enter_visit(at, tape, mind, side, url, version, links, rules.watches and not free)
-    read = 0
-    if ok and rules.reads_off and not free:
-        read = read_off(at, rules, tape, mind, books, url, version, first)
-    if not free:
-        at.asked += 1
-        at.explored += explores(worth, least)
-        at.fetched += 1
-        at.unrecorded += version < 0
-        at.hits, at.downloads = after(at.hits, at.downloads, rules.memory, 1.0)
-        me.downloads += 1
-        at.worked += 1
-    if len(links):
-        me.count = admitted(links, flock.met[slot], me.number, flock.open[slot], me.count)
-    if ok and is_document(at, rules, tape, url, version) and _is_unsent(flock, slot, books.row[version]):
-        _send(at, rules, tape, mind, side, books, flock, me, slot, url, version, first, links)
-    for shown in books.shown[:read]:
+def _send_shown(
+    at: Course, rules: Rules, tape: Columns, mind: Mind, books: Books, fleet: FleetState, page: int, version: int,
+    first: bool, links: IntArray,
+) -> None:  # fmt: skip
+    """It sends the documents that are read off a page: in the paper's mode also what somebody else has read."""
+    for shown in books.shown[: read_off(at, rules, tape, mind, books, page, version, first, rules.all_links)]:
         copy = tape.begin[shown]
-        if _is_unsent(flock, slot, books.row[copy]):
-            _send(at, rules, tape, mind, side, books, flock, me, slot, shown, copy, True, links)
-    if rules.relative and not free:
-        me.score -= at.relevant / max(1, at.worked)
-    return 0 if free else 1
+        if tape.state[copy] >= 0:
+            mind.rows[shown] = tape.state[copy] + 1
+        seen_once = note_arrived(mind.table, shown)
+        _send(at, rules, tape, mind, books, fleet, shown, copy, seen_once, links)
+
+
+@inner
+def step(at: Course, rules: Rules, tape: Columns, mind: Mind, side: Watched, books: Books, fleet: FleetState) -> int:
+    """The forager whose turn it is makes a step; how many pages it downloaded."""
+    slot, pace = at.slot, mind.pace[0]
+    me: Walker = fleet.walkers[slot]
+    url, worth = choose(rules, mind, fleet, slot, at.now)
+    least = least_of(rules.usual, pace.age, rules.max_age)
+    if not allows(worth, least, pace.explored, rules.explore, pace.asked + pace.rests):
+        note_arrived(mind.table, url)
+        arrive(rules, fleet, slot, url, books.links[:0])
+        settle(rules, mind, fleet, slot, url, 0)
+        return 0
+    before = at.fetched
+    version, free, first, begin, end = visit(at, rules, tape, mind, side, books, me.id, url, books.links, True)
+    links = books.links[begin:end] if tape.waits else tape.links[begin:end]
+    if not free:
+        pace.asked += 1
+        pace.explored += explores(worth, least)
+    arrive(rules, fleet, slot, url, links)
+    linked = len(links) if rules.all_links else 0
+    for i in range(linked):
+        shown, shared, new, _, _ = visit(at, rules, tape, mind, side, books, me.id, links[i], books.others, False)
+        books.versions[i], books.firsts[i] = shown, new and not shared
+    downloads = at.fetched - before
+    if downloads > 0:
+        pace.hits, pace.downloads = after(pace.hits, pace.downloads, rules.memory, float(downloads))
+    if is_there(tape, version):
+        _send(at, rules, tape, mind, books, fleet, url, version, first, links)
+    for i in range(linked):
+        if is_there(tape, books.versions[i]):
+            once = mind.table[links[i]].visits <= 1
+            _send(at, rules, tape, mind, books, fleet, links[i], books.versions[i], once, links)
+    if rules.reads_off and is_there(tape, version) and (linked > 0 or not free):
+        _send_shown(at, rules, tape, mind, books, fleet, url, version, first, links)
+        for i in range(linked):
+            if is_there(tape, books.versions[i]):
+                _send_shown(at, rules, tape, mind, books, fleet, links[i], books.versions[i], books.firsts[i], links)
+    settle(rules, mind, fleet, slot, url, downloads)
+    return downloads

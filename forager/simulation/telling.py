@@ -4,15 +4,18 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from forager.core.judge import RELEVANT
 from forager.events import Born, Deleted, Event, Fetched, Reinforced, Told
-from forager.foragers.sighting import Reinforcement, Sighting
+from forager.foragers.sighting import NO_LINKS, Reinforcement, Sighting
 from forager.pages.urls import site
 from forager.reinforcing import population
 from forager.reinforcing.agent import ReinforcingAgent
-from forager.simulation.step import Stepped
+from forager.simulation.course import VISIT, Records
 from forager.terms import NOBODY, Channel, ForagerId, Outcome, Trouble, UrlId
 from forager.world.tape.columns import KINDS
 from forager.world.tape.player import TapeWorld
+
+STATUS = {Outcome.FETCHED: 200, Outcome.UNCHANGED: 304, Outcome.GONE: 404, Outcome.UNRECORDED: 0}
 
 
 class Telling:
@@ -22,28 +25,39 @@ class Telling:
         self, world: TapeWorld, agent: ReinforcingAgent, seeds: set[UrlId], tell: Callable[[Event], None]
     ) -> None:
         self.world, self.agent, self.seeds, self.tell = world, agent, seeds, tell
-        self._told = np.full(world.tape.pages, -1, dtype=np.int64)
+        self._shown = np.full(world.tape.pages, -1, dtype=np.int64)
+        """The version of each page that was told of last."""
         self._met = np.zeros(world.tape.pages, dtype=np.bool_)
+        columns = world.columns
+        self._gone, self._published, self._kind = columns.gone, columns.published, np.asarray(world.tape.url_kind)
         for record in agent.records.values():
             tell(Born(record.born, record.id, record.kind.value, NOBODY))
 
-    def stepped(self, by: ForagerId, stepped: Stepped) -> None:
-        """A forager made a step."""
-        self._fetched(stepped.page, by)
-        if stepped.linked is not None:
-            linked = stepped.linked
-            for place in np.flatnonzero(~linked.free).tolist():
-                url, version = UrlId(int(linked.urls[place])), int(linked.version[place])
-                links = linked.links[linked.begin[place] : linked.end[place]]
-                self._fetched(Sighting(url, float(linked.when[place]), version >= 0, version, links=links), by)
-        for one in stepped.reinforcements:
-            self.tell(Reinforced(self.world.clock.time, by, one.finding.url, one.amount))
-        self._stories(stepped.reinforcements)
+    def happened(self, records: Records) -> None:
+        """What kernels have done, as their records say: downloads, and for each step what it earned, then its stories."""
+        waiting: list[Told] = []
+        step = None
+        for at, what, by, own, page, version, amount in records.tolist():
+            if what == VISIT or (by, own) != step:
+                self._tell_all(waiting)
+            if what == VISIT:
+                self._fetched(UrlId(page), version, at, ForagerId(by))
+                continue
+            step = by, own
+            if by != NOBODY:
+                self.tell(Reinforced(at, ForagerId(by), UrlId(page), amount))
+            if what & RELEVANT:
+                waiting.append(self._told(UrlId(page), self._published.item(version), at, ForagerId(by)))
+        self._tell_all(waiting)
 
     def looked(self, sighting: Sighting, reinforcements: Sequence[Reinforcement]) -> None:
-        """The recrawl side looked at a page."""
-        self._fetched(sighting, NOBODY)
-        self._stories(reinforcements)
+        """The recrawl side looked at a page by itself."""
+        if not sighting.free:
+            self._fetched(sighting.url, int(self.world.held[sighting.url]), sighting.when, NOBODY)
+        for one in reinforcements:
+            if one.relevant:
+                finding = one.finding
+                self.tell(self._told(finding.url, finding.published, self.world.clock.time, finding.by))
 
     def managed(self, happened: Sequence[population.Multiplied | population.Deleted]) -> None:
         """Births and deaths."""
@@ -53,52 +67,51 @@ class Telling:
             else:
                 self.tell(Born(one.at, one.child, self.agent.records[one.child].kind.value, one.parent))
 
-    def _fetched(self, sighting: Sighting, by: ForagerId) -> None:
-        if sighting.free:
-            return
-        url = sighting.url
-        version, before = int(self.world.held[url]), int(self._told[url])
-        self._told[url] = version
-        new_links = int(np.count_nonzero(~self._met[sighting.links]))
-        self._met[sighting.links] = True
-        if sighting.ok:
-            outcome = Outcome.UNCHANGED if version == before else Outcome.FETCHED
+    def _tell_all(self, waiting: list[Told]) -> None:
+        for told in waiting:
+            self.tell(told)
+        waiting.clear()
+
+    def _fetched(self, page: UrlId, version: int, at: float, by: ForagerId) -> None:
+        before, self._shown[page] = int(self._shown[page]), version
+        if version < 0:
+            outcome, links = Outcome.UNRECORDED, NO_LINKS
+        elif self._gone.item(version):
+            outcome, links = Outcome.GONE, NO_LINKS
         else:
-            outcome = Outcome.UNRECORDED if version < 0 else Outcome.GONE
+            outcome = Outcome.UNCHANGED if version == before else Outcome.FETCHED
+            links = self.world.links_of(version, at)
+        new_links = int(np.count_nonzero(~self._met[links]))
+        self._met[links] = True
         self.tell(
             Fetched(
-                at=sighting.when,
-                id=url,
-                url=self.world.tape.url(url),
+                at=at,
+                id=page,
+                url=self.world.tape.url(page),
                 by=by,
                 outcome=outcome,
-                status={Outcome.FETCHED: 200, Outcome.UNCHANGED: 304, Outcome.GONE: 404}.get(outcome, 0),
+                status=STATUS[outcome],
                 trouble=Trouble.STATUS if outcome is Outcome.GONE else Trouble.NONE,
                 error="",
                 seconds=self.world.seconds,
                 wire_bytes=0,
-                kind=KINDS[int(self.world.tape.url_kind[url])],
+                kind=KINDS[self._kind.item(page)],
                 changed=outcome is Outcome.FETCHED and before >= 0,
                 new_links=new_links,
             )
         )
 
-    def _stories(self, reinforcements: Sequence[Reinforcement]) -> None:
-        for one in reinforcements:
-            if one.relevant:
-                now, finding = self.world.clock.time, one.finding
-                url = self.world.tape.url(finding.url)
-                self.tell(
-                    Told(
-                        at=now,
-                        id=finding.url,
-                        url=url,
-                        site=site(url),
-                        title="",
-                        published=finding.published,
-                        published_source="tape",
-                        delay=max(0.0, now - finding.published),
-                        via=Channel.SEED if finding.url in self.seeds else Channel.LINK,
-                        by=finding.by,
-                    )
-                )
+    def _told(self, page: UrlId, published: float, at: float, by: ForagerId) -> Told:
+        url = self.world.tape.url(page)
+        return Told(
+            at=at,
+            id=page,
+            url=url,
+            site=site(url),
+            title="",
+            published=published,
+            published_source="tape",
+            delay=max(0.0, at - published),
+            via=Channel.SEED if page in self.seeds else Channel.LINK,
+            by=by,
+        )

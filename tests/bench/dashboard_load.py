@@ -105,7 +105,7 @@ async def _enter(crawl: Crawl, id: UrlId, url: Url, at: float, *, is_story: bool
     crawl.journal.write(
         Fetched(at, id, url, NOBODY, Outcome.FETCHED, 200, Trouble.NONE, "", 0.1, 9000, Kind.ARTICLE, False, 3)
     )
-    crawl.shared.visits.visit(id, at)
+    crawl.shared.visits.record(id, at)
     if number is None or not is_story:
         return
     site = url.split("/")[2]

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from forager.core.page_table import PageTable
 from forager.foragers.sighting import NO_LINKS, Sightings
-from forager.foragers.visits import VisitStatistics
 from forager.store.columns import FOUND
 from forager.store.disk import Batch, Disk
 from forager.store.protocol import Found, Visit
@@ -55,7 +55,7 @@ async def enter_many(store: Store, url: Callable[[int], Url], count: int, now: f
     return new
 
 
-def note_visits(statistics: VisitStatistics, ids: range, now: float) -> None:
+def note_visits(statistics: PageTable, ids: range, now: float) -> None:
     """Enter one visit of each of these pages into the statistics."""
     statistics.reserve(ids.stop)
     none, no = np.zeros(len(ids), np.int64), np.zeros(len(ids), np.bool_)

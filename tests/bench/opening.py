@@ -130,7 +130,7 @@ async def fill(folder: Path, port: int, count: int) -> None:
             new = await enter_many(store, lambda number: url(port, number), count, now)
             note_visits(crawl.shared.visits, new, now)
             ids = np.arange(new.start, new.stop)
-            crawl.scheduler.watch.enter(ids, np.full(len(ids), now), np.zeros(len(ids), dtype=np.bool_))
+            crawl.shared.visits.recall(ids, np.full(len(ids), now), np.zeros(len(ids), dtype=np.bool_))
             await crawl.save()
     finally:
         await store.close()

@@ -29,10 +29,10 @@ from paper_experiment import newsroom, progress, texts, with_states
 
 from forager.chance import stream
 from forager.cli.rankings import interval
+from forager.core.page_table import PageTable
 from forager.engine.ordering import Ordering
 from forager.foragers.settings import ExpectationSettings, ForagerKind, StateSettings
 from forager.foragers.states import States
-from forager.foragers.visits import VisitStatistics
 from forager.settings import Settings
 from forager.simulation.compare import FIGURES
 from forager.simulation.jobs import Job, Played, play_all
@@ -93,7 +93,7 @@ def table(title: str, played: Sequence[Sequence[Played]]) -> None:
 def cost(pages: int, links_per_page: int = 40) -> None:
     """A crawl that goes from page to page; as many known as visited, popular ones linked more often."""
     rng = stream(1, "ordering cost")
-    visits = VisitStatistics(ExpectationSettings())
+    visits = PageTable(ExpectationSettings())
     visits.reserve(2 * pages)
     ordering = Ordering("rw-eg", visits, every=math.inf)
     telling = renewing = longest = last = 0.0

@@ -28,10 +28,8 @@ import numpy as np
 
 from forager.assembly import make_crawl, open_wire
 from forager.clock import WallClock
-from forager.engine.remembering import HISTORY, save_history
 from forager.foragers.shared import Shared
 from forager.recrawl.history import History
-from forager.recrawl.watching import Watch
 from forager.reports.account import Account
 from forager.settings import Settings
 from forager.store.protocol import Found, Version, Visit
@@ -121,9 +119,7 @@ async def filled(directory: Path, count: int, *, visited: bool) -> float:
     new = await enter_many(store, url, count, 1.7e9, visited=visited)
     if visited:
         note_visits(shared.visits, new, 1.7e9)
-        watch = Watch(History())
-        watch.enter(np.arange(count), np.full(count, 1.7e9), np.zeros(count, dtype=np.bool_))
-        await store.keep(HISTORY, save_history(watch)())
+        shared.visits.recall(np.arange(count), np.full(count, 1.7e9), np.zeros(count, dtype=np.bool_))
     await store.keep("shared", shared.save())
     await store.close()
     return (directory / "crawl.db").stat().st_size / 1e6

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from forager.core.page_table import PageTable
 from forager.errors import InputError
 from forager.foragers.keeping import load_forager, save_forager
 from forager.foragers.matrix import StateMatrix
@@ -21,7 +22,6 @@ from forager.foragers.shared import Shared
 from forager.foragers.sighting import Sighting
 from forager.foragers.states import States
 from forager.foragers.td import Profit
-from forager.foragers.visits import VisitStatistics
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.reinforcing.saving import load_agent, save_agent
 from forager.reinforcing.settings import PopulationSettings, ReinforcingSettings, ScoreSettings
@@ -102,7 +102,7 @@ def test_asking_the_statistics_changes_nothing() -> None:
 def test_saved_statistics_foretell_the_same() -> None:
     agent, shared = fleet(DEFAULT)
     walk(agent, shared, 200, 0.0)
-    again = VisitStatistics.load(shared.visits.save(), ExpectationSettings())
+    again = PageTable.load(shared.visits.save(), ExpectationSettings())
     every = np.arange(PAGES)
     for one, other in zip(shared.visits.worth(every, 1e5), again.worth(every, 1e5), strict=True):
         assert (one == other).all()
@@ -131,7 +131,7 @@ def test_what_is_no_saved_thing_is_an_error_in_one_line() -> None:
             lambda saved: load_forager(saved, DEFAULT),
             lambda saved: load_agent(saved, ECONOMY, DEFAULT),
             lambda saved: Shared.load(saved, DEFAULT),
-            lambda saved: VisitStatistics.load(saved, ExpectationSettings()),
+            lambda saved: PageTable.load(saved, ExpectationSettings()),
             StateMatrix.load,
             lambda saved: States.load(saved, STATES),
             lambda saved: Profit.load(saved, ProfitSettings()),

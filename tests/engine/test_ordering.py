@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from forager.clock import WallClock
+from forager.core.page_table import PageTable
 from forager.engine.offload import in_thread
 from forager.engine.ordering import FEWEST, Ordering
 from forager.engine.settings import CrawlSettings
@@ -14,7 +15,6 @@ from forager.foragers.ordering import NOTHING, leanings
 from forager.foragers.settings import ExpectationSettings, ForagerKind, ForagerSettings, StateSettings
 from forager.foragers.shared import Shared
 from forager.foragers.sighting import Finding, Sighting
-from forager.foragers.visits import VisitStatistics
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.reinforcing.settings import PopulationSettings, ReinforcingSettings, ScoreSettings
 from forager.settings import load
@@ -72,7 +72,7 @@ def test_long_term_profit_and_the_link_graph_have_each_a_say():
 
 
 def test_links_seen_again_do_not_make_the_graph_grow():
-    ordering = Ordering("rw-eg", VisitStatistics(ExpectationSettings()), 900.0)
+    ordering = Ordering("rw-eg", PageTable(ExpectationSettings()), 900.0)
     ordering.saw(HOME, numbers(1, 2))
     ordering.saw(HOME, numbers(1, 2))
     assert repr(ordering) == "<Ordering 0 links, renewed 0 times, 2 links waiting>"
@@ -82,7 +82,7 @@ def test_links_seen_again_do_not_make_the_graph_grow():
 
 
 def test_scores_are_renewed_once_in_a_cycle_or_when_the_graph_has_grown_much():
-    ordering = Ordering("rw-eg", VisitStatistics(ExpectationSettings()), 900.0)
+    ordering = Ordering("rw-eg", PageTable(ExpectationSettings()), 900.0)
     assert not ordering.due(0.0)  # nothing is known
     ordering.saw(HOME, numbers(1))
     ordering.renew_if_due(0.0)
@@ -164,7 +164,7 @@ async def every_version(store: Store) -> list[tuple[UrlId, float, Version]]:
 
 
 async def test_scores_are_worked_out_beside_the_crawl():
-    store, ordering = Store(), Ordering("rw-eg", VisitStatistics(ExpectationSettings()), 900.0, in_thread)
+    store, ordering = Store(), Ordering("rw-eg", PageTable(ExpectationSettings()), 900.0, in_thread)
     ids = await store.put([Found(Url(f"https://a.example/{n}"), Channel.SEED, 0.0) for n in range(3)])
     version = Version(Kind.HUB, 1, 1, 0, links=(ids[1], ids[2]))
     await store.ack(Visit(ids[0], 1.0, Outcome.FETCHED, version=version))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from forager.chance import stream
+from forager.core.page_table import PageTable
 from forager.dashboard.chronicle import Chronicle
 from forager.dashboard.coverage import Coverage
 from forager.dashboard.schedule import REORDERED, recrawl
@@ -17,18 +18,18 @@ from forager.dashboard.watched import watch
 from forager.engine import learning
 from forager.engine.policy import read_policy
 from forager.engine.remembering import (
-    HISTORY,
     LESSONS,
     MANY,
     Schedule,
     policy_in_use,
     recall_schedule,
-    restore_history,
-    save_history,
+    restore_histories,
 )
 from forager.engine.retraining import Retraining, apart, at_once
 from forager.errors import SettingsError
 from forager.events import Learned
+from forager.foragers.settings import ExpectationSettings
+from forager.foragers.shared import Shared
 from forager.recrawl.captured import Captured
 from forager.recrawl.contest import Lesson, Verdict, contest, spelled
 from forager.recrawl.formula import parse
@@ -39,7 +40,6 @@ from forager.recrawl.policies import Formula
 from forager.recrawl.scheduler import EXPECTED, Policy
 from forager.recrawl.settings import AdaptiveSettings, HacsSettings, RecrawlSettings, RetrainSettings
 from forager.recrawl.visit_log import VisitLog, Visits
-from forager.recrawl.watching import Watch
 from forager.reports.account import Account
 from forager.settings import load
 from forager.terms import Channel, Url, UrlId
@@ -55,7 +55,7 @@ def events(crawled: Crawled, name: str) -> list[dict[str, object]]:
 
 
 def history(crawled: Crawled) -> History:
-    return crawled.crawl.scheduler.watch.history
+    return crawled.crawl.scheduler.history
 
 
 @pytest.mark.parametrize("policy", ["t * X", "hacs"])
@@ -90,13 +90,14 @@ def test_a_history_can_be_rebuilt_from_the_visits_of_the_store(monkeypatch: pyte
     store, saved = crawled.store, history(crawled)
 
     async def rebuilt(forget: bool) -> History:
-        if forget:
-            await store.keep(
-                HISTORY, save_history(Watch(History()))()
-            )  # as if the crawl had ended before the first save
-        watch = Watch(History(cycle=900.0))
-        await restore_history(watch, store)
-        return watch.history
+        pages = PageTable(ExpectationSettings())
+        if not forget:
+            kept = await store.recall("shared")
+            assert kept is not None
+            pages = Shared.load(kept, crawled.settings.forager).visits
+        pages.keep_histories(History(cycle=900.0))
+        await restore_histories(pages, store)
+        return pages.history
 
     seen = np.array([id for id in range(store.counts().known) if store.known(UrlId(id)).version is not None])
     for forget, many in ((False, MANY), (True, MANY), (True, 1)):  # page by page, and all visits together
@@ -115,8 +116,10 @@ def test_a_crawl_that_goes_on_knows_which_visits_revealed_documents() -> None:
         "recrawl.retrain.enabled=true",
         "recrawl.retrain.after=100000",
     )
-    before, again = crawled.crawl.scheduler.watch.log, VisitLog()
-    asyncio.run(restore_history(Watch(History(cycle=900.0), again), crawled.store))
+    before, again = crawled.crawl.shared.visits.log, VisitLog()
+    pages = PageTable(ExpectationSettings())
+    pages.keep_histories(History(cycle=900.0), again)
+    asyncio.run(restore_histories(pages, crawled.store))
     assert before is not None
     assert before.visits.brought.sum() > 10
     assert again.visits.brought.tolist() == before.visits.brought.tolist()
@@ -307,7 +310,7 @@ def test_a_learned_function_stays_however_often_none_was_better_since() -> None:
 def test_a_function_that_is_not_better_is_not_used() -> None:
     crawled = crawl_newsroom(0.5, "crawl.policy=t2", "recrawl.retrain.enabled=true")
     scheduler = crawled.crawl.scheduler
-    retraining = Retraining(scheduler, RecrawlSettings(retrain=SMALL), 1, [], at_once)
+    retraining = Retraining(scheduler, VisitLog(), RecrawlSettings(retrain=SMALL), 1, [], at_once)
     told = retraining.take(Verdict("t * X", "ndcg", 0.6, 0.5, False, 10), now=7.0)  # better, but perhaps by chance
     assert told == Learned(7.0, "t * X", "ndcg", 0.6, 0.5, replaced=False, visits=10)
     assert scheduler.policy.name == "t2"
@@ -321,14 +324,14 @@ def test_a_function_learned_from_the_default_orders_only_what_is_worth_a_request
     now = crawled.settings.newsroom.start + 1.5 * 3600.0
     usual = scheduler.choosing.prefer
     pages = np.arange(crawled.store.counts().known)
-    pages = pages[scheduler.watch.history.visited(pages)]
+    pages = pages[scheduler.history.visited(pages)]
     retraining.take(Verdict("0 - n", "discovery", 0.6, 0.5, True, 10), now)
     assert str(scheduler.policy) == "0 - n"
     prefer, around = scheduler.choosing.prefer, scheduler.choosing.around
     assert prefer.wanted(pages, now) == usual.wanted(pages, now) > 1
     index, worth = prefer.pick(pages, now, 0.0)
     worths = around.expecting.worth(pages, now)[0]
-    visits = scheduler.watch.history.states(now, pages).n
+    visits = scheduler.history.states(now, pages).n
     assert worth == pytest.approx(worths[index])
     assert worth >= around.thrift.least_worth
     assert visits[index] == visits[worths >= around.thrift.least_worth].min()  # the function's choice among them

@@ -7,8 +7,8 @@ from itertools import pairwise
 import pytest
 
 from forager.clock import Clock, LoopClock, WallClock
+from forager.core.page_table import PageTable
 from forager.foragers.settings import ExpectationSettings
-from forager.foragers.visits import VisitStatistics
 from forager.frontier.settings import TimetableSettings
 from forager.frontier.timetable import Facts, Timetable
 from forager.settings import load
@@ -92,7 +92,7 @@ def test_what_was_kept_by_a_clock_that_ran_ahead_holds_up_nobody() -> None:
     ahead.give_back(booking, started=True)
     behind.load(ahead.save(tomorrow), now)
     assert behind.allowed_at("paper.example", now) == pytest.approx(now + 1.0)
-    visits = VisitStatistics(ExpectationSettings())
-    visits.visit(0, tomorrow, hub=True)
+    visits = PageTable(ExpectationSettings())
+    visits.record(0, tomorrow, hub=True)
     visits.end_at(now)
     assert visits.worth(visits.hubs, now + HOUR)[0] > 0.4  # half a document in an hour, as foretold for any list

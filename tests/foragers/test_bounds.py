@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from forager.core.page_table import PageTable
 from forager.foragers.expectation import outlook
 from forager.foragers.glance import SLACK, at_a_glance, scales
 from forager.foragers.kernels import best, merged
 from forager.foragers.ranking import FEW, now_and_later
-from forager.foragers.visits import VisitStatistics
 from forager.terms import UrlId
 from tests.watched import watched
 
@@ -15,12 +15,14 @@ HOUR = 3600.0
 NOTHING = np.empty(0)
 
 
-def glances(visits: VisitStatistics, urls: np.ndarray, now: float) -> np.ndarray:
+def glances(visits: PageTable, urls: np.ndarray, now: float) -> np.ndarray:
     """What each page is ordered by and its worth, at a glance."""
-    table, means, priors, _, _ = visits.columns
+    table, means, priors, *_ = visits.mind()
     foreseen = outlook(means, priors[0])
     scale = scales(foreseen, priors[0])
-    return np.array([at_a_glance(table, url, visits.glances, foreseen, scale, priors[0], now) for url in urls.tolist()])
+    return np.array(
+        [at_a_glance(table, url, visits.mind().glances, foreseen, scale, priors[0], now) for url in urls.tolist()]
+    )
 
 
 def test_a_glance_is_right_up_to_its_slack_also_when_pages_were_visited_and_the_means_moved_since() -> None:
@@ -34,16 +36,16 @@ def test_a_glance_is_right_up_to_its_slack_also_when_pages_were_visited_and_the_
             assert (seen[:, column] <= exact * SLACK).all() and (exact <= seen[:, column] * SLACK).all()
         visits._means[:2, 0] *= rng.uniform(0.99, 1.02, 2)  # the mean rates move a little
         for url in rng.choice(known, 50).tolist():
-            visits.visit(UrlId(url), now)
+            visits.record(UrlId(url), now)
 
 
 def test_a_glance_is_kept_while_the_means_stand_still() -> None:
     visits = watched(300, seed=5, documents=0.5)
     known = visits.met()
     glances(visits, known, 10 * HOUR)
-    kept = visits.glances.tobytes()
+    kept = visits.mind().glances.tobytes()
     glances(visits, known, 30 * HOUR)
-    assert visits.glances.tobytes() == kept != bytes(len(kept))
+    assert visits.mind().glances.tobytes() == kept != bytes(len(kept))
 
 
 @pytest.mark.parametrize("luck", [0.0, 0.4, 0.999])
@@ -75,15 +77,15 @@ def test_the_most_promising_of_many_are_those_that_sorting_finds(plain: bool, si
 def test_the_most_promising_now_and_later_are_found_at_once() -> None:
     visits = watched(2000, seed=3, documents=0.5)
     known, now, later = visits.met(), 40 * HOUR, 64 * HOUR
-    table, means, priors, _, _ = visits.columns
-    both = now_and_later(table, known, means, priors, visits.glances, now, later, 500)
+    table, means, priors, *_ = visits.mind()
+    both = now_and_later(table, known, means, priors, visits.mind().glances, now, later, 500)
     for found, at in zip(both, (now, later), strict=True):
         assert found.tolist() == visits.most_promising(known, at, NOTHING, 500).tolist()
     assert both[0].tolist() != both[1].tolist()
 
 
 def test_of_very_many_pages_the_best_of_all_parts_are_the_best_of_all() -> None:
-    visits, size = VisitStatistics(watched(2, seed=1).settings), FEW // 4
+    visits, size = PageTable(watched(2, seed=1).settings), FEW // 4
     rng = np.random.default_rng(4)
     known = np.arange(300_000)
     visits.reserve(len(known))

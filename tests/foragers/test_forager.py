@@ -118,8 +118,8 @@ def test_in_the_papers_mode_the_link_of_the_largest_profit_is_followed() -> None
 def test_by_default_fresh_links_are_followed_and_worthless_paths_left() -> None:
     forager, shared = newborn(DEFAULT), shared_for(DEFAULT)
     shared.pace.hits, shared.pace.downloads = 150.0, 500.0
-    shared.visits.visit(0, 0.0, hub=True, links=urls(1))
-    shared.visits.visit(1, 0.0)
+    shared.visits.record(0, 0.0, hub=True, links=urls(1))
+    shared.visits.record(1, 0.0)
     first = walk(forager, shared, HOUR, hub(0, HOUR, 1, 2))
     assert first.start and not first.links
     second = walk(forager, shared, HOUR, article(2, HOUR))
@@ -132,7 +132,7 @@ def test_without_the_leaving_rule_a_path_goes_on() -> None:
     settings = replace(DEFAULT, leaving=LeavingSettings(below=0.0))
     forager, shared = newborn(settings), shared_for(settings)
     shared.pace.hits, shared.pace.downloads = 150.0, 500.0
-    shared.visits.visit(1, 0.0)
+    shared.visits.record(1, 0.0)
     walk(forager, shared, HOUR, hub(0, HOUR, 1))
     assert forager.choose(HOUR + 60, shared).url == 1
 
@@ -141,7 +141,7 @@ def test_without_the_leaving_rule_a_path_goes_on() -> None:
 def test_a_path_brings_in_the_harvest_before_it_ends(harvest: bool, length: int) -> None:
     settings = replace(DEFAULT, max_step=2, harvest=harvest)
     forager, shared = newborn(settings), shared_for(settings)
-    shared.visits.visit(0, 0.0, hub=True, links=urls(9))
+    shared.visits.record(0, 0.0, hub=True, links=urls(9))
     starts = []
     for at in range(length + 1):
         step = forager.choose(HOUR + at, shared)
@@ -216,7 +216,7 @@ def test_without_a_text_print_the_version_counts_and_without_a_version_the_url()
 def test_a_document_is_credited_to_the_page_and_the_step_that_revealed_it() -> None:
     by_text = replace(DEFAULT, identity="text")
     forager, shared = newborn(by_text), shared_for(by_text)
-    shared.visits.visit(0, 0.0, hub=True, links=urls(9))
+    shared.visits.record(0, 0.0, hub=True, links=urls(9))
     first = walk(forager, shared, HOUR, hub(0, HOUR, 1))
     step = forager.choose(HOUR + 1, shared)
     (finding,) = forager.see(step, [article(1, HOUR + 1)], HOUR + 1, shared)
@@ -263,7 +263,7 @@ def test_the_weblog_learns_when_the_path_is_over() -> None:
 
 def test_by_default_articles_do_not_enter_the_weblog() -> None:
     forager, shared = newborn(DEFAULT), shared_for(DEFAULT)
-    shared.visits.visit(0, 0.0, hub=True, links=urls(9))
+    shared.visits.record(0, 0.0, hub=True, links=urls(9))
     walk(forager, shared, HOUR, hub(0, HOUR, 1))
     walk(forager, shared, HOUR, article(1, HOUR))
     assert forager.choose(2 * HOUR, shared).start

@@ -3,11 +3,11 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from forager.core.page_table import PageTable
 from forager.foragers.leaving import Pace, leaves
 from forager.foragers.settings import ExpectationSettings, LeavingSettings, StartSettings, WeblogSettings
 from forager.foragers.starts import start_page
 from forager.foragers.thrift import Thrift
-from forager.foragers.visits import VisitStatistics
 from forager.foragers.weblog import Weblog
 
 HOUR = 3600.0
@@ -34,57 +34,57 @@ def test_a_path_is_left_when_its_best_link_pays_less_than_the_mean() -> None:
     assert not leaves(0.0, pace, LeavingSettings(below=0.0))
 
 
-def start(settings: StartSettings, weblog: Weblog, visits: VisitStatistics, times: int = 1) -> Counter[int]:
+def start(settings: StartSettings, weblog: Weblog, visits: PageTable, times: int = 1) -> Counter[int]:
     rng = np.random.default_rng(1)
     return Counter(start_page(weblog, visits, SEEDS, settings, 10 * HOUR, rng) for _ in range(times))
 
 
 @pytest.fixture
-def visits() -> VisitStatistics:
-    visits = VisitStatistics(ExpectationSettings())
-    visits.visit(5, 9.9 * HOUR, hub=True)  # visited six minutes ago
-    visits.visit(6, 0.0, hub=True)  # ten hours ago
-    visits.visit(7, 0.0, hub=True)
+def visits() -> PageTable:
+    visits = PageTable(ExpectationSettings())
+    visits.record(5, 9.9 * HOUR, hub=True)  # visited six minutes ago
+    visits.record(6, 0.0, hub=True)  # ten hours ago
+    visits.record(7, 0.0, hub=True)
     return visits
 
 
-def test_in_the_paper_each_page_of_the_start_list_is_as_likely(visits: VisitStatistics) -> None:
+def test_in_the_paper_each_page_of_the_start_list_is_as_likely(visits: PageTable) -> None:
     weblog = Weblog(WeblogSettings(start_size=2), [(5, 300.0), (6, 100.0), (7, 1.0)])
     drawn = start(StartSettings(by="list", explore=0.0), weblog, visits, 1000)
     assert set(drawn) == {5, 6}
     assert 420 < drawn[5] < 580  # 500 ± 5 standard deviations of 16
 
 
-def test_the_best_start_promises_most_and_its_value_decides_between_equals(visits: VisitStatistics) -> None:
+def test_the_best_start_promises_most_and_its_value_decides_between_equals(visits: PageTable) -> None:
     # λ = .5: page 5 promises .05 documents, 6 and 7 promise 5
     weblog = Weblog(WeblogSettings(), [(5, 3000.0), (6, 100.0), (7, 1.0)])
     assert start(StartSettings(explore=0.0), weblog, visits, 20) == {6: 20}
 
 
-def test_a_seed_never_seen_is_started_from_before_a_list_seen_a_moment_ago(visits: VisitStatistics) -> None:
+def test_a_seed_never_seen_is_started_from_before_a_list_seen_a_moment_ago(visits: PageTable) -> None:
     weblog = Weblog(WeblogSettings(), [(5, 3000.0), (1, 0.0)])
     assert start(StartSettings(explore=0.0), weblog, visits) == {1: 1}
 
 
-def test_a_start_may_be_drawn_with_these_weights(visits: VisitStatistics) -> None:
+def test_a_start_may_be_drawn_with_these_weights(visits: PageTable) -> None:
     weblog = Weblog(WeblogSettings(), [(6, 2.0), (7, 0.0)])  # weights 3 : 1
     drawn = start(StartSettings(by="draw", explore=0.0), weblog, visits, 1000)
     assert 680 < drawn[6] < 820  # 750 ± 5 standard deviations of 14
 
 
-def test_entries_with_penalties_can_still_be_chosen(visits: VisitStatistics) -> None:
+def test_entries_with_penalties_can_still_be_chosen(visits: PageTable) -> None:
     weblog = Weblog(WeblogSettings(), [(6, -7.0)])
     assert start(StartSettings(by="draw", explore=0.0), weblog, visits) == {6: 1}
 
 
-def test_a_share_of_the_starts_goes_to_any_known_list(visits: VisitStatistics) -> None:
+def test_a_share_of_the_starts_goes_to_any_known_list(visits: PageTable) -> None:
     weblog = Weblog(WeblogSettings(), [(6, 100.0)])
     drawn = start(StartSettings(explore=0.3), weblog, visits, 1000)
     assert set(drawn) == {5, 6, 7}
     assert 50 < drawn[5] < 150  # a tenth, ± 5 standard deviations of 9.5
 
 
-def test_with_an_empty_weblog_a_path_starts_at_a_seed(visits: VisitStatistics) -> None:
+def test_with_an_empty_weblog_a_path_starts_at_a_seed(visits: PageTable) -> None:
     assert set(start(StartSettings(explore=0.0), Weblog(WeblogSettings()), visits, 50)) == {1, 2}
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from forager.core.page_table import PageTable
 from forager.foragers.settings import ExpectationSettings
-from forager.foragers.visits import VisitStatistics
 from forager.terms import UrlId
 from tests.watched import watched
 
@@ -40,23 +40,23 @@ def test_fresh_links_are_those_nobody_has_seen_that_just_appeared_and_are_worth_
 
 
 def test_a_page_is_known_once_it_was_asked_for_or_met_as_a_link_and_stays_in_the_list() -> None:
-    visits = VisitStatistics(ExpectationSettings())
-    visits.visit(UrlId(5), 0.0, links=np.array([9, 2]))  # 5 is visited before anybody meets it
+    visits = PageTable(ExpectationSettings())
+    visits.record(UrlId(5), 0.0, links=np.array([9, 2]))  # 5 is visited before anybody meets it
     assert visits.met().tolist() == [2, 5, 9]
-    visits.visit(UrlId(2), 60.0, links=np.array([5, 9, 7]))
-    visits.visit(UrlId(8), 120.0, ok=False)  # a seed that cannot be had at the moment
+    visits.record(UrlId(2), 60.0, links=np.array([5, 9, 7]))
+    visits.record(UrlId(8), 120.0, ok=False)  # a seed that cannot be had at the moment
     assert visits.met().tolist() == [2, 5, 7, 8, 9]
-    assert VisitStatistics.load(visits.save(), visits.settings).met().tolist() == [2, 5, 7, 8, 9]
+    assert PageTable.load(visits.save(), visits.settings).met().tolist() == [2, 5, 7, 8, 9]
 
 
 def test_saved_and_loaded_the_same_pages_and_lists_are_known() -> None:
     visits = watched(600, seed=4)
-    again = VisitStatistics.load(visits.save(), visits.settings)
+    again = PageTable.load(visits.save(), visits.settings)
     assert again.met().tolist() == visits.met().tolist()
     assert again.hubs.tolist() == visits.hubs.tolist()
     table = visits._table
     assert visits.met().tolist() == np.flatnonzero((table["visits"] > 0) | (table["met"] > -np.inf)).tolist()
     for one in (visits, again):
-        one.visit(UrlId(5000), 1e6, hub=True, links=np.array([6000]))  # the columns grow with the table
+        one.record(UrlId(5000), 1e6, hub=True, links=np.array([6000]))  # the columns grow with the table
         assert one.met()[-2:].tolist() == [5000, 6000]
         assert one.hubs[-1] == 5000

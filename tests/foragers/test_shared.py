@@ -51,22 +51,14 @@ def test_an_accepted_document_lifts_what_its_page_links_to(shared: Shared) -> No
     assert lift(shared, 1, HOUR) == pytest.approx(3.0)
 
 
-def test_the_recrawl_side_hears_of_documents_except_those_that_stood_there_before_the_first_visit() -> None:
-    shared, heard = Shared.fresh(ForagerSettings()), []
-
-    class Watcher:
-        def saw(self, page: int, when: float, version: int, links: np.ndarray) -> None: ...
-
-        def credit(self, page: int) -> None:
-            heard.append(page)
-
-    shared.watcher = Watcher()
+def test_a_history_counts_documents_except_those_that_stood_there_before_the_first_visit() -> None:
+    shared = Shared.fresh(ForagerSettings())
     shared.note(hub(0, 0.0, 1))
     shared.note(hub(0, HOUR, 1, 2))
     for article in (1, 2):  # the first is backlog, the second appeared between two visits
         shared.note(Sighting(article, 2 * HOUR))
         shared.credit(Finding(0, article, 0, 0, 0.0, sent_in=0, step=0, revealed_by=0), urls(), 2 * HOUR)
-    assert heard == [0]
+    assert shared.visits.history.states(0.0, urls(0, 1, 2)).documents.tolist() == [1.0, 0.0, 0.0]
 
 
 def test_a_page_that_is_gone_at_first_sight_is_not_tried_again_one_that_failed_is(shared: Shared) -> None:

@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
+from forager.core.page_table import PageTable
 from forager.foragers.classifier import PrTFIDF
 from forager.foragers.clusters import pddp
 from forager.foragers.kernels import best
 from forager.foragers.path import Path
 from forager.foragers.settings import ExpectationSettings, ForagerSettings, WeblogSettings
 from forager.foragers.sighting import Finding
-from forager.foragers.visits import VisitStatistics
 from forager.foragers.weblog import Weblog
 from forager.foragers.words import words
 from forager.reinforcing.agent import ReinforcingAgent
@@ -122,13 +122,13 @@ visits = st.lists(
 @given(visits)
 @unhurried
 def test_expectations_are_finite_and_never_negative(happened: list[tuple[int, float, bool, bool, list[int]]]) -> None:
-    statistics = VisitStatistics(ExpectationSettings())
+    statistics = PageTable(ExpectationSettings())
     now, every = 0.0, np.arange(31)
     for url, pause, ok, hub, links in happened:
         now += pause
         statistics.going(url, now)
         shown = np.array(links if ok else [], dtype=np.int64)
-        first, _ = statistics.visit(url, now, ok=ok, hub=hub, links=shown)
+        first, _ = statistics.record(url, now, ok=ok, hub=hub, links=shown)
         if ok and not hub:
             source = statistics.revealer(url) if first else url
             statistics.credit(Finding(ForagerId(0), url, 0, 0, now, 0, 0, source))

@@ -7,19 +7,19 @@ import msgspec
 import numpy as np
 import pytest
 
-from forager.engine.remembering import SCHEDULE, Schedule, save_history
+from forager.core.page_table import PageTable
+from forager.engine.remembering import SCHEDULE, Schedule, restore_histories
 from forager.engine.warming import warm_up
 from forager.errors import InputError
 from forager.events import CycleDone, Learned
+from forager.foragers.saving import pack
 from forager.foragers.settings import ExpectationSettings
-from forager.foragers.visits import VisitStatistics
 from forager.frontier.scope import Scope
 from forager.frontier.settings import ScopeSettings
 from forager.imports.histories import histories
 from forager.recrawl.captured import changes
 from forager.recrawl.history import History
 from forager.recrawl.settings import RecrawlSettings
-from forager.recrawl.watching import Watch
 from forager.reports.recrawling import why_again
 from forager.store.protocol import Found
 from forager.store.store import Store
@@ -48,14 +48,15 @@ class Warm:
     """A crawl of example.org that was given an archive before it began."""
 
     def __init__(self, archive: str, times: int = 1) -> None:
-        self.store, self.watch = Store(), Watch(History(cycle=DAY))
-        self.statistics = VisitStatistics(ExpectationSettings())
+        self.store = Store()
+        self.statistics = PageTable(ExpectationSettings())
+        self.statistics.keep_histories(History(cycle=DAY))
         self.scope = Scope([Url("https://example.org/")], ScopeSettings())
         for _ in range(times):
             self.told = asyncio.run(self._enter(archive))
 
     async def _enter(self, archive: str) -> tuple[int, int]:
-        return await warm_up(histories(archive), self.store, self.watch, self.statistics, self.scope)
+        return await warm_up(histories(archive), self.store, self.statistics, self.scope)
 
     def page(self, url: str) -> UrlId:
         id = self.store.find(Url(url))
@@ -71,7 +72,7 @@ def test_a_digest_unlike_the_last_one_is_a_change() -> None:
 def test_captures_are_visits_and_other_digests_changes(archive: str) -> None:
     warm = Warm(archive)
     home, news = warm.page("https://example.org/"), warm.page("https://example.org/news")
-    states = warm.watch.history.states(FIRST + 4 * DAY)
+    states = warm.statistics.history.states(FIRST + 4 * DAY)
     assert (states.n[home], states.X[home], states.t[home]) == (3, 1, 2)
     assert (states.n[news], states.X[news], states.t[news]) == (2, 1, 1)
     assert warm.told == (2, 5)
@@ -95,7 +96,7 @@ def test_the_visit_statistics_foresee_news_of_pages_that_changed(archive: str) -
 def test_the_same_archive_twice_changes_nothing(archive: str) -> None:
     once, twice = Warm(archive), Warm(archive, times=2)
     assert twice.told == (2, 0)
-    assert once.watch.history.states(0.0).n.tolist() == twice.watch.history.states(0.0).n.tolist()
+    assert once.statistics.history.states(0.0).n.tolist() == twice.statistics.history.states(0.0).n.tolist()
     assert once.statistics.rate(np.arange(2)).tolist() == twice.statistics.rate(np.arange(2)).tolist()
 
 
@@ -110,13 +111,12 @@ def explained(schedule: Schedule, page: int = 1) -> str:
     """Pages 0 … 3; page p has had p changes in 4 visits, a cycle of 900 seconds apart; the present is a cycle later."""
 
     async def answer() -> str:
-        store, watch = Store(), Watch(History(cycle=900.0))
+        store, pages = Store(), PageTable(ExpectationSettings())
         await store.put([Found(Url(f"https://example.org/{p}"), Channel.SEED, 0.0) for p in range(5)])
         for visit in range(4):
-            watch.enter(np.arange(4), np.full(4, visit * 900.0), (visit > 0) & (visit <= np.arange(4)))
-        await store.keep("history", save_history(watch)())
+            pages.recall(np.arange(4), np.full(4, visit * 900.0), (visit > 0) & (visit <= np.arange(4)))
         await store.keep(SCHEDULE, _encoded(schedule))
-        return await why_again(UrlId(page), store, 3600.0, RecrawlSettings(), None, None)
+        return await why_again(UrlId(page), store, 3600.0, RecrawlSettings(), pages, None)
 
     return asyncio.run(answer())
 
@@ -165,3 +165,22 @@ def test_what_was_learned_is_told() -> None:
         "2 times a function was learned, 1 times it took over; the last one, X + t, had ndcg 0.400 against 0.500"
         in text
     )
+
+
+def test_histories_that_an_earlier_version_kept_by_themselves_are_taken_over() -> None:
+    before, store = PageTable(ExpectationSettings()), MemoryStore()
+    for visit, version in enumerate((4, 4, 6, 6)):
+        before.record(UrlId(1), visit * 900.0, version=version)
+    old = before.history.columns() | {"held": before.mind().held}
+
+    async def restored(pages: PageTable) -> PageTable:
+        await store.keep("history", pack("history", 1, old))
+        await restore_histories(pages, store)
+        return pages
+
+    again = asyncio.run(restored(PageTable(ExpectationSettings())))
+    assert (again.history.states(0.0).n[1], again.history.states(0.0).X[1]) == (4, 1)
+    assert again.mind().held[1] == 6
+    known = PageTable(ExpectationSettings())
+    known.record(UrlId(0), 0.0)  # a table that has histories of its own keeps to them
+    assert asyncio.run(restored(known)).history.states(0.0, np.array([0, 1])).n.tolist() == [1, 0]

@@ -2,11 +2,14 @@
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
+from forager.core.page_table import PageTable
 from forager.events import CycleDone, Scheduled
+from forager.foragers.settings import ExpectationSettings
 from forager.recrawl.choosing import Surroundings
 from forager.recrawl.formula import parse
 from forager.recrawl.history import History
@@ -14,10 +17,8 @@ from forager.recrawl.policies import Formula, Rand
 from forager.recrawl.pool import Pool
 from forager.recrawl.scheduler import Policy, Scheduler
 from forager.recrawl.trail import Trail
-from forager.recrawl.visit_log import VisitLog
-from forager.recrawl.watching import Watch
+from forager.terms import UrlId
 
-NO_LINKS = np.empty(0, dtype=np.int64)
 TX = Policy("t * X", Formula.of(parse("t * X")))
 
 
@@ -74,7 +75,6 @@ def scheduler(
     resting: Sequence[int] = (),
     explores: bool = False,
     seeds: Sequence[int] = (),
-    log: VisitLog | None = None,
 ) -> Scheduler:
     pages = len(expecting.worths)
     around = Surroundings(
@@ -87,7 +87,7 @@ def scheduler(
     )
     return Scheduler(
         policy,
-        Watch(History(), log),
+        History(),
         around,
         leaning=lambda urls: np.empty(0),
         cycle=1.0,
@@ -97,8 +97,8 @@ def scheduler(
 
 def visit(one: Scheduler, page: int, *versions: int) -> None:
     """A visit at 0, 1, 2 …, each showing one of the versions."""
-    for when, version in enumerate(versions):
-        one.saw(page, float(when), version, NO_LINKS)
+    for when, (before, version) in enumerate(pairwise((versions[0], *versions))):
+        one.history.note(page, float(when), version != before)
 
 
 def first(one: Scheduler, now: float, luck: float) -> int:
@@ -196,7 +196,7 @@ def test_links_that_just_appeared_join_the_pool_at_once() -> None:
     one = scheduler(expecting, seeds=[])
     assert first(one, 0.0, 0.0) == 0
     expecting.worths[999] = 0.9
-    one.saw(0, 1.0, 1, np.array([999]))
+    one.reveal(np.array([999]), 1.0)
     assert one.choose(1.0, 0.0) == (999, 0.9)
 
 
@@ -206,16 +206,16 @@ def test_so_does_a_page_of_some_host_that_was_not_known_at_the_last_ranking() ->
     assert one.choose(0.0, 0.0, 1) == (1, 0.5)
     expecting.worths = np.array([0.4, 0.5, 0.9])
     groups.append(1)
-    one.saw(1, 0.5, 1, np.array([2]))
+    one.reveal(np.array([2]), 0.5)
     assert one.choose(0.5, 0.0, 1) == (2, 0.9)
     assert one.choose(0.5, 0.0, 0) == (0, 0.4)
 
 
 def test_a_change_is_another_version_than_at_the_visit_before() -> None:
-    watch = Watch(History())
+    pages = PageTable(ExpectationSettings())
     for when, version in enumerate([4, 4, 6, -1, 6, 7]):  # first, same, changed, failed, same, changed
-        watch.saw(0, float(when), version)
-    states = watch.history.states(6.0)
+        pages.record(UrlId(0), float(when), version=version)
+    states = pages.history.states(6.0)
     assert (states.n[0], states.X[0], states.last_change[0]) == (6, 2, 5)
 
 
@@ -243,19 +243,17 @@ def test_the_first_visit_of_a_page_says_nothing_of_the_quality() -> None:
 
 
 @pytest.mark.parametrize("trail", [False, True])
-def test_a_watch_saved_and_restored_goes_on_as_before(trail: bool) -> None:
+def test_histories_saved_and_restored_go_on_as_before(trail: bool) -> None:
     rng = np.random.default_rng(5)
 
-    def watch() -> Watch:
-        return Watch(History(trail=Trail() if trail else None))
-
-    def go_on(one: Watch, luck: np.random.Generator, start: int) -> None:
+    def go_on(one: PageTable, luck: np.random.Generator, start: int) -> None:
         for when in range(start, start + 60):
-            one.saw(int(luck.integers(9)), float(when), int(luck.integers(4)))
+            one.record(UrlId(int(luck.integers(9))), float(when), version=int(luck.integers(4)))
 
-    one, other = watch(), watch()
+    one = PageTable(ExpectationSettings())
+    one.keep_histories(History(trail=Trail() if trail else None))
     go_on(one, rng, 0)
-    other.restore(one.columns())
+    other = PageTable.load(one.save(), ExpectationSettings())
     go_on(one, np.random.default_rng(6), 60)
     go_on(other, np.random.default_rng(6), 60)
     for column in ("n", "X", "last", "halved", "interval", "rate", "update"):

@@ -91,9 +91,9 @@ def test_rates_follow_new_visits() -> None:
 
 def test_the_rates_of_some_pages_are_those_of_all_and_nothing_elsewhere() -> None:
     rng, trail = np.random.default_rng(4), Trail()
-    start = np.zeros(30)
-    for now in range(1, 9):
-        start = trail.note(np.arange(30), start, np.full(30, now - 1.0), float(now), rng.random(30) < 0.4)
+    history = History(trail=trail)
+    for now in range(9):
+        history.note_all(np.arange(30), float(now), rng.random(30) < 0.4)
     only = rng.random(30) < 0.3
     assert trail.rates(30, 9.0, only).tolist() == pytest.approx(np.where(only, trail.rates(30, 9.0), 0.0).tolist())
     assert trail.rates(30, 9.0, np.zeros(30, dtype=np.bool_)).tolist() == [0.0] * 30

@@ -2,13 +2,11 @@
 
 import numpy as np
 
+from forager.core.page_table import PageTable
 from forager.foragers.settings import ExpectationSettings
-from forager.foragers.visits import VisitStatistics
 from forager.recrawl.choosing import POOL, Surroundings
-from forager.recrawl.history import History
 from forager.recrawl.scheduler import Policy, Scheduler
 from forager.recrawl.shortlist import LATE, LEAST, LOOKS, PART, length, serves
-from forager.recrawl.watching import Watch
 from forager.terms import UrlId
 
 HOUR = 3600.0
@@ -24,16 +22,16 @@ class Thrift:
         return True
 
 
-def site(pages: int) -> VisitStatistics:
+def site(pages: int) -> PageTable:
     """A list that links all other pages; page p was seen once, pages with lower numbers earlier."""
-    visits = VisitStatistics(ExpectationSettings())
-    visits.visit(UrlId(0), 0.0, hub=True, links=np.arange(1, pages))
+    visits = PageTable(ExpectationSettings())
+    visits.record(UrlId(0), 0.0, hub=True, links=np.arange(1, pages))
     for page in range(1, pages):
-        visits.visit(UrlId(page), HOUR * page / pages)
+        visits.record(UrlId(page), HOUR * page / pages)
     return visits
 
 
-def scheduler(visits: VisitStatistics, *, short: bool) -> Scheduler:
+def scheduler(visits: PageTable, *, short: bool) -> Scheduler:
     around = Surroundings(
         visits,
         Thrift(),
@@ -44,7 +42,7 @@ def scheduler(visits: VisitStatistics, *, short: bool) -> Scheduler:
     )
     return Scheduler(
         Policy(),
-        Watch(History()),
+        visits.history,
         around,
         leaning=lambda urls: np.empty(0),
         cycle=900.0,
@@ -52,11 +50,10 @@ def scheduler(visits: VisitStatistics, *, short: bool) -> Scheduler:
     )
 
 
-def visit(one: Scheduler, visits: VisitStatistics, now: float) -> int:
+def visit(one: Scheduler, visits: PageTable, now: float) -> int:
     chosen = one.choose(now, 0.5)
     assert chosen is not None
-    visits.visit(UrlId(chosen[0]), now)
-    one.saw(chosen[0], now, 0, np.empty(0, dtype=np.int64))
+    visits.record(UrlId(chosen[0]), now)
     return chosen[0]
 
 
@@ -85,7 +82,7 @@ def test_pages_that_became_known_since_the_list_was_made_are_chosen_too() -> Non
     one = scheduler(visits, short=True)
     now = 30 * HOUR
     visit(one, visits, now)
-    visits.visit(UrlId(7), now, links=np.array([10_000]))  # seen again, it shows a link nobody had met
+    visits.record(UrlId(7), now, links=np.array([10_000]))  # seen again, it shows a link nobody had met
     assert one.choosing.known == 3 * LEAST
     chosen = {visit(one, visits, now + 900.0 * count) for count in range(1, 4)}  # a ranking each
     assert 10_000 in chosen

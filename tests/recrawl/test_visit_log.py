@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from forager.core.page_table import PageTable
 from forager.foragers.settings import ExpectationSettings
 from forager.foragers.sighting import Finding
-from forager.foragers.visits import VisitStatistics
 from forager.recrawl.expected import Expected, Foretelling
 from forager.recrawl.states import States
 from forager.recrawl.visit_log import VisitLog, Visits, change_log
@@ -102,10 +102,10 @@ def test_the_default_rule_ranks_pages_as_the_crawl_does() -> None:
     )
     expected = [0.884375 * 2 * (0.5375 / 0.884375) ** 0.25, 0.284375 * 24 * (0.5375 / 0.284375) ** 0.25]
     assert Expected(Foretelling()).scores(states) == pytest.approx(expected)
-    crawl = VisitStatistics(ExpectationSettings())
+    crawl = PageTable(ExpectationSettings())
     for page, begin, documents in ((0, 28, 30), (1, 0, 6)):
         for hour in range(begin, begin + 31):
-            crawl.visit(UrlId(page), 3600.0 * hour, hub=True)
+            crawl.record(UrlId(page), 3600.0 * hour, hub=True)
         for _ in range(documents):
             crawl.credit(Finding(NOBODY, UrlId(page), 0, 0, 0.0, -1, -1, UrlId(page)))
     assert crawl.rank(np.arange(2), 3600.0 * 60) == pytest.approx(expected)

@@ -42,7 +42,7 @@ def same(one: Replay, other: Replay) -> None:
     assert repr(one.thrift) == repr(other.thrift)
     assert (one.shared.pace.hits, one.shared.pace.age) == (other.shared.pace.hits, other.shared.pace.age)
     pages = one.world.tape.pages
-    (table, means, *_), (its_table, its_means, *_) = one.shared.visits.columns, other.shared.visits.columns
+    (table, means, *_), (its_table, its_means, *_) = one.shared.visits.mind(), other.shared.visits.mind()
     assert table[:pages].tobytes() == its_table[:pages].tobytes() and means.tobytes() == its_means.tobytes()
     assert one.shared.visits.hubs.tolist() == other.shared.visits.hubs.tolist()
     assert one.shared.visits.met_after(0).tolist() == other.shared.visits.met_after(0).tolist()
@@ -52,8 +52,8 @@ def same(one: Replay, other: Replay) -> None:
     assert one.agent.relevancy.accepted == other.agent.relevancy.accepted
     assert one.agent.records == other.agent.records
     assert one.scheduler.done == other.scheduler.done
-    its = other.scheduler.watch.history.columns()
-    for name, column in one.scheduler.watch.history.columns().items():
+    its = other.scheduler.history.columns()
+    for name, column in one.scheduler.history.columns().items():
         assert name == "size" or np.array_equal(column, its[name]), name
     assert [f.weblog.entries for f in one.agent.foragers.values()] == [
         f.weblog.entries for f in other.agent.foragers.values()

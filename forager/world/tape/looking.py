@@ -35,67 +35,6 @@ def look_up(
 
 
 @compiled
-def look_up_all(
-    urls: NDArray[np.int64],
-    now: float,
-    seconds: float,
-    revisit_after: float,
-    last: NDArray[np.float64],
-    current: NDArray[np.int64],
-    held: NDArray[np.int64],
-    begin: NDArray[np.int64],
-    time: NDArray[np.float64],
-    gone: NDArray[np.bool_],
-    state: NDArray[np.int32],
-    link_set: NDArray[np.int32],
-    link_start: NDArray[np.int64],
-    is_list: NDArray[np.bool_],
-) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_], int, int]:
-    """One page after the other, as columns: when; version, state row, begin and end of the links; free; list or not;
-    gone or not. And how many were downloaded, and how many of these were not recorded then."""
-    count = len(urls)
-    when, shown = np.empty(count), np.zeros((4, count), np.int64)
-    free, hub, lost = np.empty(count, np.bool_), np.zeros(count, np.bool_), np.zeros(count, np.bool_)
-    downloads = unrecorded = 0
-    for i in range(count):
-        version, free[i], now = look_up(urls[i], now, seconds, revisit_after, last, current, held, begin, time)
-        when[i] = now
-        downloads += not free[i]
-        unrecorded += not free[i] and version < 0
-        shown[0, i] = shown[1, i] = -1
-        lost[i] = version >= 0 and gone[version]
-        if version >= 0 and not lost[i]:
-            shown[0, i] = version
-            if state[version] >= 0:
-                shown[1, i] = state[version] + 1
-            shown[2, i] = link_start[link_set[version]]
-            shown[3, i] = link_start[link_set[version] + 1]
-            hub[i] = is_list[urls[i]]
-    return when, shown, free, hub, lost, downloads, unrecorded
-
-
-@compiled
-def standing_links(
-    begin: NDArray[np.int64],
-    end: NDArray[np.int64],
-    links: NDArray[np.int64],
-    when: NDArray[np.float64],
-    appears: NDArray[np.float64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Of each visit's links those that lead to a page that was there then: begins, ends and links."""
-    first, last, out = np.empty_like(begin), np.empty_like(end), np.empty((end - begin).sum(), np.int64)
-    count = 0
-    for i in range(len(begin)):
-        first[i] = count
-        for link in links[begin[i] : end[i]]:
-            if appears[link] <= when[i]:
-                out[count] = link
-                count += 1
-        last[i] = count
-    return first, last, out[:count]
-
-
-@compiled
 def standing_in(links: NDArray[np.int64], when: float, appears: NDArray[np.float64], out: NDArray[np.int64]) -> int:
     """Of the links of one visit those that lead to a page that was there then, in a place for them; how many they are."""
     count = 0

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.foragers.sighting import Sighting, Sightings
+from forager.foragers.sighting import Sighting
 from forager.terms import NOBODY, ForagerId, Kind, UrlId
 from forager.world.tape.columns import KINDS, Tape
-from forager.world.tape.looking import look_up, look_up_all, parted, standing, standing_links
+from forager.world.tape.looking import look_up, parted, standing
 
 LISTS = [KINDS.index(kind) for kind in (Kind.HUB, Kind.FEED, Kind.SITEMAP)]
 
@@ -28,7 +28,7 @@ class TapeClock:
 
 
 class Columns(NamedTuple):
-    """All that it takes to look up pages: first what `look_up` needs, then what `look_up_all` does, then the rest."""
+    """All that it takes to look up pages: first what `look_up` needs, then the rest."""
 
     seconds: float
     revisit_after: float
@@ -76,7 +76,7 @@ class TapeWorld:
             **fixed,
         )
         """For those who look up many pages themselves; they count them too."""
-        self._for_one, self._for_all = self.columns[:7], self.columns[:12]
+        self._for_one = self.columns[:7]
 
     def __repr__(self) -> str:
         return f"<TapeWorld {self.downloads:,} downloads, {self.unrecorded:,} of them unrecorded>"
@@ -104,18 +104,6 @@ class TapeWorld:
             return Sighting(UrlId(url), now, False, free=free, gone=version >= 0)
         return self.sighting(url, version, now, free)
 
-    def look_at_all(self, urls: NDArray[np.int64]) -> Sightings:
-        """Many pages, one after the other, as columns."""
-        when, shown, free, hub, lost, downloads, unrecorded = look_up_all(urls, self.clock.time, *self._for_all)
-        if len(urls):
-            self.clock.time = when.item(-1)
-        self.downloads += downloads
-        self.unrecorded += unrecorded
-        begin, end, links = shown[2], shown[3], self.columns.links
-        if self.columns.waits:
-            begin, end, links = standing_links(begin, end, links, when, self.columns.appears)
-        return Sightings(urls, when, shown[0], free, hub, shown[1], begin, end, links, lost)
-
     def shown(self, version: int, now: float) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """The documents that can be read off a page just downloaded, and which of them nobody had read before.
 
@@ -129,25 +117,6 @@ class TapeWorld:
         self.held[urls] = columns.begin[urls]
         return urls, new
 
-    def shared_copy(self, seen: Sighting) -> Sighting:
-        """The same page as a copy that somebody has noted already."""
-        return self.sighting(seen.url, seen.version, seen.when, True)
-
-    def shared_copies(self, sightings: Sightings, since: float) -> list[Sighting]:
-        """Those that show a page dated at `since` or later, as copies that somebody else has noted."""
-        return self._copies(sightings, (sightings.version >= 0) & (self.columns.published[sightings.version] >= since))
-
-    def copies(self, sightings: Sightings) -> list[Sighting]:
-        """Those that show a page, dated or not, as copies."""
-        return self._copies(sightings, sightings.version >= 0)
-
-    def _copies(self, sightings: Sightings, chosen: NDArray[np.bool_]) -> list[Sighting]:
-        urls, versions, when = sightings.urls[chosen], sightings.version[chosen], sightings.when[chosen]
-        return [
-            self.sighting(url, version, at, True)
-            for url, version, at in zip(urls.tolist(), versions.tolist(), when.tolist(), strict=True)
-        ]
-
     def shown_copies(self, urls: NDArray[np.int64], when: float, since: float) -> list[Sighting]:
         """Documents that a page showed, those dated at `since` or later, as copies."""
         versions = self.columns.begin[urls]
@@ -157,11 +126,7 @@ class TapeWorld:
 
     def sighting(self, url: int, version: int, now: float, free: bool) -> Sighting:
         """This version of a page, as seen now."""
-        columns = self.columns
-        chosen, state = columns.link_set.item(version), columns.state.item(version)
-        links = columns.links[columns.link_start.item(chosen) : columns.link_start.item(chosen + 1)]
-        if columns.waits:
-            links = standing(links, now, columns.appears)
+        columns, state = self.columns, self.columns.state.item(version)
         return Sighting(
             UrlId(url),
             now,
@@ -169,11 +134,17 @@ class TapeWorld:
             version,
             self._print.item(version),
             columns.published.item(version),
-            links,
+            self.links_of(version, now),
             columns.is_list.item(url),
             state + 1 if state >= 0 else -1,
             free,
         )
+
+    def links_of(self, version: int, now: float) -> NDArray[np.int64]:
+        """The links that a version shows now."""
+        columns, chosen = self.columns, self.columns.link_set.item(version)
+        links = columns.links[columns.link_start.item(chosen) : columns.link_start.item(chosen + 1)]
+        return standing(links, now, columns.appears) if columns.waits else links
 
 
 def _fixed(tape: Tape) -> dict[str, NDArray[Any]]:

@@ -1,15 +1,16 @@
-"""What visits teach: kernels that change the table of pages and the means, and list the pages that became known.
+"""What visits teach: kernels that change the page table. `record_visit` enters a visit in all its parts.
 
 `known` holds all pages that were visited or met as a link, `hubs` the lists among them, each in the order in which that
 was learned; see `kernels.append` for their form.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.compiling import compiled
+from forager.compiling import compiled, inner
 from forager.foragers.expectation import likeness, rate_of, sort_of
 from forager.foragers.kernels import append
 from forager.foragers.table import (
@@ -27,6 +28,32 @@ from forager.foragers.table import (
     Page,
     Priors,
 )
+from forager.recrawl.noting import Log, Tables, enter, log_credit, log_visit, see
+
+
+class Mind(NamedTuple):
+    """What all foragers know together, as kernels see it: the page table, where the state of each page stands in the state
+    matrix, and how well the fleet does."""
+
+    table: NDArray[np.void]
+    means: NDArray[np.float64]
+    priors: NDArray[np.void]
+    known: NDArray[np.int64]
+    hubs: NDArray[np.int64]
+    glances: NDArray[np.void]
+    held: NDArray[np.int64]
+    """The version that each page showed last, -1 for none."""
+    history: Tables
+    log: Log
+    rows: NDArray[np.int32]
+    vectors: NDArray[np.float32]
+    """All states."""
+    appeal: NDArray[np.float64]
+    """What the link graph says of pages nobody has visited; it may be shorter than the table. And …"""
+    appeal_share: float
+    """… how much that counts beside long-term profit; 0: nothing."""
+    pace: NDArray[np.void]
+    """One row: how well the fleet does, and what was spent."""
 
 
 @compiled
@@ -178,40 +205,50 @@ def note_signal(table: NDArray[np.void], links: NDArray[np.int64], when: float) 
         table[link].signal = when
 
 
+@inner
+def record_visit(
+    mind: Mind, url: int, when: float, version: int, there: bool, hub: bool, made: bool, links: NDArray[np.int64]
+) -> tuple[bool, int]:
+    """Record a visit and the links that it showed; whether it was the first, and how many of the links nobody had met.
+
+    `version` is -1 if no page could be had; not `there`: nobody can say whether there is one, so it is worth trying again.
+    Not `made`: the server was not asked, it is known that there is no page; histories tell of real visits alone.
+    """
+    table, means = mind.table, mind.means
+    first = note_visit(table, url, when, there, hub, means, mind.priors, mind.known, mind.hubs)
+    new = 0
+    if len(links):
+        new = note_links(table, links, url, when, first, means, mind.known)
+        if new > 0 and not first and hub:
+            note_signal(table, links, when)
+    if made:
+        changed = see(mind.held, url, version)
+        enter(mind.history, url, when, changed, 0)
+        log_visit(mind.log, url, when, changed)
+    return first, new
+
+
 @compiled
-def note_many(
-    table: NDArray[np.void],
-    urls: NDArray[np.int64],
-    when: NDArray[np.float64],
-    version: NDArray[np.int64],
-    free: NDArray[np.bool_],
-    hub: NDArray[np.bool_],
-    begin: NDArray[np.int64],
-    end: NDArray[np.int64],
-    links: NDArray[np.int64],
-    gone: NDArray[np.bool_],
-    means: NDArray[np.float64],
-    priors: NDArray[np.void],
-    known: NDArray[np.int64],
-    hubs: NDArray[np.int64],
-) -> None:
-    """Enter visits and their links one after the other, as `Shared.note` does."""
-    for i in range(len(urls)):
-        page: Page = table[urls[i]]
-        if free[i] and not gone[i]:
-            page.awaited = False
-            continue
-        ok = version[i] >= 0 or gone[i]
-        first = note_visit(table, urls[i], when[i], ok, hub[i], means, priors, known, hubs)
-        shown = links[begin[i] : end[i]]
-        new = note_links(table, shown, urls[i], when[i], first, means, known) if len(shown) else 0
-        if new and not first and hub[i]:
-            note_signal(table, shown, when[i])
+def record_one(
+    mind: Mind, url: int, when: float, version: int, there: bool, hub: bool, made: bool, links: NDArray[np.int64]
+) -> tuple[bool, int]:
+    """`record_visit` for callers outside kernels."""
+    return record_visit(mind, url, when, version, there, hub, made, links)
+
+
+@compiled
+def record_credit(mind: Mind, url: int, revealer: int) -> bool:
+    """A document was accepted: pay the page that revealed it, unless it was backlog of a first visit; whether it is paid."""
+    if not note_credit(mind.table, url, revealer, mind.means):
+        return False
+    mind.history.counts[2, revealer] += 1
+    log_credit(mind.log, revealer)
+    return True
 
 
 @compiled
 def note_credit(table: NDArray[np.void], url: int, revealer: int, means: NDArray[np.float64]) -> bool:
-    """A document was accepted: pay the page that revealed it, unless it was backlog of a first visit; whether it is paid."""
+    """What an accepted document teaches of the page that revealed it; False if it was backlog of a first visit."""
     page: Page = table[url]
     source: Page = table[revealer]
     if revealer != url:

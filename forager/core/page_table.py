@@ -1,36 +1,56 @@
-"""Visit statistics: what all visits, of every forager and of the recrawl cycle, have taught about each page."""
+"""The page table: what all visits, of every forager and of the recrawl cycle, showed of each page."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
+from forager.core.updates import (
+    Mind,
+    note_arrived,
+    note_going,
+    note_shown,
+    note_signal,
+    record_credit,
+    record_one,
+    weigh,
+)
 from forager.foragers.expectation import chances, rates, returning, worth_of_one, worths
 from forager.foragers.glance import GLANCE
 from forager.foragers.kernels import highest
-from forager.foragers.noting import (
-    note_arrived,
-    note_credit,
-    note_going,
-    note_links,
-    note_many,
-    note_shown,
-    note_signal,
-    note_visit,
-    weigh,
-)
+from forager.foragers.leaving import PACE
 from forager.foragers.ranking import fresh_links, most_promising, pick, ranks
-from forager.foragers.saving import packing, unpack
+from forager.foragers.saving import pack, unpack
 from forager.foragers.settings import ExpectationSettings
-from forager.foragers.sighting import NO_LINKS, Finding, Sightings
+from forager.foragers.sighting import NO_LINKS, Finding
 from forager.foragers.table import BACKLOG, FRESH, HUB, LISTS, LOOK, MEANS, PAGE, PRIORS, SPREAD, TEXT
+from forager.recrawl.history import History
+from forager.recrawl.noting import LOGGED, Log
+from forager.recrawl.trail import Trail
+from forager.recrawl.visit_log import VisitLog
 from forager.terms import UrlId
 
+FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+KIND, FORM = "visit statistics", 4
+OLDER = 3
+"""The format without histories, which were kept by themselves."""
+NO_ROWS: NDArray[np.int32] = np.empty(0, np.int32)
+NO_VECTORS: NDArray[np.float32] = np.empty((0, 0), np.float32)
+NO_APPEAL: FloatArray = np.empty(0)
+NO_PACE: NDArray[np.void] = np.zeros(1, PACE)
+NO_LOG = Log(np.empty(0, dtype=LOGGED), np.zeros(2, np.int64), np.empty(0, np.int64))
 
 
-class VisitStatistics:
-    """One row per URL, growing. Asking changes nothing; `going`, `visit` and `credit` do."""
+class PageTable:
+    """One row per URL, growing. Asking changes nothing; `going`, `record` and `credit` do.
+
+    A version has a number of its own, and a page gets a new version when it changes in the sense of the settings
+    (`visits.change`: a new link for lists, another text for the rest). So a change is another version than at the visit
+    before, live and on a tape alike.
+    """
 
     def __init__(self, settings: ExpectationSettings, max_age: float = 86_400.0) -> None:
         """`max_age` is the age in seconds from which on a document is no news."""
@@ -66,20 +86,48 @@ class VisitStatistics:
         self._glances = np.empty(0, dtype=GLANCE)
         self._known, self._hubs = np.zeros(1, np.int64), np.zeros(1, np.int64)
         self._met = np.empty(0, np.int64)
+        self._held = np.empty(0, np.int64)
+        self.history = History(about=self.about)
+        """What score functions read: visits, changes and when they were."""
+        self.log: VisitLog | None = None
+        """The visits themselves, if somebody learns from them."""
         self.reserve(1024)
 
     def __repr__(self) -> str:
-        return f"<VisitStatistics of {int((self._table['visits'] > 0).sum())} pages, {len(self.hubs)} lists>"
+        return f"<PageTable of {int((self._table['visits'] > 0).sum())} pages, {len(self.hubs)} lists>"
 
-    @property
-    def columns(self) -> tuple[NDArray[np.void], NDArray[np.float64], NDArray[np.void], IntArray, IntArray]:
-        """For kernels: the table of pages, the means, the priors, the known pages and the lists. Do not keep them."""
-        return self._table, self._means, self._priors, self._known, self._hubs
+    def mind(
+        self,
+        rows: NDArray[np.int32] = NO_ROWS,
+        vectors: NDArray[np.float32] = NO_VECTORS,
+        appeal: NDArray[np.float64] = NO_APPEAL,
+        appeal_share: float = 0.0,
+        pace: NDArray[np.void] = NO_PACE,
+    ) -> Mind:
+        """For kernels, with what others know. Do not keep it: arrays are replaced as they grow."""
+        return Mind(
+            self._table,
+            self._means,
+            self._priors,
+            self._known,
+            self._hubs,
+            self._glances,
+            self._held,
+            self.history.tables,
+            NO_LOG if self.log is None else self.log.log,
+            rows,
+            vectors,
+            appeal,
+            appeal_share,
+            pace,
+        )
 
-    @property
-    def glances(self) -> NDArray[np.void]:
-        """For kernels: what is kept of pages so that they are ranked faster. Do not keep it."""
-        return self._glances
+    def keep_histories(self, history: History, log: VisitLog | None = None) -> None:
+        """From now on histories are kept in this form, with a trail or without, and visits in a log, if there is one."""
+        history.restore(self.history.columns())
+        history.about = self.about
+        self.history, self.log = history, log
+        self.make_room(0)
 
     @property
     def hubs(self) -> NDArray[np.int64]:
@@ -169,42 +217,41 @@ class VisitStatistics:
         self.reserve(url + 1)
         return note_arrived(self._table, url)
 
-    def visit(
-        self, url: UrlId, when: float, *, ok: bool = True, hub: bool = False, links: NDArray[np.int64] = NO_LINKS
+    def record(
+        self,
+        url: UrlId,
+        when: float,
+        *,
+        version: int = -1,
+        ok: bool = True,
+        hub: bool = False,
+        made: bool = True,
+        links: NDArray[np.int64] = NO_LINKS,
     ) -> tuple[bool, int]:
-        """Enter a visit; whether it was the first, and how many of its links nobody had met.
+        """Record a visit; whether it was the first, and how many of its links nobody had met.
 
-        Not `ok`: nobody can say whether there is a page, so it is worth trying again.
+        Not `ok`: nobody can say whether there is a page, so it is worth trying again. Not `made`: the server was not asked.
         """
         self.reserve(max(url, highest(links)) + 1)
-        table = self._table
-        first = note_visit(table, url, when, ok, hub, self._means, self._priors, self._known, self._hubs)
-        return first, note_links(table, links, url, when, first, self._means, self._known) if len(links) else 0
+        self.make_room(1)
+        return record_one(self.mind(), url, when, version, ok, hub, made, links)
 
     def shown(self, url: UrlId, when: float, links: NDArray[np.int64], *, first: bool) -> None:
         """Enter links whose documents a page shows itself; `first`: nobody had visited it before."""
         self.reserve(max(url, highest(links)) + 1)
         note_shown(self._table, links, url, when, first, self._means, self._known)
 
-    def visit_many(self, sightings: Sightings) -> None:
-        """Enter many visits in order, shared copies included; there must be room for them and their links."""
-        seen = sightings
-        note_many(
-            self._table,
-            seen.urls,
-            seen.when,
-            seen.version,
-            seen.free,
-            seen.hub,
-            seen.begin,
-            seen.end,
-            seen.links,
-            seen.gone,
-            self._means,
-            self._priors,
-            self._known,
-            self._hubs,
-        )
+    def recall(self, pages: IntArray, when: FloatArray, changed: BoolArray) -> None:
+        """Enter visits of distinct pages in their histories alone: such as an archive or the store knows of."""
+        self.reserve(highest(pages) + 1)
+        self.history.note_all(pages, when, changed)
+        if self.log is not None:
+            self.log.add(pages, when, changed)
+
+    def holds(self, page: int, version: int) -> None:
+        """Our copy of a page is of this version, as the store says."""
+        self.reserve(page + 1)
+        self._held[page] = version
 
     def met(self) -> NDArray[np.int64]:
         """The pages that were visited or seen as a link, by rising number; do not change it."""
@@ -244,10 +291,11 @@ class VisitStatistics:
         if finding.revealed_by < 0:
             return False
         self.reserve(max(finding.url, finding.revealed_by) + 1)
-        return note_credit(self._table, finding.url, finding.revealed_by, self._means)
+        return record_credit(self.mind(), finding.url, finding.revealed_by)
 
     def reserve(self, urls: int) -> None:
         """Have room for URL numbers below `urls`."""
+        self.history.grow(urls)
         if urls <= len(self._table):
             return
         grown = np.zeros(max(urls, 2 * len(self._table)), dtype=PAGE)
@@ -257,6 +305,14 @@ class VisitStatistics:
         grown[: len(self._table)] = self._table
         self._table, self._glances = grown, np.zeros(len(grown), dtype=GLANCE)
         self._known, self._hubs = (np.resize(column, len(grown) + 1) for column in (self._known, self._hubs))
+        self._held = np.concatenate([self._held, np.full(len(grown) - len(self._held), -1, dtype=np.int64)])
+        self.make_room(0)
+
+    def make_room(self, visits: int) -> None:
+        """Have room for so many more visits."""
+        self.history.make_room(visits)
+        if self.log is not None:
+            self.log.make_room(len(self._table), visits)
 
     def end_at(self, now: float) -> None:
         """Nothing that is known happened later than this."""
@@ -267,12 +323,15 @@ class VisitStatistics:
         return self.saving()()
 
     def saving(self) -> Callable[[], bytes]:
-        """What `save` gives, as of now; it may be packed later, by another thread."""
-        return packing("visit statistics", 3, {"table": self._table, "means": self._means, "hubs": self.hubs})
+        """What `save` gives, as of now; it may be packed later, by another thread. The log is not in it: the store has all
+        visits."""
+        held = {"table": self._table, "means": self._means, "hubs": self.hubs, "held": self._held}
+        copied, history = {name: np.array(column) for name, column in held.items()}, self.history.copied()
+        return lambda: pack(KIND, FORM, copied | history.columns())
 
     @classmethod
-    def load(cls, saved: bytes, settings: ExpectationSettings, max_age: float = 86_400.0) -> "VisitStatistics":
-        held = unpack("visit statistics", 3, saved)
+    def load(cls, saved: bytes, settings: ExpectationSettings, max_age: float = 86_400.0) -> "PageTable":
+        held = unpack(KIND, FORM, saved, older=(OLDER,))
         loaded = cls(settings, max_age)
         loaded._table = np.asarray(held["table"], dtype=PAGE)
         loaded._glances = np.zeros(len(loaded._table), dtype=GLANCE)
@@ -282,4 +341,16 @@ class VisitStatistics:
         loaded._known, loaded._hubs = (
             np.resize(np.concatenate([[len(urls)], urls]), len(loaded._table) + 1) for urls in (known, held["hubs"])
         )
+        loaded._held = np.full(len(table), -1, dtype=np.int64)
+        if "held" in held:
+            loaded.restore(held)
         return loaded
+
+    def restore(self, columns: Mapping[str, NDArray[np.generic]]) -> None:
+        """Take up histories and the versions held, saved with the table or, by an earlier version, by themselves."""
+        if "trail_page" in columns and self.history.trail is None:
+            self.history = History(trail=Trail(), about=self.about)
+        self.history.restore(columns)
+        held = np.asarray(columns["held"], dtype=np.int64)
+        self.reserve(len(held))
+        self._held[: len(held)] = held
