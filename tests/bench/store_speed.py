@@ -29,7 +29,6 @@ import numpy as np
 from forager.assembly import make_crawl, open_wire
 from forager.clock import WallClock
 from forager.foragers.shared import Shared
-from forager.recrawl.history import History
 from forager.reports.account import Account
 from forager.settings import Settings
 from forager.store.protocol import Found, Version, Visit

@@ -4,13 +4,13 @@ import asyncio
 
 import numpy as np
 import pytest
+from forager.foragers.forager import Forager
 
 from forager.clock import WallClock
 from forager.core.page_table import PageTable
 from forager.engine.offload import in_thread
 from forager.engine.ordering import FEWEST, Ordering
 from forager.engine.settings import CrawlSettings
-from forager.foragers.forager import Forager
 from forager.foragers.ordering import NOTHING, leanings
 from forager.foragers.settings import ExpectationSettings, ForagerKind, ForagerSettings, StateSettings
 from forager.foragers.shared import Shared

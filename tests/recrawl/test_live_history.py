@@ -168,7 +168,7 @@ def test_what_was_learned_is_told() -> None:
 
 
 def test_histories_that_an_earlier_version_kept_by_themselves_are_taken_over() -> None:
-    before, store = PageTable(ExpectationSettings()), MemoryStore()
+    before, store = PageTable(ExpectationSettings()), Store()
     for visit, version in enumerate((4, 4, 6, 6)):
         before.record(UrlId(1), visit * 900.0, version=version)
     old = before.history.columns() | {"held": before.mind().held}
