@@ -12,6 +12,7 @@ import numpy as np
 
 from forager.chance import stream
 from forager.clock import Clock, LoopClock
+from forager.compiler import Compiler
 from forager.engine.crawl import Crawl
 from forager.engine.journal import Journal
 from forager.engine.offload import Offload, in_thread, inline
@@ -127,7 +128,13 @@ def require_contact(settings: Settings) -> None:
 
 
 async def make_crawl(
-    settings: Settings, clock: Clock, wire: Wire, store: Store, seeds: Sequence[Url], readers: Sequence[Reader]
+    settings: Settings,
+    clock: Clock,
+    wire: Wire,
+    store: Store,
+    seeds: Sequence[Url],
+    readers: Sequence[Reader],
+    compiler: Compiler | None = None,
 ) -> Crawl:
     """A crawl over a store: a new one, or the one that the store remembers."""
     policy = read_policy(settings.crawl.policy, stream(settings.seed, "policy"), settings.recrawl, settings.crawl.cycle)
@@ -190,6 +197,7 @@ async def make_crawl(
         offload=offload,
         states=states,
         ordering=_ordering(settings, agent, shared, offload),
+        compiler=compiler,
     )
 
 

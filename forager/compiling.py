@@ -1,19 +1,33 @@
-"""Plain functions over arrays as machine code, their types kept for readers and checkers.
+"""Functions over arrays that run as machine code or as plain Python, with the same results bit for bit.
 
-Numba takes most of a second to load, so it is loaded when the first of them is called, and not before.
+Numba takes most of a second to load and half a minute to compile, so it is loaded when machine code is first wanted, and
+not before. Plain Python is fast enough for a polite crawl, and for finding mistakes; `interpreted` switches to it.
 """
 
+import math
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache, update_wrapper
+from enum import Enum
+from functools import cache, partial, update_wrapper
 from hashlib import sha256
+from importlib.abc import MetaPathFinder
+from inspect import signature
+from itertools import count
 from pathlib import Path
-from typing import Any, Generic, ParamSpec, TypeVar, cast
+from threading import get_ident
+from types import FunctionType, SimpleNamespace
+from typing import Any, Generic, ParamSpec, TypeVar, cast, get_args, get_origin
+
+import numpy as np
+from numpy.typing import NDArray
 
 P = ParamSpec("P")
 R = TypeVar("R")
+_UNKNOWN = "No matching definition"
+"""How numba begins to say that it has no machine code for some types and may not compile."""
 _IMPORT = re.compile(rf"^from ({__package__}\b[.\w]*) import", re.MULTILINE)
 """One of our own modules that a module needs."""
 
@@ -23,7 +37,7 @@ def compiled(function: Callable[P, R]) -> Callable[P, R]:
 
     A division by zero gives inf or nan, as in numpy: looking for it before every division takes longer than dividing.
     """
-    return cast("Callable[P, R]", _Kernel(function, counts_uses=True))
+    return cast("Callable[P, R]", Kernel(function, counts_uses=True))
 
 
 def inner(function: Callable[P, R]) -> Callable[P, R]:
@@ -31,16 +45,77 @@ def inner(function: Callable[P, R]) -> Callable[P, R]:
 
     It does not count who uses the arrays that it is given: for a short function that takes most of the time.
     """
-    return cast("Callable[P, R]", _Kernel(function, counts_uses=False))
+    return cast("Callable[P, R]", Kernel(function, counts_uses=False))
 
 
 def inlined(function: Callable[P, R]) -> Callable[P, R]:
     """The same for what is so short that calling it, with all its arrays, takes longer than doing it."""
-    return cast("Callable[P, R]", _Kernel(function, counts_uses=False, forceinline=True))
+    return cast("Callable[P, R]", Kernel(function, counts_uses=False, forceinline=True))
 
 
-class _Kernel(Generic[P, R]):
-    """Stands for the kernel until it is called, and passes calls on to it."""
+class Mode(Enum):
+    """How kernels run."""
+
+    COMPILED = "compiled"
+    """As machine code, compiled when it is first called."""
+    INTERPRETED = "interpreted"
+    """As plain Python."""
+    AS_LOADED = "as loaded"
+    """As machine code where somebody has loaded it, else as plain Python: no call ever waits for the compiler."""
+
+
+Want = Callable[["Kernel[Any, Any]", tuple[Any, ...]], None]
+"""Hears of a call of a kernel, with its arguments, for which no machine code is loaded."""
+
+
+class _Switch:
+    """The only state of this module that changes."""
+
+    def __init__(self) -> None:
+        off = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
+        self.mode = Mode.INTERPRETED if off else Mode.COMPILED
+        self.wants: list[Want] = []
+        self.loaded: list[Kernel[Any, Any]] = []
+
+
+_switch = _Switch()
+
+
+@contextmanager
+def interpreted() -> Iterator[None]:
+    """Meanwhile all kernels run as plain Python."""
+    before, _switch.mode = _switch.mode, Mode.INTERPRETED
+    try:
+        yield
+    finally:
+        _switch.mode = before
+
+
+@contextmanager
+def as_loaded(want: Want) -> Iterator[None]:
+    """Meanwhile kernels run as machine code only once that is loaded; `want` hears of calls for which it is not.
+
+    It may be entered again before it is left. Who has switched compiling off gets no machine code by this either.
+    """
+    _switch.wants.append(want)
+    if _switch.mode is Mode.COMPILED:
+        for kernel in _switch.loaded:
+            kernel.machine().disable_compile()
+        _switch.mode = Mode.AS_LOADED
+    try:
+        yield
+    finally:
+        _switch.wants.remove(want)
+        if not _switch.wants and _switch.mode is Mode.AS_LOADED:
+            for kernel in _switch.loaded:
+                kernel.machine().disable_compile(False)
+            _switch.mode = Mode.COMPILED
+
+
+class Kernel(Generic[P, R]):
+    """Runs a function as machine code or as plain Python, as the switch says."""
+
+    __name__: str
 
     def __init__(self, function: Callable[P, R], *, counts_uses: bool, forceinline: bool = False) -> None:
         update_wrapper(self, function)
@@ -50,30 +125,227 @@ class _Kernel(Generic[P, R]):
             "_nrt": counts_uses,
             "forceinline": forceinline,
         }
-        self._machine: Callable[P, R] | None = None
+        self._machine: Any = None
+        self._loaded: Callable[P, R] | None = None
+        self._plain: Callable[..., Any] | None = None
+        self._result: Callable[[Any], Any] = _result_of(getattr(function, "__annotations__", {}).get("return"))
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        machine = self._machine
-        return (self.machine() if machine is None else machine)(*args, **kwargs)
+        if _switch.mode is Mode.COMPILED:
+            machine = self._machine
+            result: R = (self.machine() if machine is None else machine)(*args, **kwargs)
+            return result
+        if _switch.mode is Mode.AS_LOADED:
+            if self._loaded is not None:
+                try:
+                    return self._loaded(*args, **kwargs)
+                except TypeError as error:
+                    if not str(error).startswith(_UNKNOWN):
+                        raise
+            _switch.wants[-1](self, signature(self._function).bind(*args, **kwargs).args if kwargs else args)
+        return self._interpret(args, kwargs)
+
+    def _interpret(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> R:
+        """Run it as plain Python on what machine code would see, and give what machine code would give."""
+        with np.errstate(all="ignore"):
+            result = self.plain()(*map(_seen, args), **{name: _seen(value) for name, value in kwargs.items()})
+        return cast(R, self._result(result))
+
+    def plain(self) -> Callable[..., Any]:
+        """The function with plain functions in place of all kernels that it calls: a call never changes sides midway."""
+        if self._plain is None:
+            names: dict[str, Any] = {}
+            function = self._function
+            assert isinstance(function, FunctionType)
+            self._plain = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
+            for name, value in function.__globals__.items():
+                names[name] = value.plain() if isinstance(value, Kernel) else _MATH if value is math else value
+        return self._plain
 
     def machine(self) -> Any:
         """What numba makes of the function; also what other kernels call."""
         if self._machine is None:
-            numba = _numba()
+            numba = load_numba()
             try:
                 machine = numba.njit(cache=True, **self._options)(self._function)
-                machine._cache._cache_file._source_stamp = _stamp(self._function.__module__)
+                file = machine._cache._cache_file
+                file._source_stamp = _stamp(self._function.__module__)
+                file.save = partial(_save, file)
                 self._machine = machine
             except RuntimeError:  # neither the package nor the user's cache folder can be written
                 self._machine = numba.njit(**self._options)(self._function)
-            names = self._function.__globals__
-            if names.get(self._function.__name__) is self:  # from now on its own module calls it without this detour
-                names[self._function.__name__] = self._machine
         return self._machine
+
+    def load(self, types: tuple[Any, ...]) -> bool:
+        """Load machine code for arguments of these types of numba's, if it is on disk; whether it is there now."""
+        machine = self.machine()
+        if types not in machine.overloads:
+            kept = machine._cache.load_overload(types, machine.targetctx)
+            if kept is None:
+                return False
+            machine.targetctx.insert_user_function(kept.entry_point, kept.fndesc, [kept.library])
+            machine.add_overload(kept)
+        machine.disable_compile()  # a call with other types fails instead
+        _switch.loaded.append(self)
+        self._loaded = machine
+        return True
+
+    def loadable(self) -> list[tuple[Any, ...]]:
+        """The types of arguments for which there is machine code on disk."""
+        file = getattr(self.machine()._cache, "_cache_file", None)
+        return [] if file is None else [key[0] for key in file._load_index()]
+
+
+def _save(file: Any, key: tuple[Any, ...], data: object) -> None:
+    """Keep machine code on disk as numba does, but before the index that names it: a process that is ended in between
+    must not leave an index that names older code."""
+    kept = file._load_index()
+    taken = set(kept.values())
+    name = kept.get(key) or next(name for name in map(file._data_name, count(1)) if name not in taken)
+    file._save_data(name, data)
+    file._save_index(kept | {key: name})
+
+
+def _exp(x: float) -> float:
+    """As machine code has it: too large is inf."""
+    try:
+        return math.exp(x)
+    except OverflowError:
+        return math.inf
+
+
+def _log(x: float) -> float:
+    """As machine code has it: of nothing -inf, of less nan."""
+    return math.log(x) if x > 0 else -math.inf if x == 0 else math.nan
+
+
+_MATH = SimpleNamespace(**(vars(math) | {"exp": _exp, "log": _log}))
+"""What plain functions know as `math`."""
+
+
+class _Rows:
+    """A structured array as plain functions see it: its rows have fields by name, as in machine code.
+
+    A fifth of the time that a `numpy.recarray` takes.
+    """
+
+    __slots__ = ("_array", "_columns", "_row")
+
+    def __init__(self, array: NDArray[np.void]) -> None:
+        self._array = array
+        self._columns = [array[name] for name in array.dtype.names or ()]
+        self._row = _row_class(array.dtype)
+
+    def __len__(self) -> int:
+        return len(self._array)
+
+    def __getattr__(self, name: str) -> Any:
+        return self._array[name] if name in (self._array.dtype.names or ()) else getattr(self._array, name)
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, (int, np.integer)):
+            return self._row(self._columns, key)
+        part = self._array[key]
+        return _Rows(part) if part.dtype.names else part
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._array[key] = _unwrapped(value)
+
+
+class _Row:
+    """One row of a structured array, or a record; a view."""
+
+    __slots__ = ("_columns", "_index")
+
+    def __init__(self, columns: list[NDArray[Any]], index: Any) -> None:
+        self._columns, self._index = columns, index
+
+    def values(self) -> tuple[Any, ...]:
+        return tuple(column[self._index] for column in self._columns)
 
 
 @cache
-def _numba() -> Any:
+def _row_class(dtype: np.dtype[np.void]) -> type[_Row]:
+    """Rows with the fields of a structured type."""
+    fields = {name: _field(i, dtype[name]) for i, name in enumerate(dtype.names or ())}
+    return type("_Row", (_Row,), {"__slots__": (), **fields})
+
+
+def _field(place: int, dtype: np.dtype[Any]) -> property:
+    """Reads and sets a field; numbers are as wide as machine code makes them when it reckons."""
+    kind: Callable[[Any], Any] | None = None
+    if dtype.shape == () and dtype.kind in "bif":
+        kind = {"b": bool, "i": np.int64, "f": np.float64}[dtype.kind]
+
+    def read(row: _Row) -> Any:
+        return row._columns[place][row._index]
+
+    def read_as(row: _Row) -> Any:
+        return kind(row._columns[place][row._index])  # type: ignore[misc]
+
+    def write(row: _Row, value: Any) -> None:
+        row._columns[place][row._index] = value
+
+    return property(read if kind is None or dtype in (np.int64, np.float64) else read_as, write)
+
+
+def _seen(value: Any) -> Any:
+    """An argument as plain functions see it."""
+    if isinstance(value, np.ndarray):
+        return value if value.dtype.names is None else _Rows(value)
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, int):
+        return np.int64(value)
+    if isinstance(value, float):
+        return np.float64(value)  # divided by zero it is inf or nan
+    if isinstance(value, tuple):
+        items = map(_seen, value)
+        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+    if isinstance(value, np.void):
+        return _row_class(value.dtype)([_Cell(value, name) for name in value.dtype.names or ()], ())  # type: ignore[misc]
+    return value
+
+
+class _Cell:
+    """One field of a record, as a column of one row."""
+
+    __slots__ = ("_name", "_record")
+
+    def __init__(self, record: np.void, name: str) -> None:
+        self._record, self._name = record, name
+
+    def __getitem__(self, key: object) -> Any:
+        return self._record[self._name]
+
+    def __setitem__(self, key: object, value: Any) -> None:
+        self._record[self._name] = value
+
+
+def _unwrapped(value: Any) -> Any:
+    """What plain functions give, as callers see it: numbers of Python, arrays of numpy."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, tuple):
+        items = map(_unwrapped, value)
+        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+    if isinstance(value, _Rows):
+        return value._array
+    return value.values() if isinstance(value, _Row) else value
+
+
+def _result_of(kind: Any) -> Callable[[Any], Any]:
+    """How a result becomes what machine code gives, which knows one type for all branches: by the annotation."""
+    if kind in (bool, int, float):
+        return cast("Callable[[Any], Any]", kind)
+    if get_origin(kind) is tuple and ... not in get_args(kind):
+        parts = [_result_of(one) for one in get_args(kind)]
+        return lambda result: tuple(part(value) for part, value in zip(parts, result, strict=True))
+    return _unwrapped
+
+
+@cache
+def load_numba() -> Any:
     """Numba, which knows kernels now, without what it loads only because it is there: a quarter of its time.
 
     Scipy would multiply matrices in kernels, and cffi call C; no kernel asks for either.
@@ -84,20 +356,30 @@ def _numba() -> Any:
         import numba.np.arraymath
     from numba.extending import typeof_impl
 
-    typeof_impl.register(_Kernel)(_type_of)
+    typeof_impl.register(Kernel)(_type_of)
     return numba
 
 
 @contextmanager
 def _hidden(*names: str) -> Iterator[None]:
-    """Meanwhile these modules cannot be found, unless they are loaded already."""
-    absent = [name for name in names if name not in sys.modules]
-    sys.modules.update(dict.fromkeys(absent))  # type: ignore[arg-type]  # None: an import of it fails
+    """Meanwhile these modules cannot be found by this thread, unless they are loaded already."""
+    hidden = _Hidden(names, get_ident())
+    sys.meta_path.insert(0, hidden)
     try:
         yield
     finally:
-        for name in absent:
-            del sys.modules[name]
+        sys.meta_path.remove(hidden)
+
+
+class _Hidden(MetaPathFinder):
+    """Finds modules before all others, and says that some are not there."""
+
+    def __init__(self, names: tuple[str, ...], thread: int) -> None:
+        self._names, self._thread = names, thread
+
+    def find_spec(self, fullname: str, path: object = None, target: object = None) -> None:
+        if fullname in self._names and get_ident() == self._thread:
+            raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
 
 
 @cache
@@ -124,7 +406,7 @@ def _source(module: str) -> tuple[str, list[str]]:
     return sha256(text.encode()).hexdigest(), _IMPORT.findall(text)
 
 
-def _type_of(kernel: "_Kernel[P, R]", context: object) -> Any:
+def _type_of(kernel: "Kernel[P, R]", context: object) -> Any:
     """The type under which numba knows a kernel that is called by another one."""
-    type_of: Callable[[object], Any] = _numba().typeof
+    type_of: Callable[[object], Any] = load_numba().typeof
     return type_of(kernel.machine())

@@ -97,6 +97,19 @@ def test_a_crawl_is_loaded_without_what_it_may_never_need(tmp_path: Path) -> Non
     assert heavy.isdisjoint(listed.stdout.split())
 
 
+@pytest.mark.parametrize(
+    "script", ["import forager", "import forager.cli as c; sys.argv = ['forager', '--help']; c.main()"]
+)
+def test_the_library_and_its_help_are_there_at_once(script: str, tmp_path: Path) -> None:
+    """Nothing that takes long to load is loaded by either."""
+    heavy = {"aiohttp", "lxml", "numba", "numpy", "optuna", "plotly", "pyarrow", "scipy", "sklearn"}
+    script = f"import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); {script}"
+    listed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path)
+    loaded = set(listed.stderr.split())
+    assert "forager" in loaded
+    assert heavy.isdisjoint(loaded)
+
+
 def test_kernels_are_loaded_without_what_numba_would_load_beside_and_that_can_be_loaded_later(tmp_path: Path) -> None:
     """A crawl makes its first request after eleven kernels."""
     script = """if True:

@@ -18,7 +18,7 @@ from forager.chance import stream
 from forager.cli.fleets_report import spread_and_mark, told, write_report
 from forager.cli.options import Config, Json, Quiet, Set
 from forager.cli.outputs import check_place
-from forager.cli.preparing import once
+from forager.cli.preparing import prepare_replays
 from forager.cli.tapes import budget as per_hour
 from forager.cli.tapes import seeds_of, settings_for, tape_facts, tape_folder, usual_budget, warm_up_of
 from forager.foragers.settings import ForagerKind
@@ -84,8 +84,8 @@ def compare_fleets(
             for each in kinds
             for repeat in range(repeats)
         ]
-        with once(f"fleets-{'-'.join(sorted(kinds))}", quiet=quiet):
-            played = play_all(jobs, workers=workers, done=lambda count: _progress(count, len(jobs), quiet))
+        prepare_replays(jobs, quiet=quiet)
+        played = play_all(jobs, workers=workers, done=lambda count: _progress(count, len(jobs), quiet))
         rows = rows_of(played, repeats, lambda one: one.job.tape != folder)
         graphs = [graph_of(load(world, check=False), settings.seed) for world in worlds]
     if output is not None:

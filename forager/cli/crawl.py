@@ -14,13 +14,13 @@ from forager.assembly import make_crawl, open_wire, require_contact
 from forager.cli.log import Log
 from forager.cli.options import Config, Json, LogAs, NoDashboard, Quiet, Set, TimeLimit, Verbose, loaded, time_given
 from forager.cli.outputs import tell
-from forager.cli.preparing import prepare_crawl
 from forager.cli.running import live_view, run_crawl, run_live, shown
 from forager.cli.seeds import check_seeds, read_seeds
 from forager.cli.settings import write_config
 from forager.cli.statistics import skipped_facts, write_statistics
 from forager.cli.view import span
 from forager.clock import WallClock
+from forager.compiler import compiler_beside
 from forager.dashboard.chronicle import Chronicle
 from forager.engine.summary import Summary, fleet_facts
 from forager.errors import Exit, InputError
@@ -28,6 +28,7 @@ from forager.exports.formats import writer_for
 from forager.exports.outlet import Outlet
 from forager.exports.protocol import Mode, Writer
 from forager.foragers.settings import ForagerKind
+from forager.pages.reader import load_slow_parts
 from forager.settings import Settings
 from forager.store.sqlite import SqliteStore
 from forager.terms import Url
@@ -74,7 +75,6 @@ def crawl(
     log = Log(quiet=quiet, verbose=verbose, form=log_format)
     if not seeds and not (run_dir / "crawl.db").exists():
         raise _no_seeds(run_dir)
-    prepare_crawl(settings, quiet=not log.is_for_people)
     archives = [str(path) for path in history or ()]
     facts, failed = run_live(_crawl(run_dir, settings, seeds, archives, writer, time_given(time_limit), log))
     tell(jsonlib.dumps(facts) if json else _text(facts, run_dir), append, overwrite)
@@ -99,11 +99,12 @@ async def _crawl(
         write_config(settings, run_dir)
         async with AsyncExitStack() as stack:
             stack.enter_context(log.kept_in(run_dir))
+            compiler = await stack.enter_async_context(compiler_beside(log.saying("kernels", clock), load_slow_parts))
             wire = await stack.enter_async_context(
                 open_wire(settings, clock, run_dir / "warc", processes=settings.crawl.processes)
             )
             chronicle = Chronicle()
-            crawl = await make_crawl(settings, clock, wire, store, seeds, [summary, chronicle, log])
+            crawl = await make_crawl(settings, clock, wire, store, seeds, [summary, chronicle, log], compiler)
             for name in archives:
                 from forager.imports.histories import histories  # slow to load, and few crawls have them
 

@@ -14,19 +14,20 @@ import typer
 from forager.assembly import make_crawl, open_wire
 from forager.cli.log import Log
 from forager.cli.options import Config, Json, LogAs, NoDashboard, Quiet, Set, TimeLimit, Verbose, loaded, time_given
-from forager.cli.preparing import prepare_crawl
 from forager.cli.report import write_report
 from forager.cli.running import live_view, run_crawl, run_live, shown
 from forager.cli.settings import write_config
 from forager.cli.statistics import skipped_facts, write_statistics
 from forager.cli.view import span
 from forager.clock import Clock, FastClock, WallClock
+from forager.compiler import compiler_beside
 from forager.dashboard.chronicle import Chronicle
 from forager.dashboard.coverage import Coverage, known_truth
 from forager.engine.crawl import Crawl
 from forager.engine.summary import Summary, fleet_facts
 from forager.foragers.settings import ForagerKind
 from forager.measures.delay import Delay, delay
+from forager.pages.reader import load_slow_parts
 from forager.settings import Settings
 from forager.store.sqlite import SqliteStore
 from forager.world.newsroom.newsroom import Newsroom
@@ -54,7 +55,6 @@ def demo(
         settings = replace(settings, dashboard=replace(settings.dashboard, enabled=False))
     folder = settings.demo.folder or Path("runs") / f"demo-{WallClock().now():.0f}"
     log = Log(quiet=quiet, verbose=verbose, form=log_format)
-    prepare_crawl(settings, quiet=not log.is_for_people, loaded=True)
     facts = run_live(run_demo(settings, folder, log)) | {"run_dir": str(folder)}
     write_statistics(facts, folder)
     write_report(folder, folder / "report.html")
@@ -88,11 +88,12 @@ async def run_demo(settings: Settings, folder: Path, log: Log) -> dict[str, Any]
         write_config(settings, folder)
         async with AsyncExitStack() as stack:
             stack.enter_context(log.kept_in(folder))
+            compiler = await stack.enter_async_context(compiler_beside(log.saying("kernels", clock), load_slow_parts))
             newsroom = await stack.enter_async_context(serve(Newsroom(settings.newsroom, clock), clock))
             wire = await stack.enter_async_context(
                 open_wire(settings, clock, folder / "warc", processes=settings.crawl.processes)
             )
-            crawl = await make_crawl(settings, clock, wire, store, newsroom.homes, [summary, chronicle, log])
+            crawl = await make_crawl(settings, clock, wire, store, newsroom.homes, [summary, chronicle, log], compiler)
             began = clock.now()
             watched = live_view("the demo", crawl, chronicle, wire, _coverage(newsroom, summary, began, clock))
             await stack.enter_async_context(shown(watched, chronicle, settings.dashboard, log.dashboard(clock)))

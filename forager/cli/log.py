@@ -86,6 +86,10 @@ class Log:
                 self._file = None
                 self._give_up(error)
 
+    def saying(self, name: str, clock: Clock) -> Callable[[str], None]:
+        """Says sentences under one word, each when it is told."""
+        return lambda text: self.say(name, text, at=clock.now(), message=text)
+
     def dashboard(self, clock: Clock) -> Callable[[str], None]:
         """Says where the dashboard is, even to those who want to hear nothing else."""
 

@@ -1,47 +1,47 @@
-"""What is compiled for this machine, once after an installation: before a crawl begins, so that its clock does not wait,
-and before functions are learned, so that not every process compiles the same.
+"""What is compiled once per installation before replays and learning begin: they need the speed, and their processes load
+what this one has compiled.
 
-The kernels of a crawl (see `compiling`) are those that a crawl calls: a made-up site is crawled for some hours in simulated
-time. They stay on disk, and a file beside them says that they are all there. It holds for the sources as they stand.
+Kernels stay on disk (see `compiling`), and a file beside them says that they are all there. It holds for the sources as they
+stand.
 """
 
-import gc
 import os
 import platform
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import typer
 
 import forager
-from forager.clock import run_virtual
+from forager.compiler import compilations
 from forager.recrawl.gp.settings import GPSettings
 from forager.recrawl.gp.tree import Tree
 from forager.recrawl.log import ChangeLog
-from forager.recrawl.settings import WORTH
-from forager.settings import Settings
+
+if TYPE_CHECKING:  # slow to load, and not needed for learning
+    from forager.simulation.jobs import Job
 
 PACKAGE = Path(forager.__file__).parent
-COMPILING, LOADING = 6.0, 1.0
-"""Hours of a rehearsal in which every kernel is called, and in which nearly all are (ours)."""
+TRIAL = 6 * 3600.0
+"""Seconds of a replay in which nearly every kernel is called (ours)."""
 
 
-def prepare_crawl(settings: Settings, *, quiet: bool = False, loaded: bool = False) -> None:
-    """Compile what a crawl of this kind and policy calls, unless that was done before.
+def prepare_replays(jobs: "Sequence[Job]", *, quiet: bool = False) -> None:
+    """Compile what these jobs call, unless that was done before: the first hours of one of each kind of fleet are replayed."""
+    kinds = {job.kind: job for job in jobs}
+    with once(f"replays-{'-'.join(sorted(kinds))}", quiet=quiet) as is_new:
+        if is_new:
+            from forager.simulation.jobs import replay_of
+            from forager.world.tape.columns import load
 
-    `loaded`: what was compiled before is loaded now as well, for a crawl whose clock runs fast.
-    """
-    policy = settings.crawl.policy if settings.crawl.policy == WORTH else "policy"
-    with once(f"crawl-{settings.forager.kind.value}-{policy}", quiet=quiet) as is_new:
-        if is_new or loaded:
-            from forager.cli.rehearsal import rehearse  # slow to load, and seldom asked for
-
-            run_virtual(rehearse(settings, COMPILING if is_new else LOADING))
-            gc.collect()  # a whole crawl goes, before what is there is looked at no more
+            for job in kinds.values():
+                tape = load(job.tape, check=False)
+                replay_of(tape, job).run(min(tape.start + TRIAL, tape.end))
 
 
 def prepare_learning(settings: GPSettings) -> None:
@@ -62,19 +62,28 @@ def prepare_learning(settings: GPSettings) -> None:
 
 @contextmanager
 def once(name: str, *, quiet: bool = False) -> Iterator[bool]:
-    """Around what compiles for the first time: says so, and remembers it at the end. Whether it is the first time."""
+    """Around what may compile: says how far that is, and remembers at the end that it is done. Whether it is the first
+    time."""
     mark = f"prepared-{name}-{_fingerprint():08x}"
     if any((folder / mark).exists() for folder in _folders()):
         yield False
         return
-    if not quiet:
-        typer.echo("Preparing, once: compiling for this machine, some 30 seconds.", err=True)
-    yield True
+    with compilations(lambda done, most: None if quiet else _tell(done, most)):
+        yield True
     for folder in _folders():
         with suppress(OSError):
             folder.mkdir(parents=True, exist_ok=True)
             (folder / mark).touch()
             return
+
+
+def _tell(done: int, most: int) -> None:
+    """In place on a terminal; elsewhere a line now and then."""
+    line = f"forager: compiling, once per installation: {done} of at most {most} kernels"
+    if sys.stderr.isatty():
+        typer.echo(f"\r{line}", err=True, nl=done == most)
+    elif done % 10 == 1:
+        typer.echo(line, err=True)
 
 
 def _folders() -> Iterator[Path]:

@@ -12,6 +12,7 @@ import typer
 
 from forager.cli.options import Config, Json, Quiet, Set, TimeLimit, time_given
 from forager.cli.outputs import check_place, write_whole
+from forager.cli.preparing import once
 from forager.cli.tapes import budget as per_hour
 from forager.cli.tapes import settings_for, tape_folder, usual_budget
 from forager.cli.tune_view import Progress, machine_readable, say
@@ -80,7 +81,7 @@ def tune(
             repeats,
             processes or os.cpu_count() or 1,
         )
-        with Tuning(recorded, folder, searched, wishes) as tuning:
+        with once("tune", quiet=quiet), Tuning(recorded, folder, searched, wishes) as tuning:
             progress = Progress(tuning, limit, clock, quiet=quiet)
             try:
                 tuning.search(expired=progress.expired, tell=progress.tell)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from forager.clock import Clock
+from forager.compiler import Compiler
 from forager.engine.fleet import Fleet, announce
 from forager.engine.journal import Journal
 from forager.engine.offload import Offload, inline
@@ -24,6 +25,7 @@ from forager.foragers.shared import Shared
 from forager.foragers.sighting import Sighting
 from forager.foragers.thrift import Thrift
 from forager.recrawl.captured import Captured
+from forager.recrawl.choosing import POOL
 from forager.recrawl.scheduler import Scheduler
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.store.protocol import Found, Store
@@ -59,6 +61,8 @@ class Crawl:
     """None if nobody asks for states."""
     ordering: "Ordering | None" = None
     """None if long-term profit alone orders never-visited pages."""
+    compiler: Compiler | None = None
+    """Who compiles beside the crawl; None if kernels are compiled at their first call."""
 
     def __repr__(self) -> str:
         return f"<Crawl {self.agent!r} {self.store!r}>"
@@ -66,6 +70,8 @@ class Crawl:
     async def run(self, seeds: list[Url], stopping: asyncio.Event) -> None:
         """Crawl until told to stop; then finish what is under way and save."""
         await self._begin(seeds)
+        if self.compiler is not None:
+            await self.compiler.ready(self.store.counts().known, self._rank_few, stopping)
         async with self.world, asyncio.TaskGroup() as group:
             group.create_task(self._mind_the_end(stopping))
             group.create_task(self._keep_saving(stopping))
@@ -135,6 +141,12 @@ class Crawl:
             if self.world.keeper.focus is not None:
                 self.world.keeper.focus.read(number, f"{version.title}\n{version.text}")
             await self.teller.settle(judge_sighting(sighting, self.agent, self.shared, now))
+
+    def _rank_few(self) -> None:
+        """Do with a few pages what the recrawl cycle does with all of them."""
+        prefer, now, few = self.scheduler.choosing.prefer, self.clock.now(), np.arange(64)
+        prefer.pick(prefer.best(few, self.store.hosts(0), now, POOL), now, 0.0)
+        prefer.wanted(few, now)
 
     def _fleet(self) -> Fleet:
         return Fleet(

@@ -52,7 +52,8 @@ def likeness(kind: int, means: NDArray[np.float64], prior: Priors) -> float:
     mean: float = means[kind, 0] / means[kind, 1]
     xx, xh = means[SPREAD + 2 * kind]
     hh, hours = means[SPREAD + 2 * kind + 1]
-    guess = prior.prior_weight * (prior.max_age / 3600) ** 2
+    longest = prior.max_age / 3600
+    guess = prior.prior_weight * (longest * longest)  # a square by `**` differs in the last bit in plain Python
     excess = xx - 2 * mean * xh + mean * mean * hh - mean * hours
     variance: float = (excess + guess * mean / prior.prior_hours) / (hh + guess)
     if mean >= variance * LIKE_MOST:

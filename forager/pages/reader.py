@@ -32,6 +32,15 @@ def read(response: Response, *, memo: UrlMemo | None = None, settings: PagesSett
     return Page(response, memo, settings)
 
 
+def load_slow_parts() -> None:
+    """Load what only few pages need and what takes long to load: whoever must not be stopped by that later calls it."""
+    import charset_normalizer  # noqa: F401
+    import feedparser  # noqa: F401
+    from htmldate.extractors import month_words
+
+    month_words()
+
+
 class Page:
     """What can be read of one response; each answer is worked out when it is asked for the first time."""
 

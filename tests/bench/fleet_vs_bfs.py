@@ -17,7 +17,6 @@ from scipy import stats
 
 from forager.cli.demo import arranged, run_demo
 from forager.cli.log import Log
-from forager.cli.preparing import prepare_crawl
 from forager.dashboard.settings import DashboardSettings
 from forager.foragers.settings import ForagerKind
 from forager.settings import load
@@ -54,7 +53,6 @@ def _crawled(kind: ForagerKind, seed: int, options: argparse.Namespace) -> dict[
     settings = arranged(
         replace(settings, dashboard=DashboardSettings(enabled=False)), f"{options.seconds}s", seed, kind
     )
-    prepare_crawl(settings, loaded=True)  # as `forager demo` does
     with tempfile.TemporaryDirectory() as folder:
         facts = asyncio.run(run_demo(settings, Path(folder), Log(quiet=True)))
     line = ", ".join(f"{key} {facts[key]}" for key in FIGURES.values())

@@ -1,0 +1,309 @@
+"""Machine code for a crawl that has begun: made by another process, loaded by another thread, used as soon as it is there.
+
+A crawl begins with plain Python (see `compiling`). Whatever it calls is loaded from disk, if an earlier crawl has left it
+there, or else compiled by a process of low priority, once per installation. The event loop waits for neither; what plain
+Python itself takes is said at `MANY`.
+"""
+
+import asyncio
+import contextlib
+import gc
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable, Hashable, Iterator
+from contextlib import asynccontextmanager
+from importlib import import_module
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Event, Lock, Thread
+from typing import Any
+
+import numpy as np
+
+from forager.compiling import Kernel, as_loaded, load_numba
+
+NICE = 19
+MANY = 2_000
+"""Pages that plain Python ranks in some 20 ms. A crawl that knows more when it begins waits for the machine code. One that
+comes to know more before that is there ranks them all the same, in a pause that grows with them. Choosing from a pool in
+which many pages rest is slower still in plain Python, because it looks at the whole pool again for each of them: until its
+machine code was there, the loop of a small crawl was busy for up to 154 ms at a time."""
+COMPILING = "compiling kernels beside the crawl, once per installation"
+IN_USE = "compiled kernels are in use"
+UNCOMPILED = "kernels cannot be compiled and kept; the crawl goes on without"
+DONE, FAILED, UNKEPT = b"done", b"failed", b"unkept"
+"""What the process answers: the machine code is on disk; there can be none for such a call; there is no place for it."""
+
+Form = Hashable
+"""The type of an argument in words that need no numba and can be sent to another process."""
+Wanted = tuple[Kernel[Any, Any], tuple[Form, ...]]
+
+
+@asynccontextmanager
+async def compiler_beside(say: Callable[[str], None], load: Callable[[], None]) -> AsyncIterator["Compiler"]:
+    """Meanwhile kernels run as plain Python until their machine code is there; `say` hears what happens, in the loop.
+
+    The thread that loads machine code also calls `load`, for what else is slow to load and must not stop the loop later.
+    """
+    loop = asyncio.get_running_loop()
+    compiler = Compiler(lambda line: _call(loop, say, line), load)
+    with as_loaded(compiler.want):
+        compiler.start()
+        try:
+            yield compiler
+        finally:
+            compiler.stop()
+            await asyncio.to_thread(compiler.join)
+
+
+def _call(loop: asyncio.AbstractEventLoop, say: Callable[[str], None], line: str) -> None:
+    with contextlib.suppress(RuntimeError):  # the loop has ended
+        loop.call_soon_threadsafe(say, line)
+
+
+class Compiler:
+    """A thread that loads machine code, and the process that compiles what is not there to be loaded."""
+
+    def __init__(self, say: Callable[[str], None], load: Callable[[], None]) -> None:
+        self._say, self._load = say, load
+        self._queue: SimpleQueue[Wanted | None] = SimpleQueue()
+        self._asked: set[Wanted] = set()
+        self._thread = Thread(target=self._work, name="compiler", daemon=True)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lock, self._stopped, self._gave_up = Lock(), Event(), False
+        self._news = True
+        """What is in use was not told, or more is to come."""
+        self.settled = Event()
+        """Nothing that was wanted is still to come."""
+
+    def __repr__(self) -> str:
+        return f"<Compiler of {len(self._asked)} kernels>"
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Load and compile nothing more; the process ends at once."""
+        with self._lock:
+            self._stopped.set()
+            self._queue.put(None)
+            if self._process is not None:
+                self._process.kill()
+
+    def join(self) -> None:
+        """Wait for the end of what is being loaded."""
+        self._thread.join()
+
+    async def ready(self, pages: int, example: Callable[[], object], stopping: asyncio.Event) -> None:
+        """Before a crawl of so many known pages begins: if they are too many for plain Python to rank them without a pause
+        that is felt, wait for the machine code that ranking a few, the `example`, asks for."""
+        if pages > MANY:
+            await self._settled(stopping)  # what is on disk
+            example()
+            await self._settled(stopping)
+
+    async def _settled(self, stopping: asyncio.Event) -> None:
+        while not (self.settled.is_set() or stopping.is_set()):  # noqa: ASYNC110  # a thread sets the first
+            await asyncio.sleep(0.05)
+
+    def want(self, kernel: Kernel[Any, Any], args: tuple[Any, ...]) -> None:
+        """Machine code is wanted for this call, and for all like it."""
+        wanted = kernel, tuple(map(form_of, args))
+        if wanted not in self._asked and not self._gave_up:
+            self._asked.add(wanted)
+            with self._lock:
+                self.settled.clear()
+                self._queue.put(wanted)
+
+    def _work(self) -> None:
+        """In the thread: load what is there, then what is asked for."""
+        try:
+            self._load_kept()
+            while not self._stopped.is_set() and not self._gave_up:
+                self._settle()
+                wanted = self._queue.get()
+                if wanted is not None and not self._stopped.is_set():
+                    self._provide(*wanted)
+        except Exception as error:  # noqa: BLE001  # numba's innards may fail in many ways, and plain Python goes on
+            self._give_up(error)
+        finally:
+            self.settled.set()
+            if self._process is not None:
+                self._process.kill()
+                self._process.communicate()
+
+    def _settle(self) -> None:
+        """If nothing more is wanted now, say so."""
+        with self._lock:
+            if not self._queue.empty():
+                return
+            self.settled.set()
+        if self._news and self._asked:
+            self._news = False
+            self._say(IN_USE)
+
+    def _load_kept(self) -> None:
+        """Load numba, and all machine code on disk for the modules that are loaded."""
+        with _uncollected():
+            self._load()
+            load_numba()
+            for kernel in kernels():
+                for types in kernel.loadable():
+                    if self._stopped.is_set():
+                        return
+                    kernel.load(types)
+
+    def _provide(self, kernel: Kernel[Any, Any], forms: tuple[Form, ...]) -> None:
+        """Load the machine code of a call; if there is none on disk, have it compiled before."""
+        types = tuple(map(type_of, forms))
+        if kernel.load(types):
+            return
+        if self._process is None:
+            self._news = True
+            self._say(COMPILING)
+            with self._lock:
+                if self._stopped.is_set():
+                    return
+                self._process = _begun()
+        answer = _ask(self._process, kernel, forms)
+        if self._stopped.is_set() or answer == FAILED:
+            return
+        if answer != DONE or not kernel.load(types):
+            self._give_up(None)
+
+    def _give_up(self, error: Exception | None) -> None:
+        self._gave_up = True
+        self._say(UNCOMPILED if error is None else f"{UNCOMPILED} ({type(error).__name__}: {error})")
+
+
+@contextlib.contextmanager
+def compilations(tell: Callable[[int, int], None]) -> Iterator[None]:
+    """Meanwhile `tell` hears, whenever this process begins to compile one more kernel, which one that is and of how many
+    at most: some of our modules' kernels may never be called."""
+    load_numba()
+    from numba.core.dispatcher import Dispatcher
+    from numba.core.event import Listener, install_listener
+
+    begun: set[object] = set()
+
+    class Count(Listener):
+        def on_start(self, event: Any) -> None:
+            function = event.data["dispatcher"].py_func
+            if function.__module__.startswith(f"{__package__}.") and function not in begun:
+                begun.add(function)
+                tell(len(begun), max(len(begun), len(_named(Kernel, Dispatcher))))
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    with install_listener("numba:compile", Count()):
+        yield
+
+
+@contextlib.contextmanager
+def _uncollected() -> Iterator[None]:
+    """Numba brings some 200,000 objects that stay: whoever looks for garbage among them stops all threads meanwhile."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if enabled:
+            gc.enable()
+
+
+def kernels() -> list[Kernel[Any, Any]]:
+    """The kernels of all our modules that are loaded, each once."""
+    return _named(Kernel)
+
+
+def _named(*kinds: type) -> list[Any]:
+    """What our loaded modules have a name for and is of one of these kinds, each once."""
+    modules = [module for name, module in list(sys.modules.items()) if name.startswith(f"{__package__}.")]
+    found = [value for module in modules for value in list(vars(module).values()) if isinstance(value, kinds)]
+    return list(dict.fromkeys(found))
+
+
+def form_of(value: Any) -> Form:
+    """The form of an argument."""
+    if isinstance(value, np.ndarray):
+        flags = value.flags
+        layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
+        return "array", value.dtype, value.ndim, layout, flags.writeable
+    if isinstance(value, np.void):
+        return "record", value.dtype
+    if isinstance(value, tuple):
+        return ("tuple", type(value), *map(form_of, value))
+    return "number", type(value)
+
+
+def type_of(form: Any) -> Any:
+    """The type that numba gives to an argument of this form."""
+    numba = load_numba()
+    match form:
+        case "array", dtype, dimensions, layout, writeable:
+            return numba.types.Array(numba.from_dtype(dtype), dimensions, layout, readonly=not writeable)
+        case "record", dtype:
+            return numba.from_dtype(dtype)
+        case "tuple", kind, *parts if kind is tuple:
+            return numba.types.BaseTuple.from_types([type_of(part) for part in parts])
+        case "tuple", kind, *parts:
+            return numba.types.BaseTuple.from_types([type_of(part) for part in parts], kind)
+        case _:
+            return numba.typeof(form[1]())
+
+
+def _begun() -> subprocess.Popen[bytes]:
+    """The process that compiles. It does not hear Ctrl-C: it ends with this one, whose end closes its input."""
+    command = [sys.executable, "-P", "-c", f"from {__name__} import serve; serve()"]
+    path = [str(Path(__file__).parent.parent), os.environ.get("PYTHONPATH", "")]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, path))}
+    silent = subprocess.DEVNULL
+    return subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=silent, env=environment, start_new_session=True
+    )
+
+
+def _ask(process: subprocess.Popen[bytes], kernel: Kernel[Any, Any], forms: tuple[Form, ...]) -> bytes:
+    """Have machine code compiled and wait for the answer; nothing if the process has ended."""
+    assert process.stdin is not None and process.stdout is not None
+    try:
+        pickle.dump((kernel.__module__, kernel.__name__, forms), process.stdin)
+        process.stdin.flush()
+        return process.stdout.readline().rstrip()
+    except OSError:  # it has ended
+        return b""
+
+
+def serve() -> None:
+    """The work of that process: compile what is asked for, one after the other, until nobody asks any more."""
+    if hasattr(os, "nice"):
+        os.nice(NICE)
+    asked: SimpleQueue[tuple[str, str, tuple[Form, ...]]] = SimpleQueue()
+    Thread(target=_listen, args=(asked,), daemon=True).start()
+    while True:
+        sys.stdout.buffer.write(_compile(*asked.get()) + b"\n")
+        sys.stdout.buffer.flush()
+
+
+def _compile(module: str, name: str, forms: tuple[Form, ...]) -> bytes:
+    try:
+        import_module(module)
+        kernel = next(one for one in kernels() if (one.__module__, one.__name__) == (module, name))
+        types = tuple(map(type_of, forms))
+        kernel.machine().compile(types)
+    except Exception:  # noqa: BLE001  # such a call stays plain Python
+        return FAILED
+    return DONE if types in kernel.loadable() else UNKEPT
+
+
+def _listen(asked: "SimpleQueue[tuple[str, str, tuple[Form, ...]]]") -> None:
+    """Take requests; when there can be no more, this process ends whatever it is doing."""
+    try:
+        while True:
+            asked.put(pickle.load(sys.stdin.buffer))
+    except (EOFError, OSError):
+        os._exit(0)
