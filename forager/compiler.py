@@ -1,7 +1,8 @@
 """Machine code for a crawl that has begun: made by another process, loaded by another thread, used as soon as it is there.
 
 A crawl begins with plain Python (see `compiling`). Whatever it calls is loaded from disk, if an earlier crawl has left it
-there, or else compiled by a process of low priority, once per installation. The event loop waits for neither.
+there, or else compiled by a process of low priority, once per installation. The event loop waits for neither; what plain
+Python itself takes is said at `MANY`.
 """
 
 import asyncio
@@ -24,11 +25,11 @@ import numpy as np
 from forager.compiling import Kernel, as_loaded, load_numba
 
 NICE = 19
-HEAD_START = 5.0
-"""Seconds that the crawl has for itself before numba is loaded beside it (ours): its first stories come sooner for it."""
 MANY = 2_000
-"""Pages that plain Python ranks within some 50 ms. A crawl that comes to know more before its machine code is there ranks
-them all the same, in a pause that grows with them; one that knows more when it begins waits for the machine code."""
+"""Pages that plain Python ranks in some 20 ms. A crawl that knows more when it begins waits for the machine code. One that
+comes to know more before that is there ranks them all the same, in a pause that grows with them. Choosing from a pool in
+which many pages rest is slower still in plain Python, because it looks at the whole pool again for each of them: until its
+machine code was there, the loop of a small crawl was busy for up to 154 ms at a time."""
 COMPILING = "compiling kernels beside the crawl, once per installation"
 IN_USE = "compiled kernels are in use"
 UNCOMPILED = "kernels cannot be compiled and kept; the crawl goes on without"
@@ -72,7 +73,6 @@ class Compiler:
         self._thread = Thread(target=self._work, name="compiler", daemon=True)
         self._process: subprocess.Popen[bytes] | None = None
         self._lock, self._stopped, self._gave_up = Lock(), Event(), False
-        self._hurried = Event()
         self._news = True
         """What is in use was not told, or more is to come."""
         self.settled = Event()
@@ -88,14 +88,9 @@ class Compiler:
         """Load and compile nothing more; the process ends at once."""
         with self._lock:
             self._stopped.set()
-            self._hurried.set()
             self._queue.put(None)
             if self._process is not None:
                 self._process.kill()
-
-    def hurry(self) -> None:
-        """Give the crawl no head start."""
-        self._hurried.set()
 
     def join(self) -> None:
         """Wait for the end of what is being loaded."""
@@ -105,7 +100,6 @@ class Compiler:
         """Before a crawl of so many known pages begins: if they are too many for plain Python to rank them without a pause
         that is felt, wait for the machine code that ranking a few, the `example`, asks for."""
         if pages > MANY:
-            self.hurry()
             await self._settled(stopping)  # what is on disk
             example()
             await self._settled(stopping)
@@ -152,11 +146,8 @@ class Compiler:
 
     def _load_kept(self) -> None:
         """Load numba, and all machine code on disk for the modules that are loaded."""
-        self._load()
-        self._hurried.wait(HEAD_START)
-        if self._stopped.is_set():
-            return
         with _uncollected():
+            self._load()
             load_numba()
             for kernel in kernels():
                 for types in kernel.loadable():

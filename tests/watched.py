@@ -19,5 +19,5 @@ def watched(pages: int, seed: int, documents: float = 0.0) -> PageTable:
         links = np.empty(0, np.int64) if failed else rng.integers(0, pages, 10)
         visits.record(url, 60.0 * count, ok=not failed, hub=not failed and url % 10 == 0, links=links)
         if documents and not failed and rng.random() < documents:
-            visits.credit(Finding(ForagerId(0), url, 1, 1, 0.0, 0, 0, url))
+            visits.credit(Finding(ForagerId(0), url, 1, 1, 0.0, url))
     return visits

@@ -45,7 +45,7 @@ def save_forager(forager: Forager, sent_as: KeyNumbers) -> bytes:
         luck=luck_text(forager.rng),
         path=path.number,
         first_step=path.first_step,
-        steps=[*zip(path.urls, path.earned, path.before, strict=True)],
+        steps=_steps(forager),
         open=_bytes(path.open),
         memory=np.array(sent_as.marked(state.sent[forager.slot]), dtype=np.uint64).reshape(-1, 2).tobytes(),
         ahead=state.luck[forager.slot, state.walkers["drawn"][forager.slot] :].tolist(),
@@ -80,16 +80,26 @@ def load_forager(saved: bytes, flock: Flock, sent_as: KeyNumbers) -> Forager:
     return forager
 
 
+def _steps(forager: Forager) -> list[tuple[int, float, int]]:
+    """The pages of the path, what each earned and the state it came from; of a sweep the pages alone, by number."""
+    path, state = forager.path, forager.flock.state
+    if forager.kind is not ForagerKind.BFS:
+        return [*zip(path.urls, path.earned, path.before, strict=True)]
+    visited = np.flatnonzero(state.met[forager.slot] == path.number) if path.number else path.open[:0]
+    return [(url, 0.0, -1) for url in np.setdiff1d(visited, path.open).tolist()]
+
+
 def _restore_path(forager: Forager, held: _Saved) -> None:
     """The forager stands where it stood."""
     flock, slot = forager.flock, forager.slot
     waiting, steps = _urls(held.open), len(held.steps)
     pages = [url for url, _, _ in held.steps]
-    flock.make_steps(steps)
+    if forager.kind is not ForagerKind.BFS:
+        flock.make_steps(steps)
     flock.pages = max(flock.pages, 1 + max([*pages, *waiting.tolist()], default=-1))
     flock.reserve(pages=flock.pages, links=len(waiting))
     state = flock.state
-    if steps:
+    if steps and forager.kind is not ForagerKind.BFS:
         columns = zip(*held.steps, strict=True)
         state.path[slot, :steps], state.earned[slot, :steps], state.before[slot, :steps] = columns
     state.open[slot, : len(waiting)] = waiting

@@ -35,7 +35,7 @@ def profits(
     return out
 
 
-@inner
+@compiled
 def learn_profit(
     weights: FloatArray,
     current: Vector,

@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 from forager.foragers.keeping import load_forager, save_forager
 
+from forager.core.fleet import Flock
+from forager.core.judge import KeyNumbers
 from forager.core.page_table import PageTable
+from forager.core.saved import load_forager, save_forager
 from forager.errors import InputError
 from forager.foragers.matrix import StateMatrix
 from forager.foragers.settings import (
     ExpectationSettings,
     ForagerKind,
     ForagerSettings,
-    ProfitSettings,
     StartSettings,
     StateSettings,
     WeblogSettings,
@@ -21,10 +23,10 @@ from forager.foragers.settings import (
 from forager.foragers.shared import Shared
 from forager.foragers.sighting import Sighting
 from forager.foragers.states import States
-from forager.foragers.td import Profit
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.reinforcing.saving import load_agent, save_agent
 from forager.reinforcing.settings import PopulationSettings, ReinforcingSettings, ScoreSettings
+from tests.foragers.lone import next_turn
 
 PAGES, STATES = 300, StateSettings(dimension=4)
 GRAPH = np.random.default_rng(7).integers(0, PAGES, (PAGES, 12))
@@ -51,11 +53,9 @@ def walk(agent: ReinforcingAgent, shared: Shared, steps: int, now: float) -> lis
     journal = []
     for _ in range(steps):
         now += 300.0
-        forager = agent.turn()
-        step = forager.choose(now, shared)
-        reinforcements = agent.judge(forager.see(step, [look(step.url, now)], now, shared), now)
-        forager.learn(step, reinforcements, now, shared)
-        agent.worked(forager.id, 1)
+        forager = next_turn(agent)
+        step = agent.choose(forager, now, shared)
+        reinforcements = agent.see(forager, step, [look(step.url, now)], now, shared)
         agent.manage(forager.id, now)
         journal.append((forager.id, step.url, sum(each.amount for each in reinforcements)))
     return journal
@@ -109,13 +109,7 @@ def test_saved_statistics_foretell_the_same() -> None:
     assert (again.hubs == shared.visits.hubs).all()
 
 
-def test_asking_profit_and_states_changes_nothing_and_saved_they_answer_alike() -> None:
-    profit = Profit.random(4, ProfitSettings(), np.random.default_rng(1))
-    before = profit.save()
-    profit.of(VECTORS)
-    profit.choose(VECTORS, np.random.default_rng(2))
-    assert profit.save() == before
-    assert (Profit.load(before, ProfitSettings()).of(VECTORS) == profit.of(VECTORS)).all()
+def test_asking_states_changes_nothing_and_saved_they_answer_alike() -> None:
     states = States(STATES).train(["rain and storm", "storm and rain", "goal and match", "match and goal"] * 3)
     saved = states.save()
     texts = ["storm", "the match", ""]
@@ -126,15 +120,14 @@ def test_asking_profit_and_states_changes_nothing_and_saved_they_answer_alike() 
 def test_what_is_no_saved_thing_is_an_error_in_one_line() -> None:
     agent, _ = fleet(DEFAULT)
     forager = next(iter(agent.foragers.values()))
-    for junk in (b"", b"\x00\xff junk", b"PK\x03\x04 half a file", save_forager(forager)[:-9]):
+    for junk in (b"", b"\x00\xff junk", b"PK\x03\x04 half a file", save_forager(forager, KeyNumbers("story"))[:-9]):
         for load in (
-            lambda saved: load_forager(saved, DEFAULT),
+            lambda saved: load_forager(saved, Flock(DEFAULT, 1), KeyNumbers("story")),
             lambda saved: load_agent(saved, ECONOMY, DEFAULT),
             lambda saved: Shared.load(saved, DEFAULT),
             lambda saved: PageTable.load(saved, ExpectationSettings()),
             StateMatrix.load,
             lambda saved: States.load(saved, STATES),
-            lambda saved: Profit.load(saved, ProfitSettings()),
         ):
             with pytest.raises(InputError) as caught:
                 load(junk)

@@ -7,12 +7,13 @@ import pytest
 from forager.foragers.forager import Forager
 
 from forager.clock import WallClock
+from forager.core.fleet import Forager
 from forager.core.page_table import PageTable
 from forager.engine.offload import in_thread
 from forager.engine.ordering import FEWEST, Ordering
 from forager.engine.settings import CrawlSettings
 from forager.foragers.ordering import NOTHING, leanings
-from forager.foragers.settings import ExpectationSettings, ForagerKind, ForagerSettings, StateSettings
+from forager.foragers.settings import ExpectationSettings, ForagerSettings, StateSettings
 from forager.foragers.shared import Shared
 from forager.foragers.sighting import Finding, Sighting
 from forager.reinforcing.agent import ReinforcingAgent
@@ -40,8 +41,7 @@ def two_lists() -> tuple[Shared, Ordering]:
     for url, links in ((HOME, [RICH, POOR]), (RICH, [HOME, *OF_RICH]), (POOR, [HOME, *OF_POOR])):
         shared.note(Sighting(url, 0.0, links=numbers(*links), hub=True))
     for version in range(5):
-        found = Finding(ForagerId(0), RICH, version, 0, 0.0, 0, 0, revealed_by=RICH)
-        shared.credit(found, numbers(), 0.0)
+        shared.visits.credit(Finding(ForagerId(0), RICH, version, 0, 0.0, revealed_by=RICH))
     ordering.renew_if_due(1000.0)
     return shared, ordering
 
@@ -55,10 +55,11 @@ def test_links_of_a_page_that_earned_much_appeal_more():
 @pytest.mark.parametrize("luck", range(5))
 def test_a_forager_follows_the_link_of_the_page_that_earned_much(luck: int):
     shared, _ = two_lists()
-    forager = Forager.born(ForagerId(0), ForagerKind.WL, ForagerSettings(), numbers(HOME), np.random.default_rng(luck))
-    forager.path.begin()
-    forager.path.admit(numbers(20, 10, 21))
-    assert forager.choose(60.0, shared).url == 10
+    agent = ReinforcingAgent(ReinforcingSettings(), ForagerSettings(states=StateSettings(dimension=4)), seed=luck)
+    forager, _ = agent.start(numbers(HOME), 0.0)
+    step = agent.choose(forager, 30.0, shared)
+    agent.see(forager, step, [Sighting(HOME, 30.0, links=numbers(20, 10, 21), hub=True, free=True)], 30.0, shared)
+    assert agent.choose(forager, 60.0, shared).url == 10
 
 
 def test_long_term_profit_and_the_link_graph_have_each_a_say():

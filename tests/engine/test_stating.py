@@ -113,10 +113,10 @@ async def test_clusters_of_the_crawls_own_pages_replace_hashed_words(offload: Of
 
 async def test_weights_that_were_learned_with_other_states_are_drawn_anew() -> None:
     learner, walker = fleet(), fleet(replace(WALK, kind=ForagerKind.WL, order="profit"))
-    before = [agent.foragers[0].profit.weights.copy() for agent in (learner, walker)]
+    before = [agent.foragers[0].weights.copy() for agent in (learner, walker)]
     await trained(Store(), learner)
     await trained(Store(), walker)
-    after = [agent.foragers[0].profit.weights for agent in (learner, walker)]
+    after = [agent.foragers[0].weights for agent in (learner, walker)]
     assert (before[0] != after[0]).all()
     assert (before[1] == after[1]).all()
     assert np.abs(after[0]).max() <= 1.0  # as at birth: evenly from -1 to 1
@@ -208,7 +208,7 @@ def test_a_fleet_that_orders_by_profit_gets_states_and_the_same_journal_twice() 
     assert states.states.version == 1
     assert len(states.pages) >= 25
     assert (np.abs(matrix.vectors[1 : matrix.count]).sum(axis=1) > 0).mean() > 0.5
-    assert max(np.abs(forager.profit.weights).max() for forager in first.crawl.agent.foragers.values()) > 1.0  # learned
+    assert max(np.abs(forager.weights).max() for forager in first.crawl.agent.foragers.values()) > 1.0  # learned
 
 
 def test_a_fleet_that_never_asks_for_states_does_not_pay_for_them() -> None:

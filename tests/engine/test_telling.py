@@ -25,7 +25,7 @@ def stories_of(*versions: Version) -> list[Story]:
             (id,) = await store.put([Found(Url(f"https://a.example/{place}"), Channel.LINK, 0.0, due=0.0)])
             number = await store.ack(Visit(id, 1.0, Outcome.FETCHED, version=version))
             assert number is not None
-            finding = Finding(NOBODY, id, number, version.text_print, 0.5, -1, -1, UrlId(-1))
+            finding = Finding(NOBODY, id, number, version.text_print, 0.5, UrlId(-1))
             await teller.settle(Taken([Sighting(id, 1.0, version=number)], [Reinforcement(finding, 1.0, True)]))
         assert len(events) == len(versions)
         return [story async for story in store.stories()]

@@ -23,7 +23,7 @@ def urls(*numbers: int) -> np.ndarray:
 
 
 def finding(url: int, revealed_by: int) -> Finding:
-    return Finding(by=0, url=url, version=0, text_print=0, published=0.0, sent_in=0, step=0, revealed_by=revealed_by)
+    return Finding(by=0, url=url, version=0, text_print=0, published=0.0, revealed_by=revealed_by)
 
 
 def worth(visits: PageTable, url: int, now: float) -> float:

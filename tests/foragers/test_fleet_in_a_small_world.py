@@ -15,6 +15,7 @@ from forager.reinforcing.agent import ReinforcingAgent
 from forager.reinforcing.settings import PAPER as PAPER_AGENT
 from forager.reinforcing.settings import ReinforcingSettings
 from forager.terms import UrlId
+from tests.foragers.lone import next_turn
 
 HOUR = 3600.0
 DAY = 24 * HOUR
@@ -65,19 +66,16 @@ class Run:
         found = np.full(len(self.world.born), np.nan)
         now, gap = 0.0, HOUR / per_hour
         while now < days * DAY:
-            forager, end = self.agent.turn(), now + 300.0
+            forager, end = next_turn(self.agent), now + 300.0
             while now < end:
-                step = forager.choose(now, self.shared)
+                step = self.agent.choose(forager, now, self.shared)
                 sightings = [self.world.visit(step.url, now)]
                 if step.links:
                     sightings += [self.world.visit(UrlId(int(url)), now) for url in sightings[0].links]
                 now += gap * len(sightings)
-                findings = forager.see(step, sightings, now, self.shared)
-                reinforcements = self.agent.judge(findings, now)
-                forager.learn(step, reinforcements, now, self.shared)
-                self.agent.worked(forager.id, len(sightings))
+                reinforcements = self.agent.see(forager, step, sightings, now, self.shared)
                 self.downloads += len(sightings)
-                self.journal.append((forager.id, step.url, len(findings)))
+                self.journal.append((forager.id, step.url, len(reinforcements)))
                 self.accepted += [each for each in reinforcements if each.relevant]
                 for each in reinforcements:
                     if each.relevant and each.finding.url >= SECTIONS:
@@ -99,7 +97,7 @@ def test_the_economy_and_the_bounds_hold_and_nobody_is_rewarded_twice(kind: Fora
     for forager in agent.foragers.values():
         values = forager.weblog.values
         assert len(values) <= 100 and (values[:-1] >= values[1:]).all()
-        assert np.isfinite(forager.profit.weights).all()
+        assert np.isfinite(forager.weights).all()
 
 
 def test_the_same_seed_gives_the_same_walk_and_another_seed_another() -> None:

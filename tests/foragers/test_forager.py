@@ -8,17 +8,18 @@ import pytest
 from forager.foragers.forager import Forager, known_by
 from pydantic import TypeAdapter
 
+from forager.core.judge import known_by
 from forager.foragers.settings import (
     PAPER,
     ForagerKind,
     ForagerSettings,
     LeavingSettings,
     StartSettings,
-    StateSettings,
     WeblogSettings,
 )
-from forager.foragers.shared import Shared
-from forager.foragers.sighting import Finding, Reinforcement, Sighting, Step
+from forager.foragers.sighting import Sighting
+from forager.terms import ForagerId
+from tests.foragers.lone import Lone, article, hub, urls
 
 WL, RL, WLRL, BFS = ForagerKind
 HOUR = 3600.0
@@ -36,42 +37,8 @@ def built(values: Mapping[str, object]) -> ForagerSettings:
     return TypeAdapter(ForagerSettings).validate_python(nested)
 
 
-TWO = StateSettings(dimension=2)
-DEFAULT = ForagerSettings(states=TWO, start=StartSettings(explore=0.0))
-PAPERS = replace(built(PAPER), states=TWO)
-
-
-def urls(*numbers: int) -> np.ndarray:
-    return np.array(numbers, dtype=np.int64)
-
-
-def shared_for(settings: ForagerSettings) -> Shared:
-    return Shared.fresh(replace(settings, states=StateSettings(dimension=2)))
-
-
-def newborn(settings: ForagerSettings, kind: ForagerKind = WL, seeds: tuple[int, ...] = (0,)) -> Forager:
-    return Forager.born(0, kind, settings, urls(*seeds), np.random.default_rng(1))
-
-
-def judged(findings: list[Finding], amount: float = 100.0) -> list[Reinforcement]:
-    return [Reinforcement(finding, amount, amount > 0) for finding in findings]
-
-
-def article(url: int, now: float, **more: Any) -> Sighting:
-    return Sighting(**({"url": url, "when": now, "version": url, "text_print": url + 1, "published": now} | more))
-
-
-def hub(url: int, now: float, *links: int) -> Sighting:
-    return Sighting(url=url, when=now, version=url, published=now, hub=True, links=urls(*links))
-
-
-def walk(forager: Forager, shared: Shared, now: float, sighting: Sighting, amount: float = 100.0) -> Step:
-    """One step, expected to lead to the page of the sighting."""
-    step = forager.choose(now, shared)
-    assert step.url == sighting.url
-    findings = forager.see(step, [sighting], now, shared)
-    forager.learn(step, judged(findings, amount), now, shared)
-    return step
+DEFAULT = ForagerSettings(start=StartSettings(explore=0.0))
+PAPERS = built(PAPER)
 
 
 def test_the_paper_preset_is_what_the_paper_says() -> None:
@@ -87,85 +54,104 @@ def test_the_paper_preset_is_what_the_paper_says() -> None:
 
 
 def test_the_first_step_starts_a_path_and_a_path_has_exactly_max_step_steps() -> None:
-    settings = replace(PAPERS, max_step=3, links="one")
-    forager, shared = newborn(settings), shared_for(settings)
-    starts = []
+    lone, starts = Lone(replace(PAPERS, max_step=3, links="one")), []
     for at in range(10):
-        step = forager.choose(float(at), shared)
-        starts.append(step.start)
+        step = lone.choose(float(at))
+        starts.append(lone.starts)
         links = urls(*range(1, 50)) if step.url == 0 else urls(*range(50, 60))
-        forager.see(step, [Sighting(url=step.url, when=float(at), links=links)], float(at), shared)
-        forager.learn(step, [], float(at), shared)
+        lone.see(step, float(at), Sighting(url=step.url, when=float(at), links=links))
     assert starts == [True, False, False] * 3 + [True]
 
 
 def test_a_path_without_open_links_is_over() -> None:
-    forager, shared = newborn(PAPERS), shared_for(PAPERS)
-    walk(forager, shared, 0.0, Sighting(url=0, when=0.0, links=urls(1)))
-    walk(forager, shared, 1.0, Sighting(url=1, when=1.0, links=urls(0)))
-    assert forager.choose(2.0, shared).start
+    lone = Lone(PAPERS)
+    lone.walk(0.0, Sighting(url=0, when=0.0, links=urls(1)))
+    lone.walk(1.0, Sighting(url=1, when=1.0, links=urls(0)))
+    lone.choose(2.0)
+    assert lone.starts
+
+
+def test_links_open_once_and_never_lead_back_but_a_new_path_may_go_where_the_last_one_was() -> None:
+    lone = Lone(replace(PAPERS, max_step=2))
+    lone.walk(0.0, Sighting(url=0, when=0.0, links=urls(0, 6, 7, 6)))
+    assert sorted(lone.forager.path.open.tolist()) == [6, 7]
+    step = lone.choose(1.0)
+    lone.see(step, 1.0, Sighting(url=step.url, when=1.0, links=urls(0, 7, 8)))
+    assert sorted(lone.forager.path.open.tolist()) == sorted({6, 7, 8} - {step.url})
+    lone.walk(2.0, Sighting(url=0, when=2.0, links=urls(6, 7)))
+    assert (lone.starts, lone.forager.path.number) == (True, 2)
+    assert sorted(lone.forager.path.open.tolist()) == [6, 7]
+
+
+def test_thousands_of_links_and_of_steps_find_room() -> None:
+    lone = Lone(DEFAULT, BFS)
+    lone.walk(0.0, Sighting(url=0, when=0.0, links=urls(*range(1, 5000))))
+    visited = [0]
+    for at in range(1, 3000):
+        step = lone.choose(float(at))
+        visited.append(step.url)
+        lone.see(step, float(at), Sighting(url=step.url, when=float(at), links=urls(5000 + at)))
+    assert visited == list(range(3000))
+    assert lone.forager.path.open.tolist() == [*range(3000, 5000), *range(5001, 8000)]
 
 
 def test_in_the_papers_mode_the_link_of_the_largest_profit_is_followed() -> None:
-    forager, shared = newborn(PAPERS), shared_for(PAPERS)
-    forager.profit.weights[:] = 1.0, -1.0
-    shared.states.put(urls(1, 2, 3), np.array([[0.5, 0.4], [0.3, 0.0], [0.9, 0.8]], dtype=np.float32))  # .1, .3, .1
-    step = walk(forager, shared, 0.0, Sighting(url=0, when=0.0, links=urls(1, 2, 3)))
+    lone = Lone(PAPERS)
+    lone.forager.weights[:] = 1.0, -1.0
+    states = np.array([[0.5, 0.4], [0.3, 0.0], [0.9, 0.8]], dtype=np.float32)  # .1, .3, .1
+    lone.shared.states.put(urls(1, 2, 3), states)
+    step = lone.walk(0.0, Sighting(url=0, when=0.0, links=urls(1, 2, 3)))
     assert step.links and math.isnan(step.worth)
-    assert forager.choose(1.0, shared).url == 2
+    assert lone.choose(1.0).url == 2
 
 
 def test_by_default_fresh_links_are_followed_and_worthless_paths_left() -> None:
-    forager, shared = newborn(DEFAULT), shared_for(DEFAULT)
-    shared.pace.hits, shared.pace.downloads = 150.0, 500.0
-    shared.visits.record(0, 0.0, hub=True, links=urls(1))
-    shared.visits.record(1, 0.0)
-    first = walk(forager, shared, HOUR, hub(0, HOUR, 1, 2))
-    assert first.start and not first.links
-    second = walk(forager, shared, HOUR, article(2, HOUR))
-    assert not second.start and second.worth == pytest.approx(0.9)
-    third = forager.choose(HOUR + 60, shared)  # the old article 1 is left: .01 is less than .3
-    assert third.start
+    lone = Lone(DEFAULT)
+    lone.shared.pace.hits, lone.shared.pace.downloads = 150.0, 500.0
+    lone.shared.visits.record(0, 0.0, hub=True, links=urls(1))
+    lone.shared.visits.record(1, 0.0)
+    first = lone.walk(HOUR, hub(0, HOUR, 1, 2))
+    assert lone.starts and not first.links
+    second = lone.walk(HOUR, article(2, HOUR))
+    assert not lone.starts and second.worth == pytest.approx(0.9)
+    lone.choose(HOUR + 60)  # the old article 1 is left: .01 is less than .3
+    assert lone.starts
 
 
 def test_without_the_leaving_rule_a_path_goes_on() -> None:
-    settings = replace(DEFAULT, leaving=LeavingSettings(below=0.0))
-    forager, shared = newborn(settings), shared_for(settings)
-    shared.pace.hits, shared.pace.downloads = 150.0, 500.0
-    shared.visits.record(1, 0.0)
-    walk(forager, shared, HOUR, hub(0, HOUR, 1))
-    assert forager.choose(HOUR + 60, shared).url == 1
+    lone = Lone(replace(DEFAULT, leaving=LeavingSettings(below=0.0)))
+    lone.shared.pace.hits, lone.shared.pace.downloads = 150.0, 500.0
+    lone.shared.visits.record(1, 0.0)
+    lone.walk(HOUR, hub(0, HOUR, 1))
+    assert lone.choose(HOUR + 60).url == 1
 
 
 @pytest.mark.parametrize(("harvest", "length"), [(True, 6), (False, 2)])
 def test_a_path_brings_in_the_harvest_before_it_ends(harvest: bool, length: int) -> None:
-    settings = replace(DEFAULT, max_step=2, harvest=harvest)
-    forager, shared = newborn(settings), shared_for(settings)
-    shared.visits.record(0, 0.0, hub=True, links=urls(9))
+    lone = Lone(replace(DEFAULT, max_step=2, harvest=harvest))
+    lone.shared.visits.record(0, 0.0, hub=True, links=urls(9))
     starts = []
     for at in range(length + 1):
-        step = forager.choose(HOUR + at, shared)
-        starts.append(step.start)
+        step = lone.choose(HOUR + at)
+        starts.append(lone.starts)
         seen = hub(0, HOUR + at, 9, 1, 2, 3, 4, 5) if step.url == 0 else article(step.url, HOUR + at)
-        forager.learn(step, judged(forager.see(step, [seen], HOUR + at, shared)), HOUR + at, shared)
+        lone.see(step, HOUR + at, seen)
     assert starts == [True] + [False] * (length - 1) + [True]
 
 
 def test_two_foragers_do_not_run_for_the_same_page() -> None:
-    shared = shared_for(DEFAULT)
-    one, other = newborn(DEFAULT, seeds=(0, 1)), newborn(DEFAULT, seeds=(0, 1))
-    assert {one.choose(0.0, shared).url, other.choose(0.0, shared).url} == {0, 1}
+    one = Lone(DEFAULT, seeds=(0, 1))
+    other = Lone(DEFAULT, seeds=(0, 1), agent=one.agent, shared=one.shared)
+    assert {one.choose(0.0).url, other.choose(0.0).url} == {0, 1}
 
 
 def test_breadth_first_visits_level_by_level_and_begins_again() -> None:
     graph = {0: [1, 2], 1: [3, 0], 2: [4, 3], 3: [], 4: [1]}
-    forager, shared = newborn(DEFAULT, BFS), shared_for(DEFAULT)
-    visited = []
+    lone, visited = Lone(DEFAULT, BFS), []
     for at in range(8):
-        step = forager.choose(float(at), shared)
+        step = lone.choose(float(at))
         visited.append(step.url)
-        forager.see(step, [Sighting(url=step.url, when=float(at), links=urls(*graph[step.url]))], float(at), shared)
-        forager.learn(step, [], float(at), shared)
+        lone.see(step, float(at), Sighting(url=step.url, when=float(at), links=urls(*graph[step.url])))
     assert visited == [0, 1, 2, 3, 4, 0, 1, 2]
 
 
@@ -173,10 +159,10 @@ def test_breadth_first_visits_level_by_level_and_begins_again() -> None:
 
 
 def select(settings: ForagerSettings, *sightings: Sighting, now: float = 100 * HOUR) -> list[list[int]]:
-    """The URLs selected from each sighting, one step for each."""
-    forager, shared = newborn(settings), shared_for(settings)
-    step = forager.choose(now, shared)
-    return [[finding.url for finding in forager.see(step, [sighting], now, shared)] for sighting in sightings]
+    """The URLs sent from each sighting, one step for each."""
+    lone = Lone(settings)
+    step = lone.choose(now)
+    return [[one.finding.url for one in lone.see(step, now, sighting)] for sighting in sightings]
 
 
 def test_young_documents_are_sent_once() -> None:
@@ -195,7 +181,7 @@ def test_lists_are_documents_only_in_the_papers_mode() -> None:
 
 @pytest.mark.parametrize(
     ("identity", "sent"),
-    [("version", [[1], [1], [2]]), ("url", [[1], [], [2]]), ("text", [[1], [], []])],
+    [("version", [[1], [1], [2]]), ("url", [[1], [], [2]]), ("text", [[1], [], []]), ("story", [[1], [], []])],
 )
 def test_a_document_is_new_by_version_url_or_text(identity: str, sent: list[list[int]]) -> None:
     now = 100 * HOUR
@@ -214,94 +200,80 @@ def test_without_a_text_print_the_version_counts_and_without_a_version_the_url()
 
 
 def test_a_document_is_credited_to_the_page_and_the_step_that_revealed_it() -> None:
-    by_text = replace(DEFAULT, identity="text")
-    forager, shared = newborn(by_text), shared_for(by_text)
-    shared.visits.record(0, 0.0, hub=True, links=urls(9))
-    first = walk(forager, shared, HOUR, hub(0, HOUR, 1))
-    step = forager.choose(HOUR + 1, shared)
-    (finding,) = forager.see(step, [article(1, HOUR + 1)], HOUR + 1, shared)
-    assert (finding.revealed_by, finding.step, finding.sent_in) == (0, first.id, step.id)
-    (again,) = forager.see(step, [article(1, HOUR + 2, text_print=99)], HOUR + 2, shared)
-    assert (again.revealed_by, again.step) == (1, step.id)  # a known page changed: it revealed itself
+    lone = Lone(replace(DEFAULT, identity="text"))
+    lone.shared.visits.record(0, 0.0, hub=True, links=urls(9))
+    lone.walk(HOUR, hub(0, HOUR, 1))
+    step = lone.choose(HOUR + 1)
+    (earned,) = lone.see(step, HOUR + 1, article(1, HOUR + 1))
+    assert earned.finding.revealed_by == 0
+    assert lone.forager.path.earned == [100.0, 0.0]
+    (again,) = lone.see(step, HOUR + 2, article(1, HOUR + 2, text_print=99))
+    assert again.finding.revealed_by == 1  # a known page changed: it revealed itself
+    assert lone.forager.path.earned == [100.0, -1.0]  # the agent knows it by its address
 
 
 def test_in_the_papers_mode_the_step_that_sent_a_document_is_paid() -> None:
-    forager, shared = newborn(PAPERS), shared_for(PAPERS)
-    step = forager.choose(HOUR, shared)
-    page, linked = hub(0, HOUR, 1), article(1, HOUR)
-    assert [finding.step for finding in forager.see(step, [page, linked], HOUR, shared)] == [step.id, step.id]
+    lone = Lone(PAPERS)
+    lone.walk(HOUR - 1, Sighting(url=0, when=HOUR - 1, links=urls(1)))
+    lone.see(lone.choose(HOUR), HOUR, hub(1, HOUR, 2), article(2, HOUR))
+    assert lone.forager.path.earned == [0.0, 200.0]
 
 
 # Learning (Alg 4, and the weblog after a path)
 
 
-def path_of_three(settings: ForagerSettings, kind: ForagerKind) -> tuple[Forager, Shared]:
+def path_of_three(settings: ForagerSettings, kind: ForagerKind) -> Lone:
     """0 → 1 → 2 with states (1, 0), (0, 1), (0, 0), weights 0; the second step earns 100, the third nothing."""
-    forager, shared = newborn(settings, kind), shared_for(settings)
-    forager.profit.weights[:] = 0.0
-    shared.states.put(urls(0, 1), np.array([[1, 0], [0, 1]], dtype=np.float32))
-    walk(forager, shared, 0.0, Sighting(url=0, when=0.0, links=urls(1)))
-    walk(forager, shared, 1.0, article(1, 1.0, links=urls(2)))
-    walk(forager, shared, 2.0, Sighting(url=2, when=2.0))
-    return forager, shared
+    lone = Lone(settings, kind)
+    lone.forager.weights[:] = 0.0
+    lone.shared.states.put(urls(0, 1), np.array([[1, 0], [0, 1]], dtype=np.float32))
+    lone.walk(0.0, Sighting(url=0, when=0.0, links=urls(1)))
+    lone.walk(1.0, article(1, 1.0, links=urls(2)))
+    lone.walk(2.0, Sighting(url=2, when=2.0))
+    return lone
 
 
 def test_profit_is_learned_after_every_step_but_the_first() -> None:
     # step 0 → 1 earned 100: δ = 100, w₁ = .1·100 = 10; step 1 → 2 earned 0: δ = 0 + 0 − w₂ = 0
-    assert path_of_three(PAPERS, RL)[0].profit.weights == pytest.approx([10.0, 0.0])
-    assert path_of_three(PAPERS, WLRL)[0].profit.weights == pytest.approx([10.0, 0.0])
-    assert path_of_three(PAPERS, WL)[0].profit.weights == pytest.approx([0.0, 0.0])
+    assert path_of_three(PAPERS, RL).forager.weights == pytest.approx([10.0, 0.0])
+    assert path_of_three(PAPERS, WLRL).forager.weights == pytest.approx([10.0, 0.0])
+    weights = path_of_three(PAPERS, WL).forager.weights
+    assert weights == pytest.approx([0.0, 0.0])
 
 
 def test_the_weblog_learns_when_the_path_is_over() -> None:
-    forager, shared = path_of_three(PAPERS, WL)
-    assert forager.weblog.entries == [(0, 0.0)]
-    assert forager.choose(3.0, shared).start
+    lone = path_of_three(PAPERS, WL)
+    assert lone.forager.weblog.entries == [(0, 0.0)]
+    lone.choose(3.0)
+    assert lone.starts
     # sums 100, 100, 0; the seed was known: 0 + .3·100 = 30
-    assert forager.weblog.entries == [(1, 100.0), (0, pytest.approx(30.0)), (2, 0.0)]
+    assert lone.forager.weblog.entries == [(1, 100.0), (0, pytest.approx(30.0)), (2, 0.0)]
 
 
 def test_by_default_articles_do_not_enter_the_weblog() -> None:
-    forager, shared = newborn(DEFAULT), shared_for(DEFAULT)
-    shared.visits.record(0, 0.0, hub=True, links=urls(9))
-    walk(forager, shared, HOUR, hub(0, HOUR, 1))
-    walk(forager, shared, HOUR, article(1, HOUR))
-    assert forager.choose(2 * HOUR, shared).start
-    assert forager.weblog.entries == [(0, pytest.approx(30.0))]
+    lone = Lone(DEFAULT)
+    lone.shared.visits.record(0, 0.0, hub=True, links=urls(9))
+    lone.walk(HOUR, hub(0, HOUR, 1))
+    lone.walk(HOUR, article(1, HOUR))
+    lone.choose(2 * HOUR)
+    assert lone.starts
+    assert lone.forager.weblog.entries == [(0, pytest.approx(30.0))]
 
 
 def test_penalties_lower_the_weblog_unless_switched_off() -> None:
     for penalties, value in ((True, -0.3), (False, 0.0)):  # 0 + .3·(−1)
-        settings = replace(PAPERS, weblog=WeblogSettings(texts=True, penalties=penalties))
-        forager, shared = newborn(settings), shared_for(settings)
-        walk(forager, shared, 0.0, article(0, 0.0), amount=-1.0)
-        forager.choose(1.0, shared)
-        assert forager.weblog.entries == [(0, pytest.approx(value))]
+        lone = Lone(replace(PAPERS, weblog=WeblogSettings(texts=True, penalties=penalties)))
+        lone.agent.accepts(0, 0, 1)
+        lone.walk(0.0, article(0, 0.0))
+        lone.choose(1.0)
+        assert lone.forager.weblog.entries == [(0, pytest.approx(value))]
 
 
 def test_the_start_list_of_rl_is_the_seed_and_the_first_nine_pages_it_saw() -> None:
-    settings = replace(PAPERS, links="one")
-    forager, shared = newborn(settings, RL), shared_for(settings)
+    lone = Lone(replace(PAPERS, links="one"), RL)
     for at in range(30):
-        walk(forager, shared, float(at), article(at, float(at), links=urls(at + 1)))
-    assert forager.weblog.entries == [(url, 0.0) for url in range(10)]
-
-
-def test_reinforcements_that_come_late_teach_the_same() -> None:
-    timely, _ = path_of_three(PAPERS, WLRL)
-    forager, shared = newborn(PAPERS, WLRL), shared_for(PAPERS)
-    forager.profit.weights[:] = 0.0
-    shared.states.put(urls(0, 1), np.array([[1, 0], [0, 1]], dtype=np.float32))
-    walk(forager, shared, 0.0, Sighting(url=0, when=0.0, links=urls(1)))
-    step = forager.choose(1.0, shared)
-    findings = forager.see(step, [article(1, 1.0, links=urls(2))], 1.0, shared)
-    forager.learn(step, [], 1.0, shared)
-    walk(forager, shared, 2.0, Sighting(url=2, when=2.0))
-    assert forager.choose(3.0, shared).start  # the path is over, the weblog has learned
-    forager.reinforce(judged(findings)[0], 4.0, shared)
-    assert forager.profit.weights == pytest.approx(timely.profit.weights)
-    assert forager.weblog.entries == [(1, 100.0), (0, pytest.approx(30.0)), (2, 0.0)]
-    assert shared.pace.hits == pytest.approx(1.0)
+        lone.walk(float(at), article(at, float(at), links=urls(at + 1)))
+    assert lone.forager.weblog.entries == [(url, 0.0) for url in range(10)]
 
 
 # Multiplying (Alg 6)
@@ -309,20 +281,23 @@ def test_reinforcements_that_come_late_teach_the_same() -> None:
 
 @pytest.mark.parametrize("kind", [WL, RL, WLRL])
 def test_a_child_takes_half_of_the_weblog_and_the_profit_only_of_learners(kind: ForagerKind) -> None:
-    parent = newborn(PAPERS, kind, seeds=(0, 1, 2, 3))
-    parent.memory.add((0, 1))
-    child = parent.multiply(1, np.random.default_rng(2))
+    lone = Lone(PAPERS, kind, seeds=(0, 1, 2, 3))
+    parent, now = lone.forager, 100 * HOUR
+    step = lone.choose(now)
+    lone.see(step, now, article(step.url, now))
+    child = parent.multiply(ForagerId(1), np.random.default_rng(2))
     if kind is RL:  # all have the same weblog
         assert child.weblog.entries == parent.weblog.entries and len(parent.weblog) == 4
     else:
         assert sorted(child.weblog.start_list + parent.weblog.start_list) == [0, 1, 2, 3]
         assert len(child.weblog) == 2
-    assert (child.profit.weights == parent.profit.weights).all() == kind.learns_profit
-    assert child.profit.weights is not parent.profit.weights
-    assert not child.memory and child.kind is kind and not child.path.urls
+    assert (child.weights == parent.weights).all() == kind.learns_profit
+    assert not np.shares_memory(child.weights, parent.weights)
+    sent = lone.agent.flock.state.sent
+    assert sent[parent.slot].any() and not sent[child.slot].any()
+    assert child.kind is kind and not child.path.urls
 
 
 def test_rl_weblogs_split_too_if_told_so() -> None:
-    settings = replace(PAPERS, weblog=WeblogSettings(split_rl=True))
-    parent = newborn(settings, RL, seeds=(0, 1, 2, 3))
-    assert len(parent.multiply(1, np.random.default_rng(2)).weblog) == 2 == len(parent.weblog)
+    parent = Lone(replace(PAPERS, weblog=WeblogSettings(split_rl=True)), RL, seeds=(0, 1, 2, 3)).forager
+    assert len(parent.multiply(ForagerId(1), np.random.default_rng(2)).weblog) == 2 == len(parent.weblog)

@@ -1,17 +1,17 @@
 from collections import Counter
 
-import numpy as np
 import pytest
 
 from forager.core.page_table import PageTable
-from forager.foragers.leaving import Pace, leaves
-from forager.foragers.settings import ExpectationSettings, LeavingSettings, StartSettings, WeblogSettings
-from forager.foragers.starts import start_page
+from forager.foragers.leaving import Pace
+from forager.foragers.settings import ExpectationSettings, ForagerSettings, StartSettings, WeblogSettings
 from forager.foragers.thrift import Thrift
 from forager.foragers.weblog import Weblog
+from tests.foragers.lone import Lone
 
 HOUR = 3600.0
-SEEDS = np.array([1, 2])
+SEEDS = (1, 2)
+Entries = list[tuple[int, float]]
 
 
 def test_the_pace_is_hits_per_download_with_the_older_ones_fading() -> None:
@@ -26,17 +26,17 @@ def test_the_pace_is_hits_per_download_with_the_older_ones_fading() -> None:
     assert pace.mean == pytest.approx(0.125 / 2.375)
 
 
-def test_a_path_is_left_when_its_best_link_pays_less_than_the_mean() -> None:
-    pace = Pace(500, hits=30.0, downloads=100.0)
-    assert leaves(0.29, pace, LeavingSettings())
-    assert not leaves(0.3, pace, LeavingSettings())
-    assert leaves(0.59, pace, LeavingSettings(below=2.0))
-    assert not leaves(0.0, pace, LeavingSettings(below=0.0))
-
-
-def start(settings: StartSettings, weblog: Weblog, visits: PageTable, times: int = 1) -> Counter[int]:
-    rng = np.random.default_rng(1)
-    return Counter(start_page(weblog, visits, SEEDS, settings, 10 * HOUR, rng) for _ in range(times))
+def start(settings: StartSettings, entries: Entries, visits: PageTable, times: int = 1) -> Counter[int]:
+    """Where paths start; each is over after its first step."""
+    lone = Lone(ForagerSettings(start=settings, weblog=WeblogSettings(start_size=2)), seeds=SEEDS)
+    lone.shared.visits, drawn = visits, Counter[int]()
+    before = visits.save()
+    for _ in range(times):
+        lone.shared.visits = PageTable.load(before, visits.settings)
+        lone.forager.weblog = Weblog(lone.forager.weblog.settings, entries)
+        drawn[lone.choose(10 * HOUR).url] += 1
+        lone.agent.flock.state.walkers["length"] = 0  # so that the weblog learns nothing
+    return drawn
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def visits() -> PageTable:
 
 
 def test_in_the_paper_each_page_of_the_start_list_is_as_likely(visits: PageTable) -> None:
-    weblog = Weblog(WeblogSettings(start_size=2), [(5, 300.0), (6, 100.0), (7, 1.0)])
+    weblog: Entries = [(5, 300.0), (6, 100.0), (7, 1.0)]
     drawn = start(StartSettings(by="list", explore=0.0), weblog, visits, 1000)
     assert set(drawn) == {5, 6}
     assert 420 < drawn[5] < 580  # 500 ± 5 standard deviations of 16
@@ -57,35 +57,35 @@ def test_in_the_paper_each_page_of_the_start_list_is_as_likely(visits: PageTable
 
 def test_the_best_start_promises_most_and_its_value_decides_between_equals(visits: PageTable) -> None:
     # λ = .5: page 5 promises .05 documents, 6 and 7 promise 5
-    weblog = Weblog(WeblogSettings(), [(5, 3000.0), (6, 100.0), (7, 1.0)])
+    weblog: Entries = [(5, 3000.0), (6, 100.0), (7, 1.0)]
     assert start(StartSettings(explore=0.0), weblog, visits, 20) == {6: 20}
 
 
 def test_a_seed_never_seen_is_started_from_before_a_list_seen_a_moment_ago(visits: PageTable) -> None:
-    weblog = Weblog(WeblogSettings(), [(5, 3000.0), (1, 0.0)])
+    weblog: Entries = [(5, 3000.0), (1, 0.0)]
     assert start(StartSettings(explore=0.0), weblog, visits) == {1: 1}
 
 
 def test_a_start_may_be_drawn_with_these_weights(visits: PageTable) -> None:
-    weblog = Weblog(WeblogSettings(), [(6, 2.0), (7, 0.0)])  # weights 3 : 1
+    weblog: Entries = [(6, 2.0), (7, 0.0)]  # weights 3 : 1
     drawn = start(StartSettings(by="draw", explore=0.0), weblog, visits, 1000)
     assert 680 < drawn[6] < 820  # 750 ± 5 standard deviations of 14
 
 
 def test_entries_with_penalties_can_still_be_chosen(visits: PageTable) -> None:
-    weblog = Weblog(WeblogSettings(), [(6, -7.0)])
+    weblog: Entries = [(6, -7.0)]
     assert start(StartSettings(by="draw", explore=0.0), weblog, visits) == {6: 1}
 
 
 def test_a_share_of_the_starts_goes_to_any_known_list(visits: PageTable) -> None:
-    weblog = Weblog(WeblogSettings(), [(6, 100.0)])
+    weblog: Entries = [(6, 100.0)]
     drawn = start(StartSettings(explore=0.3), weblog, visits, 1000)
     assert set(drawn) == {5, 6, 7}
     assert 50 < drawn[5] < 150  # a tenth, ± 5 standard deviations of 9.5
 
 
 def test_with_an_empty_weblog_a_path_starts_at_a_seed(visits: PageTable) -> None:
-    assert set(start(StartSettings(explore=0.0), Weblog(WeblogSettings()), visits, 50)) == {1, 2}
+    assert set(start(StartSettings(explore=0.0), [], visits, 50)) == {1, 2}
 
 
 def test_exploring_goes_on_while_nothing_is_worth_a_download() -> None:

@@ -1,20 +1,21 @@
 import numpy as np
 import pytest
-from forager.foragers.forager import Forager
 
-from forager.foragers.settings import ForagerKind, ForagerSettings, StateSettings
+from forager.foragers.settings import ForagerSettings, StateSettings
 from forager.foragers.shared import Shared
 from forager.foragers.sighting import Finding, Sighting
+from forager.reinforcing.agent import ReinforcingAgent
+from forager.reinforcing.settings import ReinforcingSettings
+from tests.foragers.lone import Lone, article, hub, urls
 
 HOUR = 3600.0
 
 
-def urls(*numbers: int) -> np.ndarray:
-    return np.array(numbers, dtype=np.int64)
-
-
-def hub(url: int, when: float, *links: int, free: bool = False) -> Sighting:
-    return Sighting(url, when, hub=True, links=urls(*links), free=free)
+def judge(shared: Shared, sighting: Sighting, revealer: int, links: np.ndarray, now: float) -> None:
+    """Somebody sends a document that nobody had found."""
+    agent = ReinforcingAgent(ReinforcingSettings(), ForagerSettings(), seed=1)
+    (one,) = agent.judge(sighting, revealer, links, now, shared)
+    assert one.relevant
 
 
 @pytest.fixture
@@ -24,8 +25,8 @@ def shared() -> Shared:
     shared.note(hub(99, 0.0))
     shared.visits.signal(urls(99), 1.0)
     shared.note(hub(99, 2.0, *range(100, 140)))
-    for article in range(100, 140):
-        shared.visits.credit(Finding(0, article, 0, 0, 0.0, sent_in=0, step=0, revealed_by=99))
+    for page in range(100, 140):
+        shared.visits.credit(Finding(0, page, 0, 0, 0.0, revealed_by=99))
     return shared
 
 
@@ -47,7 +48,7 @@ def test_new_links_on_a_known_list_lift_its_neighbours(shared: Shared) -> None:
 
 def test_an_accepted_document_lifts_what_its_page_links_to(shared: Shared) -> None:
     shared.note(hub(1, 2.0))
-    shared.credit(Finding(0, 7, 0, 0, 0.0, sent_in=0, step=0, revealed_by=7), urls(1), HOUR)
+    judge(shared, article(7, HOUR), 7, urls(1), HOUR)
     assert lift(shared, 1, HOUR) == pytest.approx(3.0)
 
 
@@ -55,9 +56,9 @@ def test_a_history_counts_documents_except_those_that_stood_there_before_the_fir
     shared = Shared.fresh(ForagerSettings())
     shared.note(hub(0, 0.0, 1))
     shared.note(hub(0, HOUR, 1, 2))
-    for article in (1, 2):  # the first is backlog, the second appeared between two visits
-        shared.note(Sighting(article, 2 * HOUR))
-        shared.credit(Finding(0, article, 0, 0, 0.0, sent_in=0, step=0, revealed_by=0), urls(), 2 * HOUR)
+    for page in (1, 2):  # the first is backlog, the second appeared between two visits
+        shared.note(Sighting(page, 2 * HOUR))
+        judge(shared, article(page, 2 * HOUR), 0, urls(), 2 * HOUR)
     assert shared.visits.history.states(0.0, urls(0, 1, 2)).documents.tolist() == [1.0, 0.0, 0.0]
 
 
@@ -69,14 +70,11 @@ def test_a_page_that_is_gone_at_first_sight_is_not_tried_again_one_that_failed_i
 
 
 def test_a_shared_copy_is_no_visit_and_no_download() -> None:
-    settings = ForagerSettings()
-    shared = Shared.fresh(settings)
-    forager = Forager.born(0, ForagerKind.WL, settings, urls(0), np.random.default_rng(1))
-    step = forager.choose(0.0, shared)
-    forager.see(step, [hub(0, 0.0, 1, 2, free=True)], 0.0, shared)
-    assert shared.pace.downloads == 0
-    assert not shared.visits.visited(urls(0)).any()
-    assert sorted(forager.path.open.tolist()) == [1, 2]  # but the path goes on from it
+    lone = Lone(ForagerSettings())
+    lone.walk(0.0, hub(0, 0.0, 1, 2, free=True))
+    assert lone.shared.pace.downloads == 0
+    assert not lone.shared.visits.visited(urls(0)).any()
+    assert sorted(lone.forager.path.open.tolist()) == [1, 2]  # but the path goes on from it
 
 
 def test_a_sighting_says_where_the_state_of_its_page_stands(shared: Shared) -> None:

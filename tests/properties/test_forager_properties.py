@@ -12,12 +12,13 @@ from forager.foragers.classifier import PrTFIDF
 from forager.foragers.clusters import pddp
 from forager.foragers.kernels import best
 from forager.foragers.settings import ExpectationSettings, ForagerSettings, WeblogSettings
-from forager.foragers.sighting import Finding
-from forager.foragers.weblog import Weblog
+from forager.foragers.shared import Shared
+from forager.foragers.sighting import Finding, Sighting
+from forager.foragers.weblog import Weblog, learned
 from forager.foragers.words import words
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.reinforcing.settings import PopulationSettings, ReinforcingSettings, RelevancySettings, ScoreSettings
-from forager.terms import ForagerId
+from forager.terms import ForagerId, UrlId
 
 unhurried = settings(deadline=None)  # the first call of a kernel compiles it
 amounts = st.floats(-1e3, 1e3)
@@ -33,7 +34,10 @@ def test_a_weblog_stays_bounded_sorted_and_free_of_what_may_not_enter(
     weblog = Weblog(WeblogSettings(size=size, start_size=min(3, size)), start.items())
     for walk in walks:
         known = {url for url, _ in weblog.entries}
-        weblog.update([url for url, _, _ in walk], [amount for _, amount, _ in walk], [may for _, _, may in walk])
+        kinds = np.int64, np.float64, np.bool_
+        path = (np.array([step[place] for step in walk], kind) for place, kind in enumerate(kinds))
+        urls, values = learned(weblog.urls, weblog.values, *path, weblog.settings.step)
+        weblog = Weblog(weblog.settings, zip(urls.tolist(), values.tolist(), strict=True))
         allowed = known | {url for url, _, may in walk if may}
         assert {url for url, _ in weblog.entries} <= allowed
         assert len(weblog) <= size
@@ -51,21 +55,23 @@ def test_splitting_a_weblog_loses_nothing_and_doubles_nothing(start: dict[int, f
     assert 0 <= len(parent) - len(child) <= 1
 
 
-@given(st.lists(st.lists(st.integers(0, 3000), max_size=20), max_size=10), st.data())
+@given(st.lists(st.lists(st.integers(0, 3000), max_size=20), max_size=10), st.integers(0, 1000))
 @unhurried
-def test_the_open_links_of_a_path_are_what_it_met_and_has_not_taken(
-    pages: list[list[int]], data: st.DataObject
-) -> None:
-    path = Path()
-    path.begin()
+def test_the_open_links_of_a_path_are_what_it_met_and_has_not_taken(pages: list[list[int]], seed: int) -> None:
+    agent = ReinforcingAgent(ReinforcingSettings(), ForagerSettings(order="profit", max_step=100), seed)
+    shared = Shared.fresh(ForagerSettings())
+    forager, _ = agent.start(np.array([0]), 0.0)
     met: set[int] = set()
     taken: set[int] = set()
-    for links in pages:
-        path.admit(np.array(links, dtype=np.int64))
-        met |= set(links)
-        if len(path.open):
-            taken.add(path.take(data.draw(st.integers(0, len(path.open) - 1))))
-        assert sorted(path.open.tolist()) == sorted(met - taken)
+    for now, links in enumerate(pages):
+        step = agent.choose(forager, float(now), shared)
+        if len(forager.path.urls) == 1:
+            met, taken = set(), set()
+        seen = Sighting(step.url, float(now), links=np.array(links, dtype=np.int64))
+        agent.see(forager, step, [seen], float(now), shared)
+        met |= {step.url, *links}
+        taken.add(step.url)
+        assert sorted(forager.path.open.tolist()) == sorted(met - taken)
 
 
 moves = st.lists(
@@ -89,16 +95,17 @@ def test_the_economy_holds_the_population_stays_in_bounds_and_nobody_is_rewarded
         seed=1,
     )
     agent.start(np.arange(6), 0.0)
+    shared = Shared.fresh(ForagerSettings())
     rewarded: list[int] = []
     for at, (who, what, number) in enumerate(moves):
         id = list(agent.foragers)[who % len(agent.foragers)]
         record = agent.records[id]
         if what == "sends":
-            before = record.score
-            (one,) = agent.judge([Finding(id, number, 0, 0, float(at), 0, 0, -1)], float(at))
+            before, seen = record.score, Sighting(UrlId(number), float(at), version=0, published=float(at))
+            (one,) = agent.judge(seen, UrlId(-1), seen.links, float(at), shared, id)
             rewarded += [number] if one.relevant else []
             gained = float(one.relevant) if relative else one.relevant - 0.5
-            assert abs(record.score - before - gained) < 1e-9
+            assert abs(agent.records[id].score - before - gained) < 1e-9
             assert one.amount == (100.0 if one.relevant else -1.0)
         elif what == "works":
             agent.worked(id, number)
@@ -131,7 +138,7 @@ def test_expectations_are_finite_and_never_negative(happened: list[tuple[int, fl
         first, _ = statistics.record(url, now, ok=ok, hub=hub, links=shown)
         if ok and not hub:
             source = statistics.revealer(url) if first else url
-            statistics.credit(Finding(ForagerId(0), url, 0, 0, now, 0, 0, source))
+            statistics.credit(Finding(ForagerId(0), url, 0, 0, now, source))
             statistics.signal(shown, now)
         for later in (0.0, 60.0, 1e7):
             worth, fresh = statistics.worth(every, now + later)

@@ -107,7 +107,7 @@ def test_the_default_rule_ranks_pages_as_the_crawl_does() -> None:
         for hour in range(begin, begin + 31):
             crawl.record(UrlId(page), 3600.0 * hour, hub=True)
         for _ in range(documents):
-            crawl.credit(Finding(NOBODY, UrlId(page), 0, 0, 0.0, -1, -1, UrlId(page)))
+            crawl.credit(Finding(NOBODY, UrlId(page), 0, 0, 0.0, UrlId(page)))
     assert crawl.rank(np.arange(2), 3600.0 * 60) == pytest.approx(expected)
 
 

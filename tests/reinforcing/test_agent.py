@@ -2,17 +2,27 @@ import numpy as np
 import pytest
 
 from forager.foragers.settings import ForagerKind, ForagerSettings, WeblogSettings
-from forager.foragers.sighting import Finding
+from forager.foragers.shared import Shared
+from forager.foragers.sighting import Reinforcement, Sighting
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.reinforcing.population import Deleted, Multiplied
 from forager.reinforcing.settings import PopulationSettings, ReinforcingSettings, ScoreSettings
-from forager.terms import NOBODY, ForagerId
+from forager.terms import NOBODY, ForagerId, UrlId
+from tests.foragers.lone import next_turn
 
 SEEDS = np.arange(4)
 
 
-def finding(by: int, url: int) -> Finding:
-    return Finding(ForagerId(by), url, url, 0, 0.0, sent_in=0, step=0, revealed_by=-1)
+def give(agent: ReinforcingAgent, id: int, score: float) -> None:
+    """From now on a forager has this score."""
+    agent.flock.state.walkers["score"][agent.foragers[ForagerId(id)].slot] = score
+
+
+def judged(agent: ReinforcingAgent, by: int, url: int) -> Reinforcement:
+    """What the agent says to a document of somebody."""
+    shared, sighting = Shared.fresh(ForagerSettings()), Sighting(UrlId(url), 10.0, version=url, published=0.0)
+    (one,) = agent.judge(sighting, UrlId(-1), sighting.links, 10.0, shared, ForagerId(by))
+    return one
 
 
 def started(first: int = 2, scores: ScoreSettings | None = None, most: int = 16, seed: int = 1) -> ReinforcingAgent:
@@ -25,14 +35,14 @@ def started(first: int = 2, scores: ScoreSettings | None = None, most: int = 16,
 
 
 def turns(agent: ReinforcingAgent, count: int) -> list[int]:
-    return [agent.turn().id for _ in range(count)]
+    return [next_turn(agent).id for _ in range(count)]
 
 
 def test_the_first_foragers_know_the_seeds_and_differ_in_their_weights() -> None:
     one, other = started().foragers.values()
     assert one.weblog.start_list == other.weblog.start_list == [0, 1, 2, 3]
-    assert (one.profit.weights != other.profit.weights).all()
-    assert (np.abs(one.profit.weights) <= 1).all()
+    assert (one.weights != other.weights).all()
+    assert (np.abs(one.weights) <= 1).all()
     assert [record.score for record in started().records.values()] == [100.0, 100.0]
 
 
@@ -53,7 +63,7 @@ def test_a_mixed_fleet_is_given_by_its_kinds_and_the_baseline_is_alone() -> None
 def test_foragers_take_turns_and_a_child_comes_last() -> None:
     agent = started(first=3)
     assert turns(agent, 4) == [0, 1, 2, 0]
-    agent.records[ForagerId(0)].score = 200.0
+    give(agent, 0, 200.0)
     assert agent.manage(ForagerId(0), 5.0) == [Multiplied(0, 3, 5.0)]
     assert turns(agent, 5) == [1, 2, 3, 0, 1]
 
@@ -61,7 +71,7 @@ def test_foragers_take_turns_and_a_child_comes_last() -> None:
 def test_a_child_born_at_the_end_of_a_round_has_the_next_turn() -> None:
     agent = started(first=2)
     assert turns(agent, 2) == [0, 1]
-    agent.records[ForagerId(1)].score = 200.0
+    give(agent, 1, 200.0)
     agent.manage(ForagerId(1), 5.0)
     assert turns(agent, 3) == [2, 0, 1]
 
@@ -69,14 +79,14 @@ def test_a_child_born_at_the_end_of_a_round_has_the_next_turn() -> None:
 def test_nobody_loses_a_turn_when_another_is_deleted() -> None:
     agent = started(first=4)
     assert turns(agent, 2) == [0, 1]
-    agent.records[ForagerId(1)].score = -1.0
+    give(agent, 1, -1.0)
     assert agent.manage(ForagerId(1), 5.0) == [Deleted(1, 5.0, -1.0)]
     assert turns(agent, 4) == [2, 3, 0, 2]
 
 
 def test_multiplication_resets_both_scores_and_halves_the_weblog() -> None:
     agent = started()
-    agent.records[ForagerId(0)].score = 250.0
+    give(agent, 0, 250.0)
     agent.manage(ForagerId(0), 5.0)
     child = agent.records[ForagerId(2)]
     assert (agent.records[ForagerId(0)].score, child.score) == (100.0, 100.0)
@@ -87,7 +97,7 @@ def test_multiplication_resets_both_scores_and_halves_the_weblog() -> None:
 def test_relative_scores_replace_the_poorest_when_the_fleet_is_full() -> None:
     agent = started(first=3, most=3, scores=ScoreSettings(relative=True))
     for id, score in ((0, 20.0), (1, -3.0), (2, -1.0)):
-        agent.records[ForagerId(id)].score = score
+        give(agent, id, score)
     assert agent.manage(ForagerId(0), 5.0) == [Deleted(1, 5.0, -3.0), Multiplied(0, 3, 5.0)]
     assert list(agent.foragers) == [0, 2, 3]
     assert agent.records[ForagerId(1)].deleted == 5.0
@@ -96,16 +106,16 @@ def test_relative_scores_replace_the_poorest_when_the_fleet_is_full() -> None:
 
 def test_two_foragers_with_the_same_document_share_nothing() -> None:
     agent = started()
-    first, second = agent.judge([finding(0, 7), finding(1, 7)], 10.0)
+    first, second = judged(agent, 0, 7), judged(agent, 1, 7)
     assert (first.amount, second.amount) == (100.0, -1.0)
     assert [agent.records[ForagerId(id)].score for id in (0, 1)] == [pytest.approx(100.95), pytest.approx(99.95)]
 
 
 def test_documents_of_the_recrawl_cycle_and_of_the_dead_are_judged_too() -> None:
     agent = started(first=3)
-    agent.records[ForagerId(1)].score = -1.0
+    give(agent, 1, -1.0)
     agent.manage(ForagerId(1), 5.0)
-    nobody, dead, late = agent.judge([finding(NOBODY, 7), finding(1, 8), finding(0, 7)], 10.0)
+    nobody, dead, late = judged(agent, NOBODY, 7), judged(agent, 1, 8), judged(agent, 0, 7)
     assert nobody.relevant and dead.relevant and not late.relevant
-    assert agent.records[ForagerId(1)].relevant == 1
+    assert agent.records[ForagerId(1)].relevant == 0  # whoever is gone earns nothing any more
     assert repr(agent) == "<ReinforcingAgent 2 alive, 3 born, 1 deleted>"

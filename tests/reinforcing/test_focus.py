@@ -7,10 +7,9 @@ import pytest
 
 from forager.engine.texts import read_texts
 from forager.errors import InputError
-from forager.foragers.sighting import NOWHERE, Finding
 from forager.reinforcing.focus import FIRST_FIT, Focus
 from forager.reinforcing.settings import FocusSettings
-from forager.terms import ForagerId, UrlId
+from forager.terms import UrlId
 from tests.virtual import crawl_newsroom
 
 SPORT = ["goal", "match", "coach", "striker", "league", "referee", "keeper", "stadium"]
@@ -23,10 +22,6 @@ def text_of(words: list[str], number: int) -> str:
     return " ".join([*rng.choice(words, 12), *rng.choice(PLAIN, 40)])
 
 
-def finding(version: int) -> Finding:
-    return Finding(ForagerId(0), UrlId(0), version, 0, 0.0, sent_in=0, step=0, revealed_by=NOWHERE)
-
-
 def test_before_anything_is_read_a_query_counts_its_words() -> None:
     focus = Focus(FocusSettings(query="goal, match: Goal striker referee"))
     assert focus.rule == "query"
@@ -34,7 +29,7 @@ def test_before_anything_is_read_a_query_counts_its_words() -> None:
     assert focus.of("A bond is a loan") == 0.0
     assert focus.read(7, "The referee stopped the match")
     assert not focus.read(8, "The referee stopped")
-    assert [focus.on_topic(finding(version)) for version in (7, 8, 9)] == [True, False, False]
+    assert [focus.on_topic(version) for version in (7, 8, 9)] == [True, False, False]
 
 
 def test_a_rare_word_of_the_query_counts_more_than_a_common_one() -> None:
@@ -73,9 +68,7 @@ def test_a_saved_focus_gives_the_same_verdicts() -> None:
     for number, text in enumerate(texts[:40]):
         focus.read(number, text)
     again = Focus.load(focus.save(), focus.settings)
-    assert [again.on_topic(finding(number)) for number in range(40)] == [
-        focus.on_topic(finding(number)) for number in range(40)
-    ]
+    assert [again.on_topic(number) for number in range(40)] == [focus.on_topic(number) for number in range(40)]
     for number, text in enumerate(texts):
         assert again.of(text) == focus.of(text)
         assert again.read(number, text) == focus.read(number, text)
@@ -89,7 +82,7 @@ def test_examples_without_a_word_match_nothing_and_half_a_surrogate_pair_is_save
     assert not focus.read(0, "Rain in the valley \ud800")
     assert focus.read(1, "A bridge")
     again = Focus.load(focus.save(), focus.settings)
-    assert [again.on_topic(finding(version)) for version in (0, 1)] == [False, True]
+    assert [again.on_topic(version) for version in (0, 1)] == [False, True]
 
 
 def test_examples_come_from_a_folder_or_from_lines_of_json(tmp_path: Path) -> None:
