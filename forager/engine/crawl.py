@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from forager.clock import Clock
+from forager.core.scheduler import Scheduler
 from forager.engine.fleet import Fleet, announce
 from forager.engine.journal import Journal
 from forager.engine.offload import Offload, inline
@@ -24,7 +25,6 @@ from forager.foragers.shared import Shared
 from forager.foragers.sighting import Sighting
 from forager.foragers.thrift import Thrift
 from forager.recrawl.captured import Captured
-from forager.recrawl.scheduler import Scheduler
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.store.protocol import Found, Store
 from forager.terms import Channel, Kind, Url, UrlId

@@ -7,8 +7,7 @@ import numpy as np
 from forager.errors import InputError, SettingsError
 from forager.recrawl.formula import text_of
 from forager.recrawl.learned import from_text
-from forager.recrawl.policies import Formula, named
-from forager.recrawl.scheduler import Policy
+from forager.recrawl.policies import Formula, Policy, named
 from forager.recrawl.settings import WORTH, RecrawlSettings
 
 DAY = 86_400.0

@@ -8,7 +8,7 @@ import numpy as np
 from forager.engine.remembering import Schedule
 from forager.frontier.skipped import REFUSALS, Skip
 from forager.measures.ranking import ndcg
-from forager.recrawl.scheduler import EXPECTED
+from forager.recrawl.policies import EXPECTED
 from forager.recrawl.settings import WORTH
 from forager.reinforcing.scores import Record
 from forager.reports import svg

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from forager.foragers.keeping import load_forager, save_forager
 
 from forager.core.page_table import PageTable
 from forager.errors import InputError
-from forager.foragers.keeping import load_forager, save_forager
 from forager.foragers.matrix import StateMatrix
 from forager.foragers.settings import (
     ExpectationSettings,

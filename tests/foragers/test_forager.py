@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from forager.foragers.forager import Forager, known_by
 from pydantic import TypeAdapter
 
-from forager.foragers.forager import Forager, known_by
 from forager.foragers.settings import (
     PAPER,
     ForagerKind,

@@ -1,5 +1,4 @@
 import numpy as np
-
 from forager.foragers.path import Path
 
 

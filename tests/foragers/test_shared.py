@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
-
 from forager.foragers.forager import Forager
+
 from forager.foragers.settings import ForagerKind, ForagerSettings, StateSettings
 from forager.foragers.shared import Shared
 from forager.foragers.sighting import Finding, Sighting

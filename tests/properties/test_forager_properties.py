@@ -1,6 +1,7 @@
 """What holds for every fleet, whatever happens to it."""
 
 import numpy as np
+from forager.foragers.path import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -10,7 +11,6 @@ from forager.core.page_table import PageTable
 from forager.foragers.classifier import PrTFIDF
 from forager.foragers.clusters import pddp
 from forager.foragers.kernels import best
-from forager.foragers.path import Path
 from forager.foragers.settings import ExpectationSettings, ForagerSettings, WeblogSettings
 from forager.foragers.sighting import Finding
 from forager.foragers.weblog import Weblog

@@ -1,12 +1,12 @@
 import math
 
 import pytest
+from forager.reinforcing.relevancy import Relevancy
 
 from forager.errors import SettingsError
 from forager.foragers.shared import Shared
 from forager.foragers.sighting import Finding
 from forager.reinforcing.agent import ReinforcingAgent
-from forager.reinforcing.relevancy import Relevancy
 from forager.reinforcing.settings import RelevancySettings
 from forager.settings import load
 

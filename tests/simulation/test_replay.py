@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from forager.simulation.step import take_step
 
 from forager.engine import step as engine_step
 from forager.engine.journal import Journal, line
@@ -14,7 +15,6 @@ from forager.events import Event, Fetched, Told
 from forager.foragers.settings import ForagerKind
 from forager.settings import PRESETS, Settings, load
 from forager.simulation.run import Plan, Replay
-from forager.simulation.step import take_step
 from forager.terms import NOBODY, Kind, Outcome, UrlId
 from forager.world.tape.build import TapeBuilder
 from forager.world.tape.columns import Tape
