@@ -14,6 +14,7 @@ from forager.chance import stream
 from forager.clock import Clock, LoopClock
 from forager.compiler import Compiler, compiler_beside
 from forager.config_file import write_config
+from forager.core.scheduler import Scheduler
 from forager.engine.crawl import Crawl
 from forager.engine.journal import Journal
 from forager.engine.offload import Offload, in_thread, inline
@@ -36,7 +37,6 @@ from forager.frontier.scope import Scope
 from forager.frontier.skipped import Skipped
 from forager.frontier.timetable import Timetable
 from forager.pages.reader import Page, load_slow_parts
-from forager.recrawl.scheduler import Scheduler
 from forager.recrawl.visit_log import VisitLog
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.reinforcing.saving import load_agent, save_agent
@@ -227,8 +227,8 @@ async def make_crawl(
         thrift,
         settings.crawl,
         settings.recrawl,
+        revisit_after=settings.visits.revisit_after,
         known=lambda: np.arange(store.counts().known, dtype=np.int64),
-        shared_until=world.shared_until,
         groups=store.hosts,
     )
     await restore_histories(shared.visits, store)

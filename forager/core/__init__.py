@@ -2,6 +2,11 @@
 
 page_table     what all visits showed of each page: the one owner of these arrays
 updates        kernels that record a visit, its links and what it revealed
+pool           the pages among which one is chosen for a while
+choice         which page of a pool is looked at next, by the documents expected or by the numbers a score function gave
+ranking        all known pages, or a short list of them, are ranked and make the pool
+candidates     the pools of a crawl, one or one for each host, and the score function that numbers pages
+scheduler      the recrawl side: its policy, its cycles, its reasons
 rules          the settings, as kernels see them
 fleet          the foragers in arrays, a slot for each: weblog, path, open links, weights, what was sent   (Alg 1, 6)
 judge          is a document new, young and on topic; who multiplies and who is deleted                    (Alg 7, 8)

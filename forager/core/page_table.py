@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from forager.arrays import widened
 from forager.core.updates import (
     Mind,
     note_arrived,
@@ -128,6 +129,11 @@ class PageTable:
         history.about = self.about
         self.history, self.log = history, log
         self.make_room(0)
+
+    @property
+    def size(self) -> int:
+        """There is room for URL numbers below this."""
+        return len(self._table)
 
     @property
     def hubs(self) -> NDArray[np.int64]:
@@ -304,7 +310,7 @@ class PageTable:
         grown["revealer"] = -1
         grown[: len(self._table)] = self._table
         self._table, self._glances = grown, np.zeros(len(grown), dtype=GLANCE)
-        self._known, self._hubs = (np.resize(column, len(grown) + 1) for column in (self._known, self._hubs))
+        self._known, self._hubs = (widened(column, len(grown) + 1) for column in (self._known, self._hubs))
         self._held = np.concatenate([self._held, np.full(len(grown) - len(self._held), -1, dtype=np.int64)])
         self.make_room(0)
 
@@ -339,7 +345,7 @@ class PageTable:
         table = loaded._table
         known = np.flatnonzero((table["visits"] > 0) | (table["failures"] > 0) | (table["met"] > -np.inf))
         loaded._known, loaded._hubs = (
-            np.resize(np.concatenate([[len(urls)], urls]), len(loaded._table) + 1) for urls in (known, held["hubs"])
+            widened(np.concatenate([[len(urls)], urls]), len(loaded._table) + 1) for urls in (known, held["hubs"])
         )
         loaded._held = np.full(len(table), -1, dtype=np.int64)
         if "held" in held:

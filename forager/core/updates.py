@@ -28,7 +28,7 @@ from forager.foragers.table import (
     Page,
     Priors,
 )
-from forager.recrawl.noting import Log, Tables, enter, log_credit, log_visit, see
+from forager.recrawl.noting import SIZE, Log, Tables, enter, log_credit, log_visit, see
 
 
 class Mind(NamedTuple):
@@ -203,6 +203,15 @@ def note_signal(table: NDArray[np.void], links: NDArray[np.int64], when: float) 
     """A page with these links just had news."""
     for link in links:
         table[link].signal = when
+
+
+@inner
+def lacks_room(mind: Mind, visits: int) -> bool:
+    """Whether so many more visits find no room in the trail or the log."""
+    history, log = mind.history, mind.log
+    if len(history.trail) and len(history.trail) - history.trail_tally[SIZE] < visits:
+        return True
+    return len(log.rows) > 0 and len(log.rows) - log.tally[SIZE] < visits
 
 
 @inner

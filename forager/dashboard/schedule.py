@@ -6,12 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.core.page_table import PageTable
+from forager.core.scheduler import Scheduler
 from forager.dashboard.chronicle import Chronicle, Cycle
 from forager.dashboard.facts import Facts
 from forager.dashboard.watched import Watched
 from forager.events import Learned
 from forager.recrawl.cycle import top
-from forager.recrawl.scheduler import EXPECTED, Policy, Scheduler
+from forager.recrawl.policies import EXPECTED, Policy
 from forager.recrawl.settings import WORTH
 from forager.reports.showing import shown, span
 from forager.store.protocol import Known
@@ -122,7 +123,7 @@ def _by_policy(scheduler: Scheduler, watched: Watched, now: float, before: int) 
 def _promises_enough(pages: NDArray[np.int64], scheduler: Scheduler, watched: Watched, now: float) -> NDArray[np.bool_]:
     """Which pages are worth a request."""
     worth, _ = watched.shared.visits.worth(pages, now)
-    return np.asarray(worth >= scheduler.choosing.around.thrift.least_worth)
+    return np.asarray(worth >= scheduler.candidates.thrift.least_worth)
 
 
 def why_next(

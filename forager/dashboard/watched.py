@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.clock import Clock
+from forager.core.scheduler import Scheduler
 from forager.dashboard.coverage import Coverage
 from forager.engine.crawl import Crawl
 from forager.engine.settings import CrawlSettings
 from forager.foragers.shared import Shared
 from forager.frontier.skipped import Skipped
 from forager.frontier.timetable import Timetable
-from forager.recrawl.scheduler import Scheduler
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.reports.dossier import Records
 from forager.world.robots import Robots

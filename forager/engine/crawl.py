@@ -10,6 +10,8 @@ import numpy as np
 
 from forager.clock import Clock
 from forager.compiler import Compiler
+from forager.core.ranking import POOL
+from forager.core.scheduler import Scheduler
 from forager.engine.fleet import Fleet, announce
 from forager.engine.journal import Journal
 from forager.engine.offload import Offload, inline
@@ -25,8 +27,6 @@ from forager.foragers.shared import Shared
 from forager.foragers.sighting import Sighting
 from forager.foragers.thrift import Thrift
 from forager.recrawl.captured import Captured
-from forager.recrawl.choosing import POOL
-from forager.recrawl.scheduler import Scheduler
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.store.protocol import Found
 from forager.store.store import Store

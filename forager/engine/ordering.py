@@ -113,13 +113,6 @@ class Ordering:
             self._shown[url] = print_
             self._growing.add_page(url, links)
 
-    def appeal(self, urls: NDArray[np.int64]) -> Vector:
-        """For each page from −1 to 1; 0 for pages that were visited or are not scored yet."""
-        values = np.zeros(len(urls))
-        scored = urls < self.scores.size
-        values[scored] = self.scores[urls[scored]]
-        return values
-
     def starts(self, count: int) -> list[UrlId]:
         """Good pages to start from, best first: lists, and pages nobody has visited. Each is given once a renewal."""
         given, rest = self._starts[: max(0, count)], self._starts[max(0, count) :]
@@ -128,10 +121,24 @@ class Ordering:
 
     # Renewing the scores.
 
+    @property
+    def waiting(self) -> int:
+        """Links that are not in the scores yet, …"""
+        return self._growing.waiting
+
+    @property
+    def most_waiting(self) -> int:
+        """… with more of which they are renewed, …"""
+        return int(max(FEWEST, GROWTH * self._links))
+
+    @property
+    def renew_at(self) -> float:
+        """… or with any from then on."""
+        return self._renewed + self.every
+
     def due(self, now: float) -> bool:
         """Has the graph grown enough, or is it time?"""
-        waiting = self._growing.waiting
-        return waiting > max(FEWEST, GROWTH * self._links) or (waiting > 0 and now - self._renewed >= self.every)
+        return self.waiting > self.most_waiting or (self.waiting > 0 and now >= self.renew_at)
 
     def renewal(self, now: float) -> Renewal:
         """The work to do, to be done elsewhere; give its result to `take` before asking again."""

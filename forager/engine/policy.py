@@ -10,8 +10,7 @@ from forager.errors import InputError, SettingsError
 from forager.plugins import POLICIES, load_plugin
 from forager.recrawl.formula import text_of
 from forager.recrawl.learned import from_text
-from forager.recrawl.policies import FloatArray, Formula, ScoreFunction, named
-from forager.recrawl.scheduler import Policy
+from forager.recrawl.policies import FloatArray, Formula, Policy, ScoreFunction, named
 from forager.recrawl.settings import WORTH, RecrawlSettings
 from forager.recrawl.states import States
 

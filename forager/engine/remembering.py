@@ -10,12 +10,12 @@ import msgspec
 import numpy as np
 
 from forager.core.page_table import PageTable
+from forager.core.scheduler import Scheduler
 from forager.events import CycleDone, Learned
 from forager.foragers.saving import unpack
 from forager.recrawl.formula import parse
-from forager.recrawl.policies import Formula
+from forager.recrawl.policies import Formula, Policy, rhythm_in
 from forager.recrawl.rhythm import Rhythm
-from forager.recrawl.scheduler import Policy, Scheduler, rhythm_in
 from forager.recrawl.visit_log import VisitLog
 from forager.store.protocol import Story, Visit
 from forager.store.store import Store

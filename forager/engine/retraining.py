@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable
 import numpy as np
 
 from forager.clock import Clock
+from forager.core.scheduler import Scheduler
 from forager.engine.learning import to_bytes, verdict_of
 from forager.engine.resting import rest
 from forager.events import Event, Learned
@@ -20,8 +21,7 @@ from forager.foragers.settings import ForagerSettings
 from forager.recrawl.contest import Lesson, Verdict, contest, spelled
 from forager.recrawl.expected import FORETELLING, Foretelling
 from forager.recrawl.formula import parse
-from forager.recrawl.policies import Formula
-from forager.recrawl.scheduler import Policy, Scheduler, rhythm_in
+from forager.recrawl.policies import Formula, Policy, rhythm_in
 from forager.recrawl.settings import RecrawlSettings
 from forager.recrawl.visit_log import VisitLog
 
@@ -98,8 +98,13 @@ class Retraining:
         return f"<Retraining after {len(self.lessons)} lessons, {self.log.added - self._held} new visits>"
 
     @property
+    def due_at(self) -> int:
+        """How many visits there must have been for the next lesson."""
+        return self._held + self.settings.retrain.after
+
+    @property
     def due(self) -> bool:
-        return self.log.added - self._held >= self.settings.retrain.after
+        return self.log.added >= self.due_at
 
     def lesson(self) -> Lesson:
         """What can be learned from now; the next one is due after as many visits again."""

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from forager.chance import stream
 from forager.clock import Clock
+from forager.core.scheduler import Scheduler
 from forager.engine.resting import rest
 from forager.engine.settings import CrawlSettings
 from forager.engine.step import judge_sighting
@@ -15,7 +16,6 @@ from forager.engine.telling import Teller
 from forager.events import Event
 from forager.foragers.shared import Shared
 from forager.foragers.thrift import Thrift
-from forager.recrawl.scheduler import Scheduler
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.terms import NOBODY, UrlId
 from forager.world.visits import WebWorld

@@ -5,18 +5,15 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from forager.core.candidates import EVERYWHERE, NOWHERE, Candidates
+from forager.core.rules import FloatArray, IntArray
+from forager.core.scheduler import Scheduler
 from forager.engine.settings import CrawlSettings
-from forager.foragers.kernels import best
 from forager.foragers.shared import Shared
 from forager.foragers.thrift import Thrift
-from forager.recrawl.choosing import Surroundings
-from forager.recrawl.policies import Hacs, history_for
-from forager.recrawl.scheduler import Policy, Scheduler
+from forager.recrawl.policies import Hacs, Policy, history_for
 from forager.recrawl.settings import RecrawlSettings
 from forager.recrawl.visit_log import VisitLog
-
-IntArray = NDArray[np.int64]
-NOWHERE: IntArray = np.empty(0, dtype=np.int64)
 
 
 def make_scheduler(
@@ -26,29 +23,30 @@ def make_scheduler(
     crawl: CrawlSettings,
     recrawl: RecrawlSettings,
     *,
-    known: Callable[[], IntArray],
-    shared_until: Callable[[int], float],
-    groups: Callable[[int], IntArray] | None = None,
-    lately: Callable[[int], IntArray] | None = None,
+    revisit_after: float,
+    last: Callable[[], FloatArray] | None = None,
     seeds: IntArray = NOWHERE,
+    only: NDArray[np.bool_] = EVERYWHERE,
+    known: Callable[[], IntArray] | None = None,
+    groups: Callable[[int], IntArray] | None = None,
 ) -> Scheduler:
-    """A scheduler that hears of every visit from now on; the page table keeps what it needs."""
-
-    def explore(unseen: IntArray, luck: float) -> int:
-        """The first in the order of the link graph; without that any."""
-        return int(luck * len(unseen)) if shared.order is None else best(shared.order.appeal(unseen), luck)
-
-    retrain = recrawl.retrain
+    """A scheduler that hears of every visit from now on; the page table keeps what it needs. See `Candidates`; `last` are
+    the last visits if nothing else is given."""
+    retrain, pages = recrawl.retrain, shared.visits
     extended = retrain.enabled and retrain.terminals == "extended"  # functions to come may read what HACS reads
     history = history_for(Hacs(recrawl.hacs) if extended else policy.score, 0, recrawl, crawl.cycle)
-    shared.visits.keep_histories(history, VisitLog() if retrain.enabled else None)
-    scheduler = Scheduler(
-        policy,
-        history,
-        Surroundings(shared.visits, thrift, known, shared_until, explore, groups, lately),
-        leaning=shared.leaning,
-        cycle=crawl.cycle,
+    pages.keep_histories(history, VisitLog() if retrain.enabled else None)
+    candidates = Candidates(
+        pages,
+        shared.mind,
+        thrift,
+        every=crawl.cycle,
+        last=last or (lambda: pages.history.tables.times[1]),
+        revisit_after=revisit_after,
         seeds=seeds,
+        only=only,
+        known=known,
+        groups=groups,
     )
-    shared.reveal = scheduler.reveal
-    return scheduler
+    shared.reveal = candidates.reveal
+    return Scheduler(policy, candidates)

@@ -1,4 +1,4 @@
-"""Which never-visited pages to look at first: what long-term profit and the link graph have to say together."""
+"""Which never-visited pages to look at first: what the link graph has to say."""
 
 from typing import Protocol
 
@@ -20,23 +20,3 @@ class LinkOrder(Protocol):
 
     def saw(self, url: UrlId, links: NDArray[np.int64]) -> None:
         """A page was visited and showed these links."""
-
-    def appeal(self, urls: NDArray[np.int64]) -> NDArray[np.float64]:
-        """For each page how promising it is, from −1 to 1; 0 if nothing is known."""
-
-
-def leanings(
-    urls: NDArray[np.int64],
-    profit: NDArray[np.float64],
-    order: LinkOrder | None,
-    visited: NDArray[np.bool_],
-    weight: float,
-) -> NDArray[np.float64]:
-    """A factor for each page: 1 ± `weight` for pages without history, a hair's breadth to break ties for others.
-
-    `profit` is long-term profit from −1 to 1, or nothing if nobody learns it.
-    """
-    leaning = profit if len(profit) else np.zeros(len(urls))
-    if order is not None:
-        leaning = (1 - order.share) * leaning + order.share * order.appeal(urls)
-    return np.asarray(1 + leaning * np.where(visited, 1e-9, weight))

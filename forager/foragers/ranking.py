@@ -167,11 +167,12 @@ def now_and_later(
     glances: NDArray[np.void],
     now: float,
     later: float,
+    leaning: NDArray[np.float64],
     size: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The `size` pages that promise most now, and those that will at a later time, as `most_promising` finds them.
 
-    There must be more pages. Of very many, each is fetched from memory once.
+    There must be more pages. Of very many, each is fetched from memory once. `leaning` holds a factor for each, or nothing.
     """
     foreseen, prior = outlook(means, priors[0]), priors[0]
     scale, keys, coming = scales(foreseen, prior), np.empty(len(urls)), np.empty(len(urls))
@@ -181,8 +182,11 @@ def now_and_later(
             coming[i] = keys[i]
         else:
             coming[i], _ = at_a_glance(table, urls[i], glances, foreseen, scale, prior, later)
-    first = _select(table, urls, keys, foreseen, prior, now, NO_LEANING, False, size)
-    then = _select(table, urls, coming, foreseen, prior, later, NO_LEANING, False, size)
+        if len(leaning):
+            keys[i] *= leaning[i]
+            coming[i] *= leaning[i]
+    first = _select(table, urls, keys, foreseen, prior, now, leaning, False, size)
+    then = _select(table, urls, coming, foreseen, prior, later, leaning, False, size)
     return urls[first], urls[then]
 
 

@@ -11,7 +11,7 @@ from forager.core.updates import Mind
 from forager.errors import InputError
 from forager.foragers.leaving import Pace
 from forager.foragers.matrix import StateMatrix
-from forager.foragers.ordering import NOTHING, LinkOrder, leanings
+from forager.foragers.ordering import NOTHING, LinkOrder
 from forager.foragers.settings import ForagerSettings
 from forager.foragers.sighting import Sighting
 
@@ -72,16 +72,6 @@ class Shared:
         """For kernels. Do not keep it: arrays are replaced as they grow."""
         appeal, share = (NOTHING, 0.0) if self.order is None else (self.order.scores, self.order.share)
         return self.visits.mind(self.states.rows, self.states.vectors, appeal, share, self.pace.row)
-
-    def leaning(self, urls: NDArray[np.int64], profit: NDArray[np.float64] = NOTHING) -> NDArray[np.float64]:
-        """What long-term profit, from −1 to 1, and the link graph make of the worth of pages: a factor for each.
-
-        Nothing if neither has a say.
-        """
-        if self.order is None and not len(profit):
-            return NOTHING
-        weight = self.visits.settings.profit_weight
-        return leanings(urls, profit, self.order, self.visits.visited(urls), weight)
 
     def save(self) -> bytes:
         return self.saving()()

@@ -11,9 +11,8 @@ from forager.recrawl.formula import text_of
 from forager.recrawl.gp.retrain import retrain
 from forager.recrawl.gp.settings import GPSettings, Measure
 from forager.recrawl.log import ChangeLog
-from forager.recrawl.policies import Formula, ScoreFunction, named
+from forager.recrawl.policies import Formula, Policy, ScoreFunction, named
 from forager.recrawl.rhythm import Rhythm
-from forager.recrawl.scheduler import Policy
 from forager.recrawl.settings import WORTH, RecrawlSettings
 from forager.recrawl.visit_log import Visits, change_log
 

@@ -16,7 +16,7 @@ from forager.recrawl.gp.tree import Tree, terminals_of
 from forager.recrawl.history import History
 from forager.recrawl.poisson import chance_of_update
 from forager.recrawl.rhythm import Rhythm
-from forager.recrawl.settings import DEFAULTS, HACS, HacsSettings, RecrawlSettings
+from forager.recrawl.settings import DEFAULTS, HACS, WORTH, HacsSettings, RecrawlSettings
 from forager.recrawl.states import PRIOR, TERMINALS, TRAILED, States
 from forager.recrawl.trail import Trail
 
@@ -168,3 +168,27 @@ def history_for(score: ScoreFunction | None, pages: int, settings: RecrawlSettin
     )
     trail = Trail(interpolated=hacs.updates == "interpolated", window=hacs.window * cycle) if wanted else None
     return History(pages, cycle=cycle, adaptive=settings.adaptive, trail=trail)
+
+
+EXPECTED = "expected new documents"
+"""What the policy `worth` ranks by, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What orders the pages that have a history."""
+
+    name: str = WORTH
+    """As in the settings: a name, a formula, or a file."""
+    score: ScoreFunction | None = None
+    """None: the new documents expected. With the name `worth`, it orders what is worth a request; else it decides alone."""
+    formula: str = ""
+    """What a file or a learned function computes."""
+
+    def __str__(self) -> str:
+        return self.formula or (EXPECTED if self.name == WORTH else self.name)
+
+
+def rhythm_in(policy: Policy) -> Rhythm:
+    """The rhythm of the week that a function goes by, if it has one."""
+    return policy.score.rhythm if isinstance(policy.score, Formula) else ()

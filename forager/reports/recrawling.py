@@ -10,8 +10,7 @@ from forager.engine.remembering import Schedule, recall_schedule, restore_histor
 from forager.foragers.settings import ExpectationSettings
 from forager.recrawl.cycle import explain, facts
 from forager.recrawl.formula import parse
-from forager.recrawl.policies import Formula, history_for
-from forager.recrawl.scheduler import Policy
+from forager.recrawl.policies import Formula, Policy, history_for
 from forager.recrawl.settings import WORTH, RecrawlSettings
 from forager.reports.reasons import Prospect
 from forager.reports.showing import moment, shown, span

@@ -7,7 +7,7 @@ from html import escape
 from forager.engine.remembering import Schedule, recall_schedule
 from forager.foragers.settings import ForagerSettings
 from forager.frontier.skipped import REFUSALS, Skip, Skipped
-from forager.recrawl.scheduler import EXPECTED
+from forager.recrawl.policies import EXPECTED
 from forager.recrawl.settings import WORTH
 from forager.reinforcing.saving import load_agent
 from forager.reinforcing.scores import Record

@@ -3,16 +3,13 @@
 Efficiencies, freshness and age as in the foragers paper, section 3.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isnan
 
 import numpy as np
 from numpy.typing import NDArray
 
 from forager.compiling import compiled
 from forager.core.judge import RELEVANT
-from forager.foragers.sighting import Reinforcement
 from forager.measures.delay import Delay, delay
 from forager.measures.efficiency import Efficiency, ratio
 from forager.measures.freshness import age, freshness
@@ -92,6 +89,7 @@ class Account:
         """The version of each page that was accepted last, …"""
         self.stores = np.zeros(world.tape.pages, dtype=np.bool_)
         """… and whether any was."""
+        self._pages_stored = 0
         self._changing = np.flatnonzero(np.diff(world.columns.begin) > 1)
         """Pages that have more than one version: only these can go out of date."""
         self.due = self.start + SAMPLE
@@ -107,23 +105,18 @@ class Account:
         made = int(np.count_nonzero(visits & recrawl))
         self.downloads = [self.downloads[0] + int(np.count_nonzero(visits)) - made, self.downloads[1] + made]
         self.sent += len(records) - int(np.count_nonzero(visits))
-        for at, page, version, by in records[(what & RELEVANT) > 0][["at", "page", "version", "by"]].tolist():
-            self._accept(page, version, at, by == NOBODY)
+        self._accept(records[(what & RELEVANT) > 0])
 
-    def note(self, reinforcements: Sequence[Reinforcement], downloads: int, now: float, *, recrawl: bool) -> None:
-        """Enter a visit of one side."""
-        self.downloads[recrawl] += downloads
-        self.sent += len(reinforcements)
-        for one in reinforcements:
-            if one.relevant:
-                self._accept(one.finding.url, one.finding.version, now, recrawl)
-
-    def _accept(self, url: int, version: int, now: float, recrawl: bool) -> None:
-        self.accepted[recrawl] += 1
-        self.stored[url], self.stores[url] = version, True
-        row = self.truth.of_version.item(version)
-        if row >= 0 and isnan(self.found.item(row)):
-            self.found[row] = now
+    def _accept(self, accepted: Records) -> None:
+        """These documents were accepted, in this order."""
+        made = int(np.count_nonzero(accepted["by"] == NOBODY))
+        self.accepted = [self.accepted[0] + len(accepted) - made, self.accepted[1] + made]
+        pages, versions = accepted["page"], accepted["version"]
+        self._pages_stored += int(np.count_nonzero(~self.stores[np.unique(pages)]))
+        self.stored[pages], self.stores[pages] = versions, True
+        rows = self.truth.of_version[versions]
+        new = (rows >= 0) & np.isnan(self.found[rows])
+        self.found[rows[new][::-1]] = accepted["at"][new][::-1]  # the first one counts
 
     def watch(self, now: float) -> None:
         """Take the samples that are due."""
@@ -140,7 +133,7 @@ class Account:
         columns = self.world.columns
         held = self.stored if self.updates else columns.held
         pages = self._changing[self.stores[self._changing]]
-        return _changes(pages, held, columns.begin, columns.time), int(np.count_nonzero(self.stores)) - len(pages)
+        return _changes(pages, held, columns.begin, columns.time), self._pages_stored - len(pages)
 
     def figures(self, found_urls: int, *, warm_up: float = 0.0) -> Figures:
         """The figures of the whole replay; documents there at the very start never count."""

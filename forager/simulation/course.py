@@ -32,18 +32,6 @@ class Course:
     """Until when each side rests."""
     rest: float = 0.0
     """How long the fleet rests the next time."""
-    cycle_ends: float = 0.0  # the scheduler's
-    ranked: float = 0.0  # the choosing's, as the next four
-    ranked_pages: int = 0
-    used: int = 0
-    pooled: bool = False
-    under_way: bool = False
-    listed: int = 0  # the short list's, as the next three: pages listed, 0 if there is no list, …
-    listed_of: int = 0
-    listed_late: int = 0
-    listed_used: int = 0
-    gathered: int = 0
-    """How many of the pages that became known were looked at for the ranking of all."""
     fetched: int = 0  # the world's, as the next
     unrecorded: int = 0
     slot: int = -1
@@ -54,6 +42,14 @@ class Course:
     """Steps in a row that cost nothing."""
     idle: int = 0
     """Turns in a row that cost nothing."""
+    lesson: int = 2**62
+    """Visits in the log from which on a score function is to be learned."""
+    waiting: int = 0
+    """Links that wait for the next scores of the link graph, …"""
+    most_waiting: int = 2**62
+    """… so many at most, …"""
+    renew_at: float = np.inf
+    """… or any from then on."""
     lucks: int = 0
     """Numbers used of the luck of the recrawl side, …"""
     changes: int = 0
@@ -76,7 +72,6 @@ class Rules(ForagerRules):
     explore: float
     memory: float
     share: float
-    every: float
     idle: float
     longest_rest: float
     slice: float
@@ -84,32 +79,12 @@ class Rules(ForagerRules):
     reads_off: bool
     watches: bool
     """There is a recrawl side."""
-    looks: bool
-    """The recrawl side is played here; else its turns are not for kernels, and it hears of every download at once."""
     tells: bool
     """Somebody is told when a cycle ends."""
     widest: int
     """Links of a page at most, …"""
     most_records: int
     """… and records of a step."""
-
-
-class Watched(NamedTuple):
-    """What the recrawl side keeps: its pool, and for the account of a cycle which visits saw a change. Its luck comes with
-    it.
-
-    Then three columns by rising number, whose first entry says how many follow, with room for all pages: the pages known
-    when all were last ranked, those on the short list, and some that nobody has seen."""
-
-    awake: IntArray
-    resting: IntArray
-    until: FloatArray
-    tally: IntArray
-    changed: BoolArray
-    luck: FloatArray
-    known: IntArray
-    listed: IntArray
-    unseen: IntArray
 
 
 class Books(NamedTuple):
@@ -129,6 +104,10 @@ class Books(NamedTuple):
     """… and whether they were visited for the first time."""
     shown: IntArray
     """A place for what is read off a page."""
+    luck: FloatArray
+    """Of the recrawl side."""
+    changed: BoolArray
+    """Which of its visits, of those that could, saw a change."""
     records: NDArray[np.void]
     """See `PlainRecord`."""
 

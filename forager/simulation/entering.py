@@ -4,12 +4,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.compiling import compiled, inner
+from forager.core.choice import Choices
 from forager.core.judge import RELEVANT, Seen
+from forager.core.pool import add
 from forager.core.rules import IntArray
 from forager.core.updates import Mind, note_arrived, note_shown, record_visit
 from forager.foragers.ranking import fresh_links
-from forager.recrawl.pool import add
-from forager.simulation.course import Books, Course, Rules, Watched, write_document, write_visit
+from forager.simulation.course import Books, Course, Rules, write_document, write_visit
 from forager.world.tape.looking import look_up, standing_in
 from forager.world.tape.player import Columns
 
@@ -49,7 +50,7 @@ def is_there(tape: Columns, version: int) -> bool:
 
 @inner
 def visit(
-    at: Course, rules: Rules, tape: Columns, mind: Mind, side: Watched, books: Books, by: int, page: int,
+    at: Course, rules: Rules, tape: Columns, mind: Mind, side: Choices, books: Books, by: int, page: int,
     room: IntArray, reveals: bool,
 ) -> tuple[int, bool, bool, int, int]:  # fmt: skip
     """Download a page, unless that happened a moment ago, and record what it shows.
@@ -63,6 +64,10 @@ def visit(
     begin, end = span_of(tape, version, at.now, room)
     links = room[begin:end] if tape.waits else tape.links[begin:end]
     ok, gone = is_there(tape, version), version >= 0 and tape.gone[version]
+    if ok and not free and (version != mind.held[page] or tape.waits):
+        at.waiting += len(links)
+        if at.waiting > at.most_waiting or (at.waiting > 0 and at.now >= at.renew_at):
+            at.until = at.now
     if ok and tape.state[version] >= 0:
         mind.rows[page] = tape.state[version] + 1
     if free and not gone:
@@ -74,7 +79,7 @@ def visit(
         at.fetched += 1
         at.unrecorded += version < 0
         write_visit(at, books, by, page, version)
-        if reveals and at.pooled and len(links):
+        if reveals and side.turn[0].pooled and len(links):
             _reveal(side.awake, side.resting, side.tally, mind.table, links, mind.means, mind.priors, at.now)
     return version, free, first, begin, end
 
@@ -88,7 +93,14 @@ def read_off(
     From now on they count as visited. As the function of that name in `reading` does.
     """
     begin, end = tape.shown_start[tape.link_set[version]], tape.shown_start[tape.link_set[version] + 1]
-    shown = books.shown[: standing_in(tape.shown[begin:end], at.now, tape.appears, books.shown)]
+    count = 0
+    for url in tape.shown[begin:end]:
+        if (first or again or tape.held[url] < 0) and tape.appears[
+            url
+        ] <= at.now:  # what was read before teaches nothing
+            books.shown[count] = url
+            count += 1
+    shown = books.shown[:count]
     note_shown(mind.table, shown, page, at.now, first, mind.means, mind.known)
     count = 0
     for url in shown:

@@ -24,9 +24,3 @@ class Luck:
 
     def used(self, count: int) -> None:
         self._next += count
-
-    def next(self) -> float:
-        """One number."""
-        number = float(self.ahead[0])
-        self.used(1)
-        return number

@@ -4,18 +4,15 @@ import numpy as np
 
 from forager.core.fleet import BFS
 from forager.core.rules import Figures
+from forager.core.scheduler import Scheduler
 from forager.engine.settings import CrawlSettings
 from forager.foragers.shared import Shared
 from forager.foragers.thrift import Thrift
-from forager.recrawl.choosing import POOL, STRANGERS
-from forager.recrawl.pool import Pool
-from forager.recrawl.scheduler import Scheduler
-from forager.recrawl.shortlist import Shortlist
 from forager.reinforcing.agent import ReinforcingAgent
 from forager.reinforcing.population import Deleted, Multiplied
-from forager.simulation.course import RECORD, Books, Course, Records, Rules, Watched
+from forager.simulation.course import RECORD, Books, Course, Records, Rules
 from forager.simulation.fitting import TapeNumbers
-from forager.simulation.looking import GO_ON
+from forager.simulation.looking import GO_ON, RANKING
 from forager.simulation.luck import Luck
 from forager.simulation.playing import play_on
 from forager.terms import ForagerId
@@ -23,6 +20,10 @@ from forager.world.tape.player import TapeWorld
 
 AT_ONCE = 4096
 """Records that are written before somebody must read them, and as many more as a single step may write."""
+
+
+VISITS = 4096
+"""Visits for which there is room in the trail and the log of the page table."""
 
 
 class Patrol:
@@ -40,20 +41,18 @@ class Patrol:
         luck: Luck,
         share: float,
         *,
-        looks: bool,
         tells: bool,
     ) -> None:
-        """`looks`: the recrawl side is played by the loop; `tells`: somebody is told when a cycle ends."""
+        """`tells`: somebody is told when a cycle ends."""
         self.course, self.world, self.scheduler, self.shared = course, world, scheduler, shared
-        self.thrift, self.agent, self.luck, self.looks = thrift, agent, luck, looks
+        self.thrift, self.agent, self.luck = thrift, agent, luck
         pages, columns = world.tape.pages, world.columns
         shared.reserve(pages)
         self._widest = widest = int(np.diff(columns.link_start).max(initial=0))
         shown = int(np.diff(columns.shown_start).max(initial=0))
         most = (1 + (widest if agent.forager_settings.links == "all" else 0)) * (2 + shown)
         self._row, self._rules = Figures[Course](Course), Figures[Rules](Rules)
-        self._rules.write(_rules(crawl, world, agent, shared, thrift, share, widest, most, looks=looks, tells=tells))
-        self._changed = np.empty(luck.most, dtype=np.bool_)
+        self._rules.write(_rules(crawl, world, agent, shared, thrift, share, widest, most, tells=tells))
         sent_as, known_as = agent.sent_as, agent.known_as
         assert isinstance(sent_as, TapeNumbers) and isinstance(known_as, TapeNumbers)
         self._books = Books(
@@ -64,49 +63,37 @@ class Patrol:
             versions=np.empty(widest, np.int64),
             firsts=np.empty(widest, np.bool_),
             shown=np.empty(shown, np.int64),
+            luck=luck.ahead,
+            changed=np.empty(luck.most, np.bool_),
             records=np.zeros(AT_ONCE + most, RECORD),
         )
         sweeps = (agent.flock.state.walkers["kind"] == BFS).any()
         self._make_room(pages if sweeps else 16 * (widest + 64))
-        self._known, self._listed, self._unseen = (np.zeros(1 + pages, dtype=np.int64) for _ in range(3))
-        self._shortlist: Shortlist | None = None
-        """What these columns hold."""
-        self._no_pool = Pool(np.empty(0, dtype=np.int64))
 
     def __repr__(self) -> str:
         return f"<Patrol {self.world!r}>"
 
     def play(self, until: float, end: float) -> tuple[int, Records]:
         """Downloads until somebody else must do something, see `looking`; what that is, and what has happened."""
-        course, scheduler = self.course, self.scheduler
+        course, candidates = self.course, self.scheduler.candidates
         self._take(until, end)
-        pool = scheduler.choosing.pools.get(0, self._no_pool)
-        pool.reserve(self._widest + POOL + STRANGERS)
-        self.shared.visits.make_room(len(self._books.records))
+        self.shared.visits.make_room(VISITS + self._widest)
         self._row.write(course)
         why = play_on(
             self._row.row,
             self._rules.row,
             self.world.columns,
             self.shared.mind(),
-            Watched(
-                pool.awake,
-                pool.resting,
-                pool.until,
-                pool.tally,
-                self._changed,
-                self.luck.ahead,
-                self._known,
-                self._listed,
-                self._unseen,
-            ),
-            self._books,
+            candidates.choices(candidates.pool_of(room=self._widest)),
+            self._books._replace(luck=self.luck.ahead),
             self.agent.flock.state,
         )
         self._row.read(course)
         self._tell()
         if why == GO_ON:
             self._make_room(self._widest)
+        elif why == RANKING:
+            candidates.rank(course.now)
         return why, self._books.records[: course.written]
 
     def manage(self) -> list[Multiplied | Deleted]:
@@ -127,53 +114,24 @@ class Patrol:
 
     def _take(self, until: float, end: float) -> None:
         """What others know goes into the course."""
-        course, choosing = self.course, self.scheduler.choosing
+        course = self.course
         course.now, course.until, course.end = self.world.clock.time, until, end
-        course.cycle_ends, course.ranked, course.ranked_pages = self.scheduler.ends, choosing.ranked, choosing.known
-        course.used, course.under_way = choosing.used, choosing.under_way
-        course.pooled = self.looks and len(choosing.pools) > 0
-        self._take_list(choosing.shortlist)
         course.fetched, course.unrecorded = self.world.downloads, self.world.unrecorded
         course.lucks = course.changes = course.written = 0
         course.cycles = course.cycle_began_at = course.cycle_ended_at = 0
 
-    def _take_list(self, given: Shortlist | None) -> None:
-        """The short list that somebody else made goes into the columns."""
-        course = self.course
-        if given is None:
-            course.listed = 0
-        elif given is not self._shortlist:
-            course.listed, course.listed_of = given.listed, given.known
-            course.listed_late, course.listed_used = given.late, given.used
-            for column, pages in ((self._listed, given.pages), (self._unseen, given.unseen)):
-                column[0], column[1 : 1 + len(pages)] = len(pages), pages
-        self._shortlist = given
-
-    def _give_list(self) -> Shortlist | None:
-        """The short list that the kernels have made or used."""
-        course = self.course
-        if course.listed == 0:
-            return None
-        pages, unseen = (column[1 : 1 + column[0]].copy() for column in (self._listed, self._unseen))
-        return Shortlist(pages, unseen, course.listed_of, course.listed, course.listed_late, course.listed_used)
-
     def _tell(self) -> None:
         """What happened goes from the course to those whose it is."""
-        course, choosing = self.course, self.scheduler.choosing
+        course, scheduler = self.course, self.scheduler
         self.world.clock.time = course.now
-        if course.ranked > choosing.ranked:
-            choosing.ranked, choosing.known = course.ranked, course.ranked_pages
-            choosing.shortlist = self._shortlist = self._give_list()
-        choosing.used = course.used
         self.world.downloads, self.world.unrecorded = course.fetched, course.unrecorded
         self.luck.used(course.lucks)
-        changed = self._changed[: course.changes].tolist()
+        changed = self._books.changed[: course.changes].tolist()
         if course.cycles > 1:
-            self.scheduler.found.clear()  # what is left over from before belongs to a cycle that is long over
+            scheduler.found.clear()  # what is left over from before belongs to a cycle that is long over
         if course.cycles:
-            self.scheduler.found.extend(changed[course.cycle_began_at : course.cycle_ended_at])
-            self.scheduler.begin_cycle(course.cycle_ended)
-        self.scheduler.found.extend(changed[course.cycle_ended_at :])
+            scheduler.end_cycle(course.cycle_ended, changed[course.cycle_began_at : course.cycle_ended_at])
+        scheduler.found.extend(changed[course.cycle_ended_at :])
 
 
 def _rules(
@@ -186,7 +144,6 @@ def _rules(
     widest: int,
     most_records: int,
     *,
-    looks: bool,
     tells: bool,
 ) -> Rules:
     """The settings as kernels need them."""
@@ -197,14 +154,12 @@ def _rules(
         explore=thrift.explore,
         memory=float(shared.pace.memory),
         share=share,
-        every=crawl.cycle,
         idle=idle,
         longest_rest=max(idle, world.revisit_after),
         slice=agent.settings.slice,
         free_steps=crawl.free_steps,
         reads_off=world.reads_off,
         watches=share > 0,
-        looks=looks,
         tells=tells,
         widest=widest,
         most_records=most_records,

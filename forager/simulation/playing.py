@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.compiling import compiled, inner
+from forager.core.choice import Choices
 from forager.core.fleet import BFS, DRAWS, FleetState, Tally, Walker
 from forager.core.judge import STAYS, fate_of
-from forager.core.updates import Mind
-from forager.recrawl.pool import AWAKE, RESTING
-from forager.simulation.course import Books, Course, Rules, Watched
+from forager.core.pool import AWAKE, RESTING
+from forager.core.updates import Mind, lacks_room
+from forager.simulation.course import Books, Course, Rules
 from forager.simulation.looking import DONE, GO_ON, MANAGE, NOTHING, TIME, look
 from forager.simulation.stepping import step
 from forager.world.tape.player import Columns
@@ -27,18 +28,24 @@ behind = compiled(is_behind)
 
 
 @inner
-def _lacks_room(at: Course, rules: Rules, side: Watched, books: Books, fleet: FleetState) -> bool:
+def _lacks_room(at: Course, rules: Rules, mind: Mind, side: Choices, books: Books, fleet: FleetState) -> bool:
     """Whether the forager whose turn it is might find no luck left, or no place for what a step brings."""
     me: Walker = fleet.walkers[at.slot]
-    if rules.watches and at.pooled and len(side.awake) - side.tally[AWAKE] - side.tally[RESTING] < rules.widest:
+    if (
+        rules.watches
+        and side.turn[0].pooled
+        and len(side.awake) - side.tally[AWAKE] - side.tally[RESTING] < rules.widest
+    ):
         return True
     if me.kind != BFS and (me.length >= fleet.path.shape[1] or me.drawn + DRAWS > fleet.luck.shape[1]):
+        return True
+    if lacks_room(mind, 1 + rules.widest):
         return True
     return at.written + rules.most_records > len(books.records) or me.count + rules.widest > fleet.open.shape[1]
 
 
 @inner
-def _forage(at: Course, rules: Rules, tape: Columns, mind: Mind, side: Watched, books: Books, fleet: FleetState) -> int:
+def _forage(at: Course, rules: Rules, tape: Columns, mind: Mind, side: Choices, books: Books, fleet: FleetState) -> int:
     """Steps of the foragers whose turn it is until something was downloaded. They take turns, each has its slice of the
     time, and a step once begun is finished (Alg 9)."""
     tally: Tally = fleet.tally[0]
@@ -47,7 +54,7 @@ def _forage(at: Course, rules: Rules, tape: Columns, mind: Mind, side: Watched, 
             place = tally.turns if tally.turns < tally.alive else 0
             tally.turns = place + 1
             at.slot, at.left, at.free = fleet.order[place], rules.slice, 0
-        if _lacks_room(at, rules, side, books, fleet):
+        if _lacks_room(at, rules, mind, side, books, fleet):
             return GO_ON
         downloads = step(at, rules, tape, mind, side, books, fleet)
         me: Walker = fleet.walkers[at.slot]
@@ -76,7 +83,7 @@ def _forage(at: Course, rules: Rules, tape: Columns, mind: Mind, side: Watched, 
 
 @inner
 def _turn(
-    recrawl: bool, at: Course, rules: Rules, tape: Columns, mind: Mind, side: Watched, books: Books, fleet: FleetState
+    recrawl: bool, at: Course, rules: Rules, tape: Columns, mind: Mind, side: Choices, books: Books, fleet: FleetState
 ) -> int:
     """A turn of one side, unless it rests."""
     if at.now < (at.recrawl_rests if recrawl else at.fleet_rests):
@@ -88,7 +95,7 @@ def _turn(
 
 @compiled
 def play_on(
-    course: NDArray[np.void], rules: NDArray[np.void], tape: Columns, mind: Mind, side: Watched, books: Books,
+    course: NDArray[np.void], rules: NDArray[np.void], tape: Columns, mind: Mind, side: Choices, books: Books,
     fleet: FleetState,
 ) -> int:  # fmt: skip
     """Download after download; why it stopped."""
@@ -100,6 +107,6 @@ def play_on(
             ended = _turn(not first, at, rule, tape, mind, side, books, fleet)
         if ended == NOTHING:
             at.now = min(at.end, max(at.now, min(at.fleet_rests, at.recrawl_rests)))
-        elif ended != DONE or not rule.looks:
+        elif ended != DONE:
             return ended
     return TIME

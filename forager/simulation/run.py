@@ -9,18 +9,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from forager.chance import stream
+from forager.core.candidates import EVERYWHERE
 from forager.engine.ordering import Ordering
 from forager.engine.policy import read_policy
 from forager.engine.retraining import Retraining, foretelling
 from forager.engine.scheduling import make_scheduler
 from forager.engine.settings import CrawlSettings
-from forager.engine.step import judge_sighting
 from forager.events import Event
 from forager.foragers.settings import ForagerKind, ForagerSettings
-from forager.foragers.sighting import Reinforcement, Sighting
 from forager.foragers.thrift import Thrift
 from forager.recrawl.contest import contest
 from forager.recrawl.settings import DEFAULTS, RecrawlSettings
@@ -29,10 +27,9 @@ from forager.reinforcing.settings import ReinforcingSettings
 from forager.simulation.account import Account, Figures
 from forager.simulation.course import VISIT, Course, Records
 from forager.simulation.fitting import TapeNumbers, fitted, shared_for
-from forager.simulation.looking import CYCLE, MANAGE, RECRAWL
+from forager.simulation.looking import CYCLE, LESSON, MANAGE
 from forager.simulation.luck import Luck
 from forager.simulation.patrol import Patrol
-from forager.simulation.reading import judge_shown, read_off
 from forager.simulation.telling import Telling
 from forager.terms import UrlId
 from forager.world.tape.columns import Tape
@@ -90,10 +87,10 @@ class Replay:
             self.thrift,
             crawl,
             recrawl,
-            known=self._known,
-            shared_until=self.world.shared_until,
-            lately=None if self.world.reads_off else self.shared.visits.met_after,
+            revisit_after=revisit_after,
+            last=lambda: self.world.columns.last,
             seeds=seeds,
+            only=self.world.columns.is_list if self.world.reads_off else EVERYWHERE,
         )
         by = foretelling(foragers)
         log = self.shared.visits.log
@@ -112,14 +109,15 @@ class Replay:
             recrawl_rests=np.inf if self.share <= 0 else self.clock.time,
         )
         """How far both sides are."""
+        self._shown = np.full(tape.pages if self.ordering is not None else 0, -1, dtype=np.int64)
+        """The version of each page whose links are in the link graph."""
         self.agent.start(seeds, self.clock.time, plan.kinds)
         self._tell = tell or _nobody
         if self.share <= 0:
             self.shared.reveal = None
         self._telling = None if tell is None else Telling(self.world, self.agent, set(plan.seeds), tell)
-        looks = self.ordering is None and self.retraining is None and self.scheduler.policy.score is None
         self._patrol = Patrol(self.course, crawl, self.world, self.scheduler, self.shared, self.thrift, self.agent,
-                              self._luck, self.share, looks=looks, tells=tell is not None)  # fmt: skip
+                              self._luck, self.share, tells=tell is not None)  # fmt: skip
 
     def __repr__(self) -> str:
         return f"<Replay at {self.clock.time:.0f}, {self.world!r}, {self.agent!r}>"
@@ -144,83 +142,59 @@ class Replay:
 
     def _play(self, end: float) -> None:
         """Downloads by kernels, until something is to be done that they cannot do; then that."""
-        why, records = self._patrol.play(min(end, self.account.due), end)
+        until = min(end, self.account.due)
+        if self.ordering is not None:
+            until = min(until, self._mind_graph(self.ordering))
+        if self.retraining is not None:
+            self.course.lesson = self.retraining.due_at
+        why, records = self._patrol.play(until, end)
         self._happened(records)
-        if why == RECRAWL:
-            self._recrawl()
-        elif why == CYCLE:
+        if why == CYCLE:
             self._turn(self.clock.time)
+        elif why == LESSON:
+            self._retrain(self.clock.time)
         elif why == MANAGE:
             happened = self._patrol.manage()
             if self._telling is not None:
                 self._telling.managed(happened)
+
+    def _mind_graph(self, ordering: Ordering) -> float:
+        """Tell the loop with how many new links the link graph is scored anew; and when, if there is any."""
+        course = self.course
+        course.waiting, course.most_waiting, course.renew_at = (
+            ordering.waiting,
+            ordering.most_waiting,
+            ordering.renew_at,
+        )
+        return ordering.renew_at if ordering.waiting else np.inf
 
     def _happened(self, records: Records) -> None:
         """What kernels have done is told to everybody who wants to know."""
         self.account.enter(records)
         if self._telling is not None:
             self._telling.happened(records)
-        if not self._patrol.looks:
-            self._overhear(records)
+        if self.ordering is not None:
+            self._show_links(self.ordering, records)
 
-    def _overhear(self, records: Records) -> None:
-        """The recrawl side and the link graph hear of the links that the downloads of the fleet showed."""
-        gone = self.world.columns.gone
-        for record in records[records["what"] == VISIT]:
-            version, at = int(record["version"]), float(record["at"])
-            if version < 0 or gone[version]:
-                continue
-            links = self.world.links_of(version, at)
-            if self.shared.reveal is not None:
-                self.shared.reveal(links, at)
-            if self.ordering is not None:
-                self.ordering.saw(UrlId(int(record["page"])), links)
+    def _show_links(self, ordering: Ordering, records: Records) -> None:
+        """The link graph hears of the links that downloads showed."""
+        gone, waits = self.world.columns.gone, self.world.columns.waits
+        visits = records[(records["what"] == VISIT) & (records["version"] >= 0)]
+        for page, version, at in visits[["page", "version", "at"]].tolist():
+            if not gone[version] and (waits or self._shown[page] != version):
+                self._shown[page] = version
+                ordering.saw(UrlId(page), self.world.links_of(version, at))
 
     # The recrawl side.
-
-    def _known(self) -> NDArray[np.int64]:
-        """The pages that may be downloaded; documents that are read off lists are none of them."""
-        return self.world.downloadable(self.shared.visits.met())
 
     def _turn(self, now: float) -> None:
         """A cycle may have passed."""
         for event in self.scheduler.turn(now):
             self._tell(event)
 
-    def _recrawl(self) -> None:
-        """One download of the recrawl side, if anything is worth one now."""
-        now = self.clock.time
-        self._turn(now)
-        self._retrain(now)
-        chosen = self.scheduler.choose(now, self._luck.next())
-        if chosen is None:
-            self.thrift.rested()
-            self.course.recrawl_rests = now + self._idle
-            return
-        url, worth = chosen
-        self.shared.visits.going(UrlId(url), now)
-        sighting = self.world.look(url)
-        self.thrift.spend(worth)
-        first = self.world.reads_off and not self.shared.visits.visited(np.array([url]))[0]
-        taken = judge_sighting(sighting, self.agent, self.shared, self.clock.time)
-        self.scheduler.looked(url)
-        self.course.recrawl_spent += 1
-        reinforcements = self._enter(sighting, first, taken.reinforcements)
-        if self._telling is not None:
-            self._telling.looked(sighting, reinforcements)
-
-    def _enter(self, sighting: Sighting, first: bool, reinforcements: list[Reinforcement]) -> list[Reinforcement]:
-        """What a visit of the recrawl side brought, with the documents that can be read off the page."""
-        if self.world.reads_off and sighting.ok:
-            since = self.clock.time - self.agent.forager_settings.max_age
-            copies = read_off(sighting, self.world, self.shared, first=first, since=since)
-            reinforcements = reinforcements + judge_shown(sighting, copies, self.agent, self.shared)
-        self.account.note(reinforcements, 1, self.clock.time, recrawl=True)
-        return reinforcements
-
     def _retrain(self, now: float) -> None:
         """Learn a better score function, if it is time for that."""
-        if self.retraining is not None and self.retraining.due:
+        if self.retraining is not None:
             verdict = contest(self.retraining.lesson())
             if verdict is not None:
                 self._tell(self.retraining.take(verdict, now))

@@ -1,13 +1,14 @@
 """One step of a forager on a tape: the moves of `core.step`, with a look at the tape in the middle."""
 
 from forager.compiling import inner
+from forager.core.choice import Choices
 from forager.core.fleet import FleetState, Walker
 from forager.core.rules import IntArray
 from forager.core.step import arrive, choose, send, settle
 from forager.core.updates import Mind, note_arrived
 from forager.foragers.leaving import after
 from forager.foragers.thrift import allows, explores, least_of
-from forager.simulation.course import Books, Course, Rules, Watched
+from forager.simulation.course import Books, Course, Rules
 from forager.simulation.entering import document, is_there, note_document, read_off, visit
 from forager.world.tape.player import Columns
 
@@ -41,7 +42,7 @@ def _send_shown(
 
 
 @inner
-def step(at: Course, rules: Rules, tape: Columns, mind: Mind, side: Watched, books: Books, fleet: FleetState) -> int:
+def step(at: Course, rules: Rules, tape: Columns, mind: Mind, side: Choices, books: Books, fleet: FleetState) -> int:
     """The forager whose turn it is makes a step; how many pages it downloaded."""
     slot, pace = at.slot, mind.pace[0]
     me: Walker = fleet.walkers[slot]

@@ -6,7 +6,7 @@ import numpy as np
 
 from forager.core.judge import RELEVANT
 from forager.events import Born, Deleted, Event, Fetched, Reinforced, Told
-from forager.foragers.sighting import NO_LINKS, Reinforcement, Sighting
+from forager.foragers.sighting import NO_LINKS
 from forager.pages.urls import site
 from forager.reinforcing import population
 from forager.reinforcing.agent import ReinforcingAgent
@@ -49,15 +49,6 @@ class Telling:
             if what & RELEVANT:
                 waiting.append(self._told(UrlId(page), self._published.item(version), at, ForagerId(by)))
         self._tell_all(waiting)
-
-    def looked(self, sighting: Sighting, reinforcements: Sequence[Reinforcement]) -> None:
-        """The recrawl side looked at a page by itself."""
-        if not sighting.free:
-            self._fetched(sighting.url, int(self.world.held[sighting.url]), sighting.when, NOBODY)
-        for one in reinforcements:
-            if one.relevant:
-                finding = one.finding
-                self.tell(self._told(finding.url, finding.published, self.world.clock.time, finding.by))
 
     def managed(self, happened: Sequence[population.Multiplied | population.Deleted]) -> None:
         """Births and deaths."""

@@ -1,7 +1,6 @@
 """The live World: fetch a page, keep what it shows, and share one fetch among all who ask for it."""
 
 import asyncio
-import math
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -64,11 +63,6 @@ class WebWorld:
         if self.keeper.states is not None:
             self.keeper.states.settle()
         return [replace(one, free=True) if was else one for one, was in zip(seen, joined, strict=True)]
-
-    def shared_until(self, id: int) -> float:
-        """Until when the last sighting of a page is shared; −inf if there is none."""
-        seen = self.keeper.lately.of(UrlId(id))
-        return -math.inf if seen is None else seen.when + self.settings.revisit_after
 
     def _shared(self, id: UrlId, by: ForagerId) -> Sighting | asyncio.Task[Sighting]:
         """A sighting young enough to be shared, a fetch under way, or a new one."""

@@ -7,13 +7,12 @@ import pytest
 from forager.foragers.forager import Forager
 
 from forager.clock import WallClock
-from forager.core.fleet import Forager
+from forager.core.choice import graph_leanings
 from forager.core.page_table import PageTable
 from forager.engine.offload import in_thread
 from forager.engine.ordering import FEWEST, Ordering
 from forager.engine.settings import CrawlSettings
-from forager.foragers.ordering import NOTHING, leanings
-from forager.foragers.settings import ExpectationSettings, ForagerSettings, StateSettings
+from forager.foragers.settings import ExpectationSettings, ForagerKind, ForagerSettings, StateSettings
 from forager.foragers.shared import Shared
 from forager.foragers.sighting import Finding, Sighting
 from forager.reinforcing.agent import ReinforcingAgent
@@ -48,8 +47,8 @@ def two_lists() -> tuple[Shared, Ordering]:
 
 def test_links_of_a_page_that_earned_much_appeal_more():
     _, ordering = two_lists()
-    assert ordering.appeal(numbers(10, 11, 20, 21)).tolist() == pytest.approx([2 / 3, 2 / 3, -2 / 3, -2 / 3])
-    assert ordering.appeal(numbers(HOME, RICH, 99)).tolist() == [0, 0, 0]  # visited, visited, unknown
+    assert ordering.scores[[10, 11, 20, 21]].tolist() == pytest.approx([2 / 3, 2 / 3, -2 / 3, -2 / 3])
+    assert ordering.scores[[HOME, RICH]].tolist() == [0, 0]  # they were visited
 
 
 @pytest.mark.parametrize("luck", range(5))
@@ -62,14 +61,12 @@ def test_a_forager_follows_the_link_of_the_page_that_earned_much(luck: int):
     assert agent.choose(forager, 60.0, shared).url == 10
 
 
-def test_long_term_profit_and_the_link_graph_have_each_a_say():
-    _, ordering = two_lists()
-    urls, unseen, profit = numbers(10, 20), np.zeros(2, dtype=bool), np.array([0.0, 1.0])
-    ordering.share = 0.5
-    # 1 + 0.5 · (0.5 · profit + 0.5 · appeal), the appeals being 2/3 and −2/3
-    assert leanings(urls, profit, ordering, unseen, 0.5).tolist() == pytest.approx([1 + 1 / 6, 1 + 0.25 - 1 / 6])
-    assert leanings(urls, profit, None, unseen, 0.5).tolist() == [1.0, 1.5]
-    assert leanings(urls, NOTHING, ordering, ~unseen, 0.5).tolist() == pytest.approx([1.0, 1.0])
+def test_the_recrawl_side_leans_to_pages_that_the_link_graph_favours():
+    shared, _ = two_lists()
+    # 1 + 0.5 · appeal, the appeals being 2/3 and −2/3; a page that is not in the graph is as it was
+    assert graph_leanings(shared.mind(), 0.5, numbers(10, 20, 1000)).tolist() == pytest.approx([4 / 3, 2 / 3, 1.0])
+    shared.note(Sighting(UrlId(10), 60.0))
+    assert graph_leanings(shared.mind(), 0.5, numbers(10)).tolist() == pytest.approx([1.0])  # visited
 
 
 def test_links_seen_again_do_not_make_the_graph_grow():

@@ -36,8 +36,7 @@ from forager.recrawl.formula import parse
 from forager.recrawl.history import History
 from forager.recrawl.learned import Learned as Function
 from forager.recrawl.learned import to_text
-from forager.recrawl.policies import Formula
-from forager.recrawl.scheduler import EXPECTED, Policy
+from forager.recrawl.policies import EXPECTED, Formula, Policy
 from forager.recrawl.settings import AdaptiveSettings, HacsSettings, RecrawlSettings, RetrainSettings
 from forager.recrawl.visit_log import VisitLog, Visits
 from forager.reports.account import Account
@@ -322,19 +321,21 @@ def test_a_function_learned_from_the_default_orders_only_what_is_worth_a_request
     scheduler, retraining = crawled.crawl.scheduler, crawled.crawl.retraining
     assert retraining is not None
     now = crawled.settings.newsroom.start + 1.5 * 3600.0
-    usual = scheduler.choosing.prefer
-    pages = np.arange(crawled.store.counts().known)
-    pages = pages[scheduler.history.visited(pages)]
+    candidates = scheduler.candidates
+    candidates.rank(now)
+    usual = candidates.wanted(now)
     retraining.take(Verdict("0 - n", "discovery", 0.6, 0.5, True, 10), now)
     assert str(scheduler.policy) == "0 - n"
-    prefer, around = scheduler.choosing.prefer, scheduler.choosing.around
-    assert prefer.wanted(pages, now) == usual.wanted(pages, now) > 1
-    index, worth = prefer.pick(pages, now, 0.0)
-    worths = around.expecting.worth(pages, now)[0]
+    host = max(scheduler.groups, key=lambda group: len(candidates.pools[group].pages))
+    page, worth = scheduler.choose(now, 0.0, host) or (-1, 0.0)
+    assert candidates.wanted(now) == usual > 1
+    pages = candidates.pools[host].all
+    pages = pages[scheduler.history.visited(pages)]
+    worths, least = candidates.pages.worth(pages, now)[0], candidates.thrift.least_worth
     visits = scheduler.history.states(now, pages).n
-    assert worth == pytest.approx(worths[index])
-    assert worth >= around.thrift.least_worth
-    assert visits[index] == visits[worths >= around.thrift.least_worth].min()  # the function's choice among them
+    assert worth == pytest.approx(worths[pages == page][0])
+    assert worth >= least
+    assert visits[pages == page][0] == visits[worths >= least].min()  # the function's choice among them
     asyncio.run(crawled.crawl.save())
     crawled.run(0.1, store=crawled.store, start=0.5)
     assert str(crawled.crawl.scheduler.policy) == "0 - n"
@@ -349,9 +350,9 @@ def test_the_dashboard_says_what_a_function_learned_from_the_default_orders() ->
     shown = recrawl(watched, Chronicle(Account()))
     assert (shown["policy"], shown["formula"], shown["meaning"]) == (EXPECTED, "t", REORDERED)
     told = np.array([crawled.store.find(one["url"]) for one in shown["next"] if one["score"] is not None])
-    around = scheduler.choosing.around
+    candidates = scheduler.candidates
     assert len(told)
-    assert around.expecting.worth(told, now)[0].min() >= around.thrift.least_worth  # the others are not asked for
+    assert candidates.pages.worth(told, now)[0].min() >= candidates.thrift.least_worth  # the others are not asked for
 
 
 def test_another_setting_wins_over_what_was_learned_before() -> None:

@@ -78,7 +78,7 @@ def test_the_most_promising_now_and_later_are_found_at_once() -> None:
     visits = watched(2000, seed=3, documents=0.5)
     known, now, later = visits.met(), 40 * HOUR, 64 * HOUR
     table, means, priors, *_ = visits.mind()
-    both = now_and_later(table, known, means, priors, visits.mind().glances, now, later, 500)
+    both = now_and_later(table, known, means, priors, visits.mind().glances, now, later, np.empty(0), 500)
     for found, at in zip(both, (now, later), strict=True):
         assert found.tolist() == visits.most_promising(known, at, NOTHING, 500).tolist()
     assert both[0].tolist() != both[1].tolist()

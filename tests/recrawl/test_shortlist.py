@@ -2,24 +2,17 @@
 
 import numpy as np
 
+from forager.core.candidates import Candidates
 from forager.core.page_table import PageTable
+from forager.core.ranking import LATE, LEAST, LOOKS, PART, POOL, list_length, list_serves
+from forager.core.scheduler import Scheduler
+from forager.foragers.leaving import Pace
 from forager.foragers.settings import ExpectationSettings
-from forager.recrawl.choosing import POOL, Surroundings
-from forager.recrawl.scheduler import Policy, Scheduler
-from forager.recrawl.shortlist import LATE, LEAST, LOOKS, PART, length, serves
+from forager.foragers.thrift import Thrift
+from forager.recrawl.policies import Policy
 from forager.terms import UrlId
 
 HOUR = 3600.0
-
-
-class Thrift:
-    """Everything is worth a download."""
-
-    least_worth = 0.0
-    owes = False
-
-    def allows(self, worth: float) -> bool:
-        return True
 
 
 def site(pages: int) -> PageTable:
@@ -32,22 +25,18 @@ def site(pages: int) -> PageTable:
 
 
 def scheduler(visits: PageTable, *, short: bool) -> Scheduler:
-    around = Surroundings(
+    """Without a short list: all pages are those of one host."""
+    candidates = Candidates(
         visits,
-        Thrift(),
-        known=visits.met,
-        shared_until=lambda page: -np.inf,
-        explore=lambda unseen, luck: 0,
-        lately=visits.met_after if short else None,
+        visits.mind,
+        Thrift(0.0, 0.0, Pace(500), 86_400.0),
+        every=900.0,
+        last=lambda: visits.history.tables.times[1],
+        revisit_after=0.0,
+        known=None if short else visits.met,
+        groups=None if short else lambda begin: np.zeros(visits.size - begin, dtype=np.int64),
     )
-    return Scheduler(
-        Policy(),
-        visits.history,
-        around,
-        leaning=lambda urls: np.empty(0),
-        cycle=900.0,
-        seeds=np.empty(0, dtype=np.int64),
-    )
+    return Scheduler(Policy(), candidates)
 
 
 def visit(one: Scheduler, visits: PageTable, now: float) -> int:
@@ -58,16 +47,16 @@ def visit(one: Scheduler, visits: PageTable, now: float) -> int:
 
 
 def test_few_pages_need_no_list_and_of_many_one_in_32_is_on_it() -> None:
-    assert length(2 * LEAST) == 0
-    assert length(2 * LEAST + 1) == LEAST
-    assert length(PART * 5000) == 5000
+    assert list_length(2 * LEAST) == 0
+    assert list_length(2 * LEAST + 1) == LEAST
+    assert list_length(PART * 5000) == 5000
 
 
 def test_a_list_serves_for_some_downloads_unless_too_many_pages_became_known() -> None:
     known, used = PART * LEAST, PART * LEAST // LOOKS - 1  # 32 · 1024 / 64 = 512 downloads
-    assert serves(used, known, late=LATE * LEAST, listed=LEAST)
-    assert not serves(used, known, late=LATE * LEAST + 1, listed=LEAST)
-    assert not serves(used + 1, known, late=0, listed=LEAST)
+    assert list_serves(used, known, late=LATE * LEAST, listed=LEAST)
+    assert not list_serves(used, known, late=LATE * LEAST + 1, listed=LEAST)
+    assert not list_serves(used + 1, known, late=0, listed=LEAST)
 
 
 def test_with_a_short_list_the_same_pages_are_chosen_as_by_ranking_all() -> None:
@@ -83,7 +72,7 @@ def test_pages_that_became_known_since_the_list_was_made_are_chosen_too() -> Non
     now = 30 * HOUR
     visit(one, visits, now)
     visits.record(UrlId(7), now, links=np.array([10_000]))  # seen again, it shows a link nobody had met
-    assert one.choosing.known == 3 * LEAST
+    assert one.candidates.known == 3 * LEAST
     chosen = {visit(one, visits, now + 900.0 * count) for count in range(1, 4)}  # a ranking each
     assert 10_000 in chosen
-    assert one.choosing.known == 3 * LEAST + 1
+    assert one.candidates.known == 3 * LEAST + 1

@@ -1,4 +1,4 @@
-"""A replay is the same whoever looks on, and however often it is stopped: the same figures, the same knowledge."""
+"""The loop of a replay: every policy and every order is played by it, and it can be stopped anywhere."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from forager.chance import stream
+from forager.core.ranking import LEAST
 from forager.foragers.settings import ForagerKind
 from forager.imports.tables import import_tables
 from forager.settings import load
@@ -71,6 +72,10 @@ def same(one: Replay, other: Replay) -> None:
     ]
 
 
+RETRAINED = ("recrawl.retrain.enabled=true", "recrawl.retrain.after=400", "recrawl.retrain.terminals=basic",
+             "recrawl.retrain.population=8", "recrawl.retrain.generations=2")  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("kind", "more"),
     [
@@ -99,13 +104,35 @@ def test_foragers_multiply_and_are_deleted(relative: str) -> None:
     assert sum(one.downloads for one in records) == int(agent.flock.state.tally["worked"][0])
 
 
-def test_a_replay_that_is_stopped_goes_on_as_if_there_had_been_no_stop() -> None:
+@pytest.mark.parametrize(
+    ("budget", "more"),
+    [
+        (120.0, ()),
+        (12.0, ("crawl.recrawl_share=1", "crawl.explore=0.3")),
+        (60.0, ("crawl.policy=t2",)),
+        (60.0, ("crawl.policy=hacs",)),
+        (60.0, ("crawl.policy=rand",)),
+        (60.0, ("crawl.policy=t * (X + 0.1) / (n + 1)",)),
+        (60.0, ("crawl.ordering=mixed",)),
+        (60.0, RETRAINED),
+    ],
+)
+def test_a_replay_that_is_stopped_goes_on_as_if_there_had_been_no_stop(budget: float, more: tuple[str, ...]) -> None:
     tape = site(4000)
-    whole, parts = (run(tape, 120.0, 4, days=days) for days in (2.0, 0.7))
+    whole, parts = (run(tape, budget, 4, *more, days=days) for days in (2.0, 0.7))
     parts.end = whole.end
     parts.run(tape.start + 1.3 * DAY)
     parts.run()
     same(whole, parts)
+    assert whole.world.downloads > 20
+    if whole.retraining is not None:
+        assert whole.retraining.lessons == parts.retraining.lessons != []
+
+
+def test_of_very_many_pages_a_short_list_is_ranked() -> None:
+    replay = run(site(60_000), 300.0, 1, "crawl.least_worth=0", days=1.2)
+    assert replay.scheduler.candidates.known > 2 * LEAST
+    assert replay.scheduler.candidates.turn.listed > LEAST
 
 
 def test_links_wait_for_their_pages_where_a_tape_says_so() -> None:
@@ -125,8 +152,8 @@ def test_on_the_rewired_twin_no_document_is_read_before_it_appears(tmp_path: Pat
 
 def test_luck_drawn_in_blocks_is_the_luck_drawn_one_by_one() -> None:
     luck, rng = Luck(stream(3, "any"), most=4), stream(3, "any")
-    given = [luck.next() for _ in range(3)]
-    given += luck.ahead[:1].tolist()
-    luck.used(1)
-    given += [luck.next() for _ in range(6)]
-    assert given == [rng.random() for _ in range(10)]
+    given: list[float] = []
+    for count in (3, 1, 2, 4):
+        given += luck.ahead[:count].tolist()
+        luck.used(min(count, len(luck.ahead)))
+    assert given == [rng.random() for _ in range(len(given))]

@@ -79,7 +79,6 @@ def test_every_download_costs_the_same_time() -> None:
 def test_what_was_downloaded_a_moment_ago_is_free() -> None:
     here = world(0.0, revisit_after=60.0)
     assert not here.look(HUB).free
-    assert here.shared_until(HUB) == 60.0
     assert here.look(HUB).free
     assert (here.downloads, here.clock.time) == (1, 10.0)
     here.clock.time = 60.0

@@ -81,14 +81,6 @@ class TapeWorld:
     def __repr__(self) -> str:
         return f"<TapeWorld {self.downloads:,} downloads, {self.unrecorded:,} of them unrecorded>"
 
-    def downloadable(self, urls: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Those of some pages that are not only read off others."""
-        return urls[self.columns.is_list[urls]] if self.reads_off else urls
-
-    def shared_until(self, url: int) -> float:
-        """Until when the copy of a page that was downloaded a moment ago is shared; −inf if it never was."""
-        return float(self.columns.last[url]) + self.revisit_after
-
     async def visit(self, urls: Sequence[UrlId], by: ForagerId = NOBODY) -> list[Sighting]:
         """Download pages one after the other; what was downloaded a moment ago is shared and free."""
         return [self.look(int(url)) for url in urls]
@@ -103,26 +95,6 @@ class TapeWorld:
         if version < 0 or self.columns.gone.item(version):
             return Sighting(UrlId(url), now, False, free=free, gone=version >= 0)
         return self.sighting(url, version, now, free)
-
-    def shown(self, version: int, now: float) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """The documents that can be read off a page just downloaded, and which of them nobody had read before.
-
-        None that appears later is among them: on a rewired tape its link waits for it.
-        """
-        columns = self.columns
-        chosen = columns.link_set.item(version)
-        urls = columns.shown[columns.shown_start[chosen] : columns.shown_start[chosen + 1]]
-        urls = standing(urls, now, columns.appears)
-        new = self.held[urls] < 0
-        self.held[urls] = columns.begin[urls]
-        return urls, new
-
-    def shown_copies(self, urls: NDArray[np.int64], when: float, since: float) -> list[Sighting]:
-        """Documents that a page showed, those dated at `since` or later, as copies."""
-        versions = self.columns.begin[urls]
-        dated = self.columns.published[versions] >= since
-        pairs = zip(urls[dated].tolist(), versions[dated].tolist(), strict=True)
-        return [self.sighting(url, version, when, True) for url, version in pairs]
 
     def sighting(self, url: int, version: int, now: float, free: bool) -> Sighting:
         """This version of a page, as seen now."""

@@ -4,75 +4,41 @@ One object serves both. By default pages are ranked by the new documents expecte
 a history are ranked by its score function, and those without, which no function can score, by the documents expected.
 """
 
-from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from forager.core.candidates import Candidates, Choice
+from forager.core.rules import IntArray
 from forager.events import CycleDone, Event, Scheduled
 from forager.measures.ranking import change_rate, ndcg
-from forager.recrawl.choosing import Choice, Choosing, Surroundings
 from forager.recrawl.cycle import Explanation, explain
 from forager.recrawl.history import History
-from forager.recrawl.policies import Formula, ScoreFunction
-from forager.recrawl.preferences import ByPolicy, ByWorth, Preference, Reordered
-from forager.recrawl.rhythm import Rhythm
+from forager.recrawl.policies import Policy, ScoreFunction
 from forager.recrawl.settings import WORTH
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-
-EXPECTED = "expected new documents"
-"""What the policy `worth` ranks by, in words."""
-
-
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """What orders the pages that have a history."""
-
-    name: str = WORTH
-    """As in the settings: a name, a formula, or a file."""
-    score: ScoreFunction | None = None
-    """None: the new documents expected. With the name `worth`, it orders what is worth a request; else it decides alone."""
-    formula: str = ""
-    """What a file or a learned function computes."""
-
-    def __str__(self) -> str:
-        return self.formula or (EXPECTED if self.name == WORTH else self.name)
-
-
-def rhythm_in(policy: Policy) -> Rhythm:
-    """The rhythm of the week that a function goes by, if it has one."""
-    return policy.score.rhythm if isinstance(policy.score, Formula) else ()
 
 
 class Scheduler:
     """Told by `reveal` of the links that visits showed; `choose` gives the recrawl side its next page."""
 
-    def __init__(
-        self,
-        policy: Policy,
-        history: History,
-        around: Surroundings,
-        *,
-        leaning: Callable[[IntArray], FloatArray],
-        cycle: float,
-        seeds: IntArray,
-    ) -> None:
-        """`leaning` gives a factor for each never-visited page, or nothing."""
-        self.policy, self.history, self.cycle = policy, history, cycle
-        self._worth = ByWorth(around.expecting, leaning, around.thrift)
-        self.choosing = Choosing(self._preference(), around, every=cycle, seeds=seeds)
-        self.ends = -np.inf
-        """When the cycle under way ends."""
+    def __init__(self, policy: Policy, candidates: Candidates) -> None:
+        self.policy, self.candidates = policy, candidates
         self.found: list[bool] = []
-        """For each download of the recrawl side in it whether it saw a change."""
+        """For each download of the recrawl side in the cycle under way whether it saw a change."""
         self._past: tuple[float, list[bool]] | None = None
+        self.use(policy)
 
     def __repr__(self) -> str:
-        return f"<Scheduler by {self.policy}, {self.choosing!r}, {self.history!r}>"
+        return f"<Scheduler by {self.policy}, {self.candidates!r}, {self.history!r}>"
+
+    @property
+    def history(self) -> History:
+        return self.candidates.pages.history
+
+    @property
+    def cycle(self) -> float:
+        """Seconds of a cycle."""
+        return float(self.candidates.turn.every)
 
     @property
     def done(self) -> CycleDone | None:
@@ -91,19 +57,18 @@ class Scheduler:
     @property
     def groups(self) -> list[int]:
         """The groups that have pages to look at."""
-        return list(self.choosing.pools)
+        return list(self.candidates.pools)
 
     def use(self, policy: Policy) -> None:
         """From now on another policy decides."""
         self.policy = policy
-        self.choosing.prefer = self._preference()
-        self.choosing.ranked = -np.inf
+        self.candidates.use(policy.score, alone=policy.name != WORTH)
 
     # What is told.
 
     def reveal(self, links: IntArray, when: float) -> None:
         """Somebody visited a page that shows these links."""
-        self.choosing.reveal(links, when)
+        self.candidates.reveal(links, when)
 
     def looked(self, page: int) -> None:
         """The recrawl side itself visited a page, whose history is kept; its first visit can show no change."""
@@ -113,13 +78,13 @@ class Scheduler:
 
     def postpone(self, page: int, until: float) -> None:
         """A page that was chosen is not to be had before a time."""
-        self.choosing.postpone(page, until)
+        self.candidates.postpone(page, until)
 
     # What is asked.
 
     def choose(self, now: float, luck: float, group: int = 0) -> Choice | None:
         """The next page of a group and its worth, or None if nothing is worth a download."""
-        return self.choosing.choose(now, luck, group)
+        return self.candidates.choose(now, luck, group)
 
     def turn(self, now: float) -> list[Event]:
         """What is to be told when a cycle has passed: how good it was, and what the next one begins with."""
@@ -127,19 +92,25 @@ class Scheduler:
             return []
         done = self.done
         events: list[Event] = [] if done is None else [done]
-        events.append(Scheduled(now, str(self.policy), self.choosing.known, self.choosing.wanted(now)))
+        events.append(Scheduled(now, str(self.policy), self.candidates.known, self.candidates.wanted(now)))
         return events
 
     def begin_cycle(self, now: float) -> bool:
         """Whether a cycle has passed; then the next one begins."""
-        if now < self.ends:
+        turn = self.candidates.turn
+        first = turn.ends == -np.inf
+        if now < turn.ends:
             return False
-        if self.ends > -np.inf:
-            self._past = now, self.found
-        self.ends, self.found = now + self.cycle, []
-        if self.choosing.ranked == -np.inf:
-            self.choosing.rank(now)
+        turn.ends = now + turn.every
+        if not first:
+            self.end_cycle(now, [])
+        if turn.ranked == -np.inf:
+            self.candidates.rank(now)
         return True
+
+    def end_cycle(self, now: float, found: list[bool]) -> None:
+        """A cycle has ended, in which these downloads more saw a change, or not."""
+        self._past, self.found = (now, self.found + found), []
 
     def explain(self, page: int, now: float) -> Explanation | None:
         """Why a page is looked at soon or late; None if it has no history or is ranked by expected documents."""
@@ -147,11 +118,3 @@ class Scheduler:
         if score is None or not self.history.visited(np.array([page]))[0]:
             return None
         return explain(self.history, score, now, page)
-
-    def _preference(self) -> Preference:
-        score, history = self.policy.score, self.history
-        if score is None:
-            return self._worth
-        if self.policy.name == WORTH:
-            return Reordered(score, history, self._worth)
-        return ByPolicy(score, history, self._worth)

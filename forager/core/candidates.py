@@ -1,0 +1,218 @@
+"""The pages among which the recrawl side chooses, live and in replays: of one pool, or where several hosts are asked side by
+side, of a pool for each."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from forager.arrays import distinct, widened
+from forager.core.choice import ALONE, BY_WORTH, RANK, REORDERED, TURN, Choices, Turn, count_wanted, graph_leanings
+from forager.core.page_table import PageTable
+from forager.core.pool import Pool
+from forager.core.ranking import POOL, STRANGERS, choose_next, gather, promising, rank_known, some_unseen, strangers
+from forager.core.rules import FloatArray, IntArray
+from forager.core.updates import Mind
+from forager.foragers.thrift import Thrift
+from forager.recrawl.cycle import fixed_order, of_each, top
+from forager.recrawl.policies import ScoreFunction
+
+NOWHERE: IntArray = np.empty(0, dtype=np.int64)
+EVERYWHERE: NDArray[np.bool_] = np.empty(0, dtype=np.bool_)
+
+Choice = tuple[int, float]
+"""A page and its worth in new documents: nan where a score function decided, 0 where it is explored."""
+
+
+class Candidates:
+    """Keeps the pools. `choose` a page, look at it, and tell by `reveal` which links it showed."""
+
+    def __init__(
+        self,
+        pages: PageTable,
+        mind: Callable[[], Mind],
+        thrift: Thrift,
+        *,
+        every: float,
+        last: Callable[[], FloatArray],
+        revisit_after: float,
+        seeds: IntArray = NOWHERE,
+        only: NDArray[np.bool_] = EVERYWHERE,
+        known: Callable[[], IntArray] | None = None,
+        groups: Callable[[int], IntArray] | None = None,
+    ) -> None:
+        """All pages are ranked at least `every` so many seconds. `last` gives for each page when it was last asked for; for
+        `revisit_after` seconds its copy serves everybody. `seeds` come before everything; `only` some pages may be chosen;
+        `known` are others than those that the page table knows; `groups` are those, such as hosts, of all pages but the first
+        so many.
+        """
+        self.pages, self.mind, self.thrift = pages, mind, thrift
+        self.last, self.revisit_after = last, revisit_after
+        self.score: ScoreFunction | None = None
+        self.pools: dict[int, Pool] = {}
+        self._known, self._groups, self._group = known, groups, NOWHERE
+        self._row = np.zeros(1, dtype=TURN)
+        self.turn: Turn = self._row.view(np.recarray)[0]
+        """How far it is; kernels change it too."""
+        self.turn.every, self.turn.ends, self.turn.ranked, self.turn.grouped = (
+            every,
+            -np.inf,
+            -np.inf,
+            groups is not None,
+        )
+        self.turn.weight, self.turn.seeds = pages.settings.profit_weight, len(seeds)
+        self._seeds, self._only = np.array(seeds[::-1], dtype=np.int64), only
+        self._number, self._numbered, self._wait = np.empty(0), NOWHERE, np.empty(0)
+        self._columns = [np.zeros(1, dtype=np.int64) for _ in range(3)]
+
+    def __repr__(self) -> str:
+        return f"<Candidates: {sum(len(pool.pages) for pool in self.pools.values())} of {self.turn.known} pages>"
+
+    @property
+    def known(self) -> int:
+        """Pages known at the last ranking."""
+        return int(self.turn.known)
+
+    def use(self, score: ScoreFunction | None, *, alone: bool) -> None:
+        """From now on pages are ordered by this score function, or by the documents expected; `alone`: it decides also what
+        is worth a request."""
+        self.score = score
+        self.turn.mode = BY_WORTH if score is None else ALONE if alone else REORDERED
+        self.turn.ranked = -np.inf
+
+    def pool_of(self, group: int = 0, room: int = 0) -> Pool:
+        """The pool of a group, with room for a ranking and so many pages more."""
+        pool = self.pools.setdefault(group, Pool(NOWHERE)) if self._groups is None else self.pools.get(group)
+        pool = pool or Pool(NOWHERE)
+        pool.reserve(POOL + STRANGERS + room)
+        return pool
+
+    def choices(self, pool: Pool) -> Choices:
+        """For kernels. Do not keep it: arrays are replaced as they grow."""
+        size = self.pages.size
+        if len(self._number) < size:
+            more = np.zeros(size - len(self._number))
+            self._number, self._wait = np.append(self._number, more), np.append(self._wait, more - np.inf)
+            if self._groups is None:
+                self._columns = [widened(column, size + 1) for column in self._columns]
+        return Choices(
+            pool.awake,
+            pool.resting,
+            pool.until,
+            pool.tally,
+            self._row,
+            self._number,
+            self._wait,
+            self._seeds,
+            self._only,
+            *self._columns,
+        )
+
+    def choose(self, now: float, luck: float, group: int = 0) -> Choice | None:
+        """The best page of a group and its worth, or None if none is worth a download. `luck` breaks ties."""
+        thrift = self.thrift
+        while True:
+            page, worth = choose_next(
+                self.mind(),
+                self.choices(self.pool_of(group)),
+                self.last(),
+                self.revisit_after,
+                now,
+                luck,
+                thrift.least_worth,
+                float(thrift.explored),
+                thrift.explore,
+                float(thrift.spent + thrift.rests),
+            )
+            if page != RANK:
+                return None if page < 0 else (int(page), worth)
+            self.rank(now)
+
+    def reveal(self, links: IntArray, now: float) -> None:
+        """These links were just seen on a page; those that are new there join their pools."""
+        if len(links) and self.turn.pooled:
+            new = self.pages.fresh(links, now)
+            own = self._groups_of(new)
+            for group in np.unique(own).tolist():
+                if group in self.pools:
+                    self.pools[group].add(new[own == group])
+
+    def postpone(self, page: int, until: float) -> None:
+        """Do not choose a page before a time."""
+        self.choices(self.pool_of())  # there is room
+        self._wait[page] = until
+
+    def rank(self, now: float) -> None:
+        """Rank all known pages, or a short list of them; the best make the pools."""
+        if self._groups is None and self.turn.mode != ALONE:
+            rank_known(self.mind(), self.choices(self.pool_of()), now)
+        else:
+            self._rank_all(now)
+        if self.turn.mode == REORDERED:
+            self._number_pools(now)
+
+    def wanted(self, now: float) -> int:
+        """How many pages of the pools are worth a download now."""
+        mind, least = self.mind(), self.thrift.least_worth
+        return sum(count_wanted(mind, self.choices(pool), now, least) for pool in self.pools.values())
+
+    def _rank_all(self, now: float) -> None:
+        """The same for a score function that decides alone, and where there are groups."""
+        history, turn = self.pages.history, self.turn
+        groups = None if self._groups is None else self._groups(0)
+        known = gather(self.mind(), self.choices(self.pool_of())) if self._known is None else self._known()
+        self.pages.reserve(int(known.max(initial=-1)) + 1)
+        mind, chosen = self.mind(), [known]
+        if turn.mode == ALONE:
+            assert self.score is not None
+            chosen = [known[~history.visited(known)], top(history, self.score, now, POOL, groups=groups).pages]
+            self._give_numbers(chosen[1])
+        chosen[0] = self._promising(mind, chosen[0], groups, now)
+        best = distinct(np.concatenate([*chosen, strangers(mind, some_unseen(mind, known), now)]))
+        turn.known, turn.used, turn.ranked, turn.pooled, turn.listed = len(known), 0, now, True, 0
+        if groups is None:
+            self.pools = {0: Pool(best)}
+            return
+        own, self._group = groups[best], groups
+        order = np.argsort(own, kind="stable")
+        numbers, begins = np.unique(own[order], return_index=True)
+        parts = np.split(best[order], begins[1:])
+        self.pools = {group: Pool(part) for group, part in zip(numbers.tolist(), parts, strict=True)}
+
+    def _promising(self, mind: Mind, pages: IntArray, groups: IntArray | None, now: float) -> IntArray:
+        """The pages that promise most, of all or of each group."""
+        if groups is None:
+            return promising(mind, self.turn.weight, pages, now, POOL)
+        keys, leaning = self.pages.rank(pages, now), graph_leanings(mind, self.turn.weight, pages)
+        if len(leaning):
+            keys *= leaning
+        own = groups[pages]
+        return pages[of_each(own, np.lexsort((pages, -keys, own)), POOL)]
+
+    def _number_pools(self, now: float) -> None:
+        """Give numbers to the pages of the pools that have a history, as the score function orders them."""
+        assert self.score is not None
+        pages = np.concatenate([pool.all for pool in self.pools.values()])
+        pages = pages[self.pages.history.visited(pages)]
+        states = self.pages.history.states(now, pages)
+        scores = self.score.scores(states)
+        order = np.lexsort((fixed_order(pages), states.last, -scores))
+        self._give_numbers(pages[order[scores[order] > -np.inf]])
+
+    def _give_numbers(self, pages: IntArray) -> None:
+        """Let these pages, the first one first, have numbers, and no others."""
+        self.choices(self.pool_of())  # there is room
+        self._number[self._numbered] = 0.0
+        self._number[pages] = np.arange(len(pages), 0, -1)
+        self._numbered = pages
+
+    def _groups_of(self, pages: IntArray) -> IntArray:
+        """The groups of pages, also of those found since the last ranking; 0 if all are one group."""
+        if self._groups is None:
+            return np.zeros(len(pages), np.int64)
+        ranked = len(self._group)
+        own = self._group[np.minimum(pages, ranked - 1)]
+        late = pages >= ranked
+        if late.any():
+            own[late] = self._groups(ranked)[pages[late] - ranked]
+        return own
