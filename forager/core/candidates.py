@@ -23,6 +23,9 @@ EVERYWHERE: NDArray[np.bool_] = np.empty(0, dtype=np.bool_)
 Choice = tuple[int, float]
 """A page and its worth in new documents: nan where a score function decided, 0 where it is explored."""
 
+FEW = 64
+"""Pages that are ranked for a try."""
+
 
 class Candidates:
     """Keeps the pools. `choose` a page, look at it, and tell by `reveal` which links it showed."""
@@ -150,6 +153,13 @@ class Candidates:
             self._rank_all(now)
         if self.turn.mode == REORDERED:
             self._number_pools(now)
+
+    def try_few(self, now: float) -> None:
+        """Rank a few pages and forget it: it takes the same code as ranking all."""
+        groups = None if self._groups is None else self._groups(0)
+        few = np.arange(FEW if groups is None else min(FEW, len(groups)), dtype=np.int64)
+        self.pages.reserve(FEW)
+        self._promising(self.mind(), few, groups, now)
 
     def wanted(self, now: float) -> int:
         """How many pages of the pools are worth a download now."""

@@ -10,7 +10,6 @@ import numpy as np
 
 from forager.clock import Clock
 from forager.compiler import Compiler
-from forager.core.ranking import POOL
 from forager.core.scheduler import Scheduler
 from forager.engine.fleet import Fleet, announce
 from forager.engine.journal import Journal
@@ -72,7 +71,9 @@ class Crawl:
         """Crawl until told to stop; then finish what is under way and save."""
         await self._begin(seeds)
         if self.compiler is not None:
-            await self.compiler.ready(self.store.counts().known, self._rank_few, stopping)
+            await self.compiler.ready(
+                self.store.counts().known, lambda: self.scheduler.candidates.try_few(self.clock.now()), stopping
+            )
         async with self.world, asyncio.TaskGroup() as group:
             group.create_task(self._mind_the_end(stopping))
             group.create_task(self._keep_saving(stopping))
@@ -142,12 +143,6 @@ class Crawl:
             if self.world.keeper.focus is not None:
                 self.world.keeper.focus.read(number, f"{version.title}\n{version.text}")
             await self.teller.settle(judge_sighting(sighting, self.agent, self.shared, now))
-
-    def _rank_few(self) -> None:
-        """Do with a few pages what the recrawl cycle does with all of them."""
-        prefer, now, few = self.scheduler.choosing.prefer, self.clock.now(), np.arange(64)
-        prefer.pick(prefer.best(few, self.store.hosts(0), now, POOL), now, 0.0)
-        prefer.wanted(few, now)
 
     def _fleet(self) -> Fleet:
         return Fleet(

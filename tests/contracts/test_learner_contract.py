@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from forager.foragers.keeping import load_forager, save_forager
 
 from forager.core.fleet import Flock
 from forager.core.judge import KeyNumbers

@@ -12,7 +12,7 @@ from forager.core.page_table import PageTable
 from forager.engine.offload import in_thread
 from forager.engine.ordering import FEWEST, Ordering
 from forager.engine.settings import CrawlSettings
-from forager.foragers.settings import ExpectationSettings, ForagerKind, ForagerSettings, StateSettings
+from forager.foragers.settings import ExpectationSettings, ForagerSettings, StateSettings
 from forager.foragers.shared import Shared
 from forager.foragers.sighting import Finding, Sighting
 from forager.reinforcing.agent import ReinforcingAgent

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from forager.foragers.forager import Forager, known_by
 from pydantic import TypeAdapter
 
 from forager.core.judge import known_by

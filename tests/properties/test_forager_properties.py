@@ -1,7 +1,6 @@
 """What holds for every fleet, whatever happens to it."""
 
 import numpy as np
-from forager.foragers.path import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays

@@ -3,7 +3,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from forager.reinforcing.relevancy import Relevancy
 
 from forager.errors import SettingsError
 from forager.foragers.settings import ForagerSettings

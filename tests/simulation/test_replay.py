@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from forager.simulation.step import take_step
 
 from forager.engine.journal import Journal, line
 from forager.engine.step import take_step
