@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from forager.library.playback import replay, tune
     from forager.library.run_reader import Story, open_run
     from forager.library.session import crawl
-    from forager.pages.reader import Page
+    from forager.pages.page import Page
 
 __all__ = [
     "ForagerError",
@@ -63,7 +63,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "ForagerError": "forager.errors",
-    "Page": "forager.pages.reader",
+    "Page": "forager.pages.page",
     "Story": "forager.library.run_reader",
     "crawl": "forager.library.session",
     "fetch": "forager.library.one_page",

@@ -14,57 +14,48 @@ from forager.chance import stream
 from forager.clock import Clock, LoopClock
 from forager.compiler import Compiler, compiler_beside
 from forager.config_file import write_config
+from forager.core.agent import ReinforcingAgent
+from forager.core.exploration import Thrift
+from forager.core.saved_fleet import load_agent, save_agent
 from forager.core.scheduler import Scheduler
+from forager.core.shared import Shared
+from forager.engine.background import Offload, in_thread, inline
 from forager.engine.crawl import Crawl
+from forager.engine.ingest import Ingest
 from forager.engine.journal import Journal
-from forager.engine.offload import Offload, in_thread, inline
 from forager.engine.policy import read_policy
-from forager.engine.remembering import (
-    SCHEDULE,
-    policy_in_use,
-    recall_schedule,
-    restore_histories,
-    save_schedule,
-)
-from forager.engine.scheduling import make_scheduler
-from forager.engine.telling import Teller
-from forager.engine.texts import read_texts
+from forager.engine.recrawl_cycle import make_scheduler
+from forager.engine.resume import SCHEDULE, policy_in_use, recall_schedule, restore_histories, save_schedule
+from forager.engine.scope import Scope, Skipped
+from forager.engine.stories import Teller
+from forager.engine.world import Shares, WebWorld
 from forager.errors import InputError, SettingsError
 from forager.events import Event, Learned
-from forager.foragers.shared import Shared
-from forager.foragers.thrift import Thrift
-from forager.frontier.scope import Scope
-from forager.frontier.skipped import Skipped
-from forager.frontier.timetable import Timetable
-from forager.pages.reader import Page, load_slow_parts
+from forager.importers.texts import read_texts
+from forager.pages.page import Page, load_slow_parts
 from forager.recrawl.visit_log import VisitLog
-from forager.reinforcing.agent import ReinforcingAgent
-from forager.reinforcing.saving import load_agent, save_agent
-from forager.reports.account import KEPT as ACCOUNT
-from forager.reports.account import Account, recall_account
+from forager.report.account import KEPT as ACCOUNT
+from forager.report.account import Account, recall_account
 from forager.settings import Settings, changed
 from forager.store.protocol import Story, Version
 from forager.store.store import Store
 from forager.terms import Url
-from forager.world.following import Following
-from forager.world.http import product_token
-from forager.world.keeping import Keeper
-from forager.world.live import Live
-from forager.world.polite import Polite
-from forager.world.protocol import Web
-from forager.world.recording import Recording
-from forager.world.retrying import Retry, Retrying
-from forager.world.robots import Robots
-from forager.world.shares import Shares
-from forager.world.visits import WebWorld
-from forager.world.warc.recorder import BackgroundRecorder
-from forager.world.warc.writer import WarcWriter
+from forager.warc.recorder import BackgroundRecorder
+from forager.warc.writer import WarcWriter
+from forager.web.live import Live
+from forager.web.polite import Polite
+from forager.web.recording import Recording
+from forager.web.redirects import Following
+from forager.web.retries import Retry, Retrying
+from forager.web.robots import Robots
+from forager.web.timetable import Timetable
+from forager.web.web import Web, product_token
 
 if TYPE_CHECKING:  # few crawls have these, and they are slow to load
-    from forager.engine.ordering import Ordering
-    from forager.engine.retraining import Retraining
-    from forager.engine.stating import LiveStates
-    from forager.reinforcing.focus import Focus
+    from forager.core.focus import Focus
+    from forager.engine.link_order import Ordering
+    from forager.engine.page_states import LiveStates
+    from forager.engine.teacher import Retraining
 
 Reader = Callable[[Event], None]
 """Reads the journal along."""
@@ -209,7 +200,7 @@ async def make_crawl(
     shared = await _shared(settings, store, clock.now())
     offload: Offload = inline if isinstance(clock, LoopClock) else in_thread
     states = await _states(settings, store, agent, shared, offload)
-    keeper = Keeper(store, scope, settings.visits, settings.pages, journal.write, states, focus, hooks.on_page)
+    keeper = Ingest(store, scope, settings.visits, settings.pages, journal.write, states, focus, hooks.on_page)
     world = WebWorld(wire.web, keeper, clock, shares, wire.robots.sitemaps)
     trust, booked, skipped = [await store.recall(name) for name in ("trust", "timetable", "skipped")]
     if trust is not None:
@@ -277,7 +268,7 @@ async def _states(
     """The states of pages with what was learned of them; None if nobody asks for any."""
     if not settings.forager.wants_states:
         return None
-    from forager.engine.stating import LiveStates
+    from forager.engine.page_states import LiveStates
 
     return await LiveStates.open(settings.forager, shared.states, store, agent, offload)
 
@@ -286,7 +277,7 @@ def _ordering(settings: Settings, agent: ReinforcingAgent, shared: Shared, offlo
     """The order of never-visited pages by the link graph; None if profit alone decides."""
     if settings.crawl.ordering == "td":
         return None
-    from forager.engine.ordering import Ordering
+    from forager.engine.link_order import Ordering
 
     return Ordering.arranged(settings.crawl, agent, shared, offload)
 
@@ -297,7 +288,7 @@ def _retraining(
     """Who learns better score functions beside the crawl; None if the policy stays as it is set."""
     if log is None:
         return None
-    from forager.engine.retraining import Retraining, apart, at_once, foretelling
+    from forager.engine.teacher import Retraining, apart, at_once, foretelling
 
     teach = at_once if isinstance(clock, LoopClock) else apart
     by = foretelling(settings.forager)
@@ -308,7 +299,7 @@ async def _focus(settings: Settings, store: Store) -> "Focus | None":
     """The topic of the crawl with what it has learned; None if every topic will do."""
     if not settings.focus.wanted:
         return None
-    from forager.reinforcing.focus import Focus
+    from forager.core.focus import Focus
 
     kept = await store.recall("focus")
     if kept is not None:

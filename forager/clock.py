@@ -2,6 +2,8 @@
 
 `VirtualLoop` is an event loop that jumps to the next timer whenever nothing can run, so hours of crawling pass in seconds
 through the very same engine. Under it there must be no threads, processes or sockets: the loop cannot see them work.
+
+Waiting that ends when the crawl does.
 """
 
 import asyncio
@@ -107,3 +109,16 @@ def run_virtual(main: Coroutine[Any, Any, T]) -> T:
     """Run to the end in simulated time."""
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         return runner.run(main)
+
+
+async def rest(clock: Clock, seconds: float, stopping: asyncio.Event, bell: asyncio.Event | None = None) -> None:
+    """Sleep on the clock, but not longer than until the crawl is told to stop, or the bell rings."""
+    if stopping.is_set() or seconds <= 0:
+        return
+    async with asyncio.TaskGroup() as group:
+        ends = {group.create_task(clock.sleep(seconds)), group.create_task(stopping.wait())}
+        if bell is not None:
+            ends.add(group.create_task(bell.wait()))
+        await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        for end in ends:
+            end.cancel()

@@ -10,7 +10,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 OUTLETS = "forager.outlets"
-"""Names are suffixes of files without their dot, or schemes of addresses; see `exports.formats`."""
+"""Names are suffixes of files without their dot, or schemes of addresses; see `output.formats`."""
 POLICIES = "forager.policies"
 """Names are those of `crawl.policy`; see `engine.policy`."""
 

@@ -15,27 +15,26 @@ from typing import Any, get_type_hints
 import yaml
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from forager.dashboard.settings import DashboardSettings
-from forager.engine.settings import CrawlSettings, DemoSettings
+from forager.core.agent_settings import PAPER_AGENT, FocusSettings, ReinforcingSettings
+from forager.core.parameters import PAPER_FORAGER, ForagerSettings
+from forager.dashboard.dashboard_settings import DashboardSettings
+from forager.engine.crawl_settings import CrawlSettings, DemoSettings
 from forager.errors import SettingsError
-from forager.foragers.settings import PAPER as PAPER_FORAGER
-from forager.foragers.settings import ForagerSettings
-from forager.frontier.settings import ScopeSettings, TimetableSettings
-from forager.pages.settings import PagesSettings
-from forager.recrawl.settings import RecrawlSettings
-from forager.reinforcing.settings import PAPER as PAPER_AGENT
-from forager.reinforcing.settings import FocusSettings, ReinforcingSettings
+from forager.newsroom.newsroom_settings import NewsroomSettings
+from forager.pages.pages_settings import PagesSettings
+from forager.recrawl.recrawl_settings import RecrawlSettings
 from forager.store.rundir import StoreSettings
-from forager.world.newsroom.settings import NewsroomSettings
-from forager.world.settings import (
+from forager.warc.recording_settings import RecordingSettings
+from forager.web.web_settings import (
     FollowingSettings,
     LiveSettings,
     PoliteSettings,
     RetryingSettings,
     RobotsSettings,
+    ScopeSettings,
+    TimetableSettings,
     VisitSettings,
 )
-from forager.world.warc.settings import RecordingSettings
 
 _WHEN_USED = ConfigDict(defer_build=True)
 PRESETS: dict[str, dict[str, Any]] = {
@@ -98,7 +97,7 @@ class Loaded:
     origins: Mapping[str, str]
 
 
-def load(
+def load_settings(
     config: Path | None = None, overrides: Sequence[str] = (), environment: Mapping[str, str] | None = None
 ) -> Loaded:
     """Gather the layers; without `config`, a `config.yaml` in the current folder is used if there is one."""
@@ -116,7 +115,7 @@ def load(
 def load_values(values: Mapping[str, object]) -> Settings:
     """The settings of a program: values by their dotted names over the defaults, and nothing from anywhere else."""
     for key in values:
-        if key not in leaves():
+        if key not in setting_leaves():
             raise _unknown(key, "settings")
     return _resolved({key: Given(value, "settings") for key, value in values.items()}).settings
 
@@ -129,12 +128,12 @@ def _resolved(given: dict[str, Given]) -> Loaded:
         raise SettingsError(f"{preset.origin}: no preset {preset.value!r}; known: {known}")
     layers = {key: Given(value, f"preset {preset.value}") for key, value in PRESETS[str(preset.value)].items()} | given
     values = {key: _checked(key, item) for key, item in layers.items()}
-    origins = {key: layers[key].origin if key in layers else "default" for key in leaves()}
+    origins = {key: layers[key].origin if key in layers else "default" for key in setting_leaves()}
     return Loaded(_built(Settings, "", values, origins), origins)
 
 
 @cache
-def leaves() -> Mapping[str, TypeAdapter[Any]]:
+def setting_leaves() -> Mapping[str, TypeAdapter[Any]]:
     """Every setting by its dotted name, with the validator of its type, which is made when it is used."""
     return {name: TypeAdapter(hint, config=_WHEN_USED) for name, hint in _walk(Settings, "")}
 
@@ -159,7 +158,7 @@ def value_of(settings: Settings, key: str) -> Any:
 def changed(settings: Settings) -> dict[str, Any]:
     """Every setting that is not at its default, by its dotted name; what may be a secret is kept back."""
     usual = Settings()
-    mine = {key: value_of(settings, key) for key in leaves() if not key.startswith("dashboard.")}
+    mine = {key: value_of(settings, key) for key in setting_leaves() if not key.startswith("dashboard.")}
     return {key: value for key, value in mine.items() if value != value_of(usual, key)}
 
 
@@ -188,11 +187,11 @@ def _collect(node: yaml.Node, prefix: str, path: Path, given: dict[str, Given]) 
     for key_node, value_node in node.value:
         origin = f"{path}:{key_node.start_mark.line + 1}"
         key = f"{prefix}{key_node.value}"
-        if key in leaves():
+        if key in setting_leaves():
             if key in given:
                 raise SettingsError(f"{origin}: {key} is given twice")
             given[key] = Given(yaml.CSafeLoader("").construct_document(value_node), origin)
-        elif any(name.startswith(f"{key}.") for name in leaves()):
+        elif any(name.startswith(f"{key}.") for name in setting_leaves()):
             empty = isinstance(value_node, yaml.ScalarNode) and value_node.value == ""
             if not empty:
                 _collect(value_node, f"{key}.", path, given)
@@ -205,7 +204,7 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Given]:
     for name, text in sorted(environment.items()):
         if name.startswith("FORAGER_") and name not in ("FORAGER_DATA", "FORAGER_CORPORA"):
             key = name.removeprefix("FORAGER_").lower().replace("__", ".")
-            if key not in leaves():
+            if key not in setting_leaves():
                 raise _unknown(key, name)
             given[key] = Given(_scalar(text, name), name)
     return given
@@ -217,7 +216,7 @@ def _from_overrides(overrides: Sequence[str]) -> dict[str, Given]:
         key, equals, text = override.partition("=")
         if not equals:
             raise SettingsError(f"-s {override}: expected key=value")
-        if key.strip() not in leaves():
+        if key.strip() not in setting_leaves():
             raise _unknown(key.strip(), f"-s {override}")
         given[key.strip()] = Given(_scalar(text, f"-s {override}"), f"-s {override}")
     return given
@@ -231,8 +230,8 @@ def _scalar(text: str, origin: str) -> object:
 
 
 def _unknown(key: str, origin: str) -> SettingsError:
-    close = difflib.get_close_matches(key, leaves(), n=1, cutoff=0.5) or [
-        name for name in leaves() if name.rpartition(".")[2] == key.rpartition(".")[2]
+    close = difflib.get_close_matches(key, setting_leaves(), n=1, cutoff=0.5) or [
+        name for name in setting_leaves() if name.rpartition(".")[2] == key.rpartition(".")[2]
     ]
     if key in REMOVED:
         return SettingsError(f"{origin}: no setting {key} any more: {REMOVED[key]}")
@@ -242,7 +241,7 @@ def _unknown(key: str, origin: str) -> SettingsError:
 
 def _checked(key: str, given: Given) -> object:
     """The value in its own type, or a one-line error."""
-    adapter = leaves()[key]
+    adapter = setting_leaves()[key]
     try:
         if isinstance(given.value, bool) and adapter.json_schema().get("type") in ("number", "integer"):
             raise ValueError("expected a number")

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from corpora import CorpusMissing, _cache_folder
 
-from forager.recrawl.log import ChangeLog
+from forager.recrawl.change_log import ChangeLog
 
 DOWNLOAD_TIMEOUT = 300.0
 """Seconds apt may take."""

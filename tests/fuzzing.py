@@ -19,34 +19,32 @@ from aiohttp.test_utils import make_mocked_request
 
 from forager.cli.change_logs import read_change_log
 from forager.clock import LoopClock
-from forager.engine.texts import read_texts
+from forager.core.agent_settings import FocusSettings
+from forager.core.focus import Focus
 from forager.errors import ForagerError
-from forager.frontier.timetable import Timetable
-from forager.imports.edge_files import read_edges, read_overlap
-from forager.imports.files import import_files
-from forager.imports.opening import sources
-from forager.imports.tables import import_tables
+from forager.importers.edge_files import read_edges, read_overlap
+from forager.importers.files import import_files
+from forager.importers.streams import sources
+from forager.importers.tables import import_tables
+from forager.importers.texts import read_texts
 from forager.library.seed_list import read_seeds
 from forager.pages.feeds import read_feed
-from forager.pages.moments import moment
-from forager.pages.reader import read
+from forager.pages.moments import read_moment
+from forager.pages.page import read
 from forager.pages.sitemaps import read_sitemap
-from forager.pages.urls import Joiner, canonical, host, site, words
-from forager.recrawl.expression import compiled
-from forager.recrawl.formula import parse, text_of
-from forager.recrawl.states import States
-from forager.reinforcing.focus import Focus
-from forager.reinforcing.settings import FocusSettings
-from forager.settings import load
+from forager.pages.urls import Joiner, canonical, host, site, url_words
+from forager.recrawl.formula import formula_text, parse, prepared
+from forager.recrawl.terminals import PageStates
+from forager.settings import load_settings
+from forager.tape.tape import load_tape
+from forager.tape.tape import save as save_tape
 from forager.terms import Outcome, Request, Response, Url
-from forager.world.inflate import InflateError, Inflater
-from forager.world.robots import Robots
-from forager.world.rules import Rules
-from forager.world.tape.columns import load as load_tape
-from forager.world.tape.columns import save as save_tape
-from forager.world.warc.capturing import captures
-from forager.world.warc.cdxj import read_line
-from forager.world.warc.wacz import unpack
+from forager.warc.captures import captures
+from forager.warc.index import read_line
+from forager.warc.wacz import unpack_wacz
+from forager.web.inflate import InflateError, Inflater
+from forager.web.robots import Robots, RobotsRules
+from forager.web.timetable import Timetable
 from tests.simulation.small_tape import paper
 
 HERE = Url("https://paper.example/news/today.html")
@@ -93,7 +91,7 @@ def url(raw: bytes) -> None:
     for one in (tidy, joined):
         if one is not None:
             assert canonical(one) == one, (text, one, canonical(one))
-            assert host(one) and site(one) and words(one) is not None
+            assert host(one) and site(one) and url_words(one) is not None
 
 
 class Echo:
@@ -116,7 +114,7 @@ def robots(raw: bytes) -> None:
     verdict = runner().run(gate.explain(HERE))
     assert verdict is not None
     gate.sitemaps(host(HERE))
-    rules = Rules.read(raw.decode("utf-8", "replace"))
+    rules = RobotsRules.read(raw.decode("utf-8", "replace"))
     for agent in ("Forager", "*", ""):
         rules.deciding(HERE, agent)
 
@@ -130,7 +128,7 @@ def sitemap(raw: bytes) -> None:
 
 
 def date(raw: bytes) -> None:
-    found = moment(text_of_bytes(raw))
+    found = read_moment(text_of_bytes(raw))
     assert found is None or np.isfinite(found.time)
 
 
@@ -141,7 +139,7 @@ def warc(raw: bytes) -> None:
 
 
 def packed(raw: bytes) -> None:
-    unpack(file_of(raw, "x.wacz"), folder() / "unpacked")
+    unpack_wacz(file_of(raw, "x.wacz"), folder() / "unpacked")
 
 
 def body(raw: bytes) -> None:
@@ -206,16 +204,16 @@ def tape(raw: bytes) -> None:
 def formula(raw: bytes) -> None:
     tree = parse(text_of_bytes(raw))
     ones = np.ones(3)
-    names = [name for name in States.__slots__ if name != "now"]
-    scores = compiled(tree).scores(States(2.0, **dict.fromkeys(names, ones)))
+    names = [name for name in PageStates.__slots__ if name != "now"]
+    scores = prepared(tree).scores(PageStates(2.0, **dict.fromkeys(names, ones)))
     assert len(scores) == 3
-    assert parse(text_of(tree)) == tree
+    assert parse(formula_text(tree)) == tree
 
 
 def settings(raw: bytes) -> None:
     with suppress(ForagerError):
-        load(file_of(raw, "config.yaml"))
-    load(None, [text_of_bytes(raw)])
+        load_settings(file_of(raw, "config.yaml"))
+    load_settings(None, [text_of_bytes(raw)])
 
 
 def seeds(raw: bytes) -> None:
@@ -226,17 +224,17 @@ def seeds(raw: bytes) -> None:
 def _dashboard() -> Callable[[str], int]:
     """What asks a dashboard for a path, and gives the status."""
     from forager.assembly import make_crawl, wire
-    from forager.cli.running import live_view
+    from forager.cli.runner import live_view
     from forager.clock import WallClock
     from forager.dashboard.app import Dashboard
     from forager.dashboard.chronicle import Chronicle
-    from forager.dashboard.settings import DashboardSettings
+    from forager.dashboard.dashboard_settings import DashboardSettings
     from forager.dashboard.views import Views
-    from forager.reports.account import Account
+    from forager.newsroom.newsroom import Newsroom
+    from forager.report.account import Account
     from forager.store.store import Store
-    from forager.world.newsroom.newsroom import Newsroom
 
-    chosen, clock = load(None, ["newsroom.days=1", "newsroom.backlog=1h"]).settings, WallClock()
+    chosen, clock = load_settings(None, ["newsroom.days=1", "newsroom.backlog=1h"]).settings, WallClock()
     newsroom, account = Newsroom(chosen.newsroom, clock), Account()
     chronicle = Chronicle(account)
     rules = wire(chosen, clock, newsroom)

@@ -18,7 +18,7 @@ from forager.allocation import tune_allocation
 
 from forager.cli.crawl import _crawl
 from forager.cli.log import Log
-from forager.settings import load
+from forager.settings import load_settings
 from tests.served import served_newsroom
 
 SETTINGS = (
@@ -43,7 +43,7 @@ def watch_crawl(seconds: float) -> dict[str, Any]:
             longest = max(longest, (used, repr(handle)))
 
     asyncio.events.Handle._run = timed  # type: ignore[method-assign]
-    settings, told = load(Path("/dev/null"), list(SETTINGS)).settings, io.StringIO()
+    settings, told = load_settings(Path("/dev/null"), list(SETTINGS)).settings, io.StringIO()
     tune_allocation()
     with served_newsroom() as newsroom, tempfile.TemporaryDirectory() as folder, redirect_stderr(told):
         seeds, begin = list(newsroom.homes), time.monotonic()

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 
 from xxhash import xxh3_64_intdigest
 
+from forager.newsroom.article import Article
+from forager.newsroom.newsroom import Newsroom
+from forager.newsroom.site import EVERGREEN, Site
+from forager.tape.build import TapeBuilder
+from forager.tape.tape import Tape
 from forager.terms import Kind
-from forager.world.newsroom.newsroom import Newsroom
-from forager.world.newsroom.site import EVERGREEN, Site
-from forager.world.newsroom.terms import Article
-from forager.world.tape.build import TapeBuilder
-from forager.world.tape.columns import Tape
 
 DAY = 86_400.0
 

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from forager.clock import WallClock
-from forager.world.newsroom.newsroom import Newsroom
-from forager.world.newsroom.serve import serve
-from forager.world.newsroom.settings import NewsroomSettings
+from forager.newsroom.newsroom import Newsroom
+from forager.newsroom.newsroom_settings import NewsroomSettings
+from forager.newsroom.server import serve
 
 
 @contextmanager

@@ -16,14 +16,14 @@ import pytest
 import forager
 from forager.compiler import COMPILING, IN_USE, UNCOMPILED, compilations, form_of, type_of
 from forager.compiling import Kernel, as_loaded, load_numba
-from forager.foragers.kernels import best, highest
+from forager.core.kernels import best, highest
 from tests.virtual import crawl_newsroom
 
 BESIDE = """if True:
     import asyncio, os, sys
     import numpy as np
     from forager.compiler import compiler_beside
-    from forager.foragers.kernels import highest
+    from forager.core.kernels import highest
 
     async def main():
         lines = []

@@ -12,9 +12,9 @@ import pytest
 from numpy.typing import NDArray
 
 from forager.compiling import compiled, inner, interpreted
-from forager.engine.journal import Journal, line
-from forager.settings import load
-from forager.simulation.run import Plan, Replay
+from forager.engine.journal import Journal, event_line
+from forager.settings import load_settings
+from forager.simulation.replay import Replay, ReplayPlan
 from tests.simulation.small_tape import DAY, HOME, paper
 from tests.virtual import crawl_newsroom
 
@@ -71,16 +71,16 @@ def test_a_record_that_is_an_argument_is_changed_in_place_by_both() -> None:
 
 def replayed(*overrides: str, told: bool) -> tuple[bytes, bytes]:
     """The journal of a replay of a small newspaper, and what was learned of its pages; untold it plays by kernels alone."""
-    settings, lines = load(Path("/dev/null"), list(overrides)).settings, list[bytes]()
+    settings, lines = load_settings(Path("/dev/null"), list(overrides)).settings, list[bytes]()
     replay = Replay(
         paper(),
-        Plan(60.0, (HOME,), end=1.5 * DAY),
+        ReplayPlan(60.0, (HOME,), end=1.5 * DAY),
         settings.crawl,
         settings.forager,
         settings.reinforcing,
         revisit_after=settings.visits.revisit_after,
         seed=1,
-        tell=Journal([lambda event: lines.append(line(event))]).write if told else None,
+        tell=Journal([lambda event: lines.append(event_line(event))]).write if told else None,
     )
     account = replay.run()
     return b"".join([*lines, account.found.tobytes()]), replay.shared.visits.save()

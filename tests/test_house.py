@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from forager.config_file import config_text
-from forager.settings import Settings, leaves, load
+from forager.settings import Settings, load_settings, setting_leaves
 
 ROOT = Path(__file__).parent.parent
 
@@ -39,12 +39,12 @@ def test_config_yaml_explains_every_setting_with_its_default() -> None:
 
 
 def test_config_yaml_reads_back_as_the_defaults() -> None:
-    assert load(ROOT / "config.yaml").settings == Settings()
+    assert load_settings(ROOT / "config.yaml").settings == Settings()
 
 
 def test_every_setting_has_an_explanation() -> None:
     lines = [line.strip() for line in (ROOT / "config.yaml").read_text(encoding="utf-8").splitlines()]
-    names = {key.rpartition(".")[2] for key in leaves()}
+    names = {key.rpartition(".")[2] for key in setting_leaves()}
     bare = [
         line
         for before, line in pairwise(lines)
@@ -52,12 +52,12 @@ def test_every_setting_has_an_explanation() -> None:
     ]
     assert bare == []
     assert "typing." not in "".join(lines), "a settings class without a docstring"
-    assert sum(line.removeprefix("# ").partition(":")[0] in names for line in lines) >= len(leaves())
+    assert sum(line.removeprefix("# ").partition(":")[0] in names for line in lines) >= len(setting_leaves())
 
 
 def test_readme_names_every_section_of_the_settings() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    sections = {key.partition(".")[0] for key in leaves() if "." in key}
+    sections = {key.partition(".")[0] for key in setting_leaves() if "." in key}
     assert sections <= set(re.findall(r"`([a-z_]+)`", readme))
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from forager.cli.app import run
 from forager.errors import Exit, SettingsError
-from forager.settings import Settings, leaves, load, value_of
+from forager.settings import Settings, load_settings, setting_leaves, value_of
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def config(tmp_path: Path) -> Path:
 
 def test_later_layers_win_and_every_value_knows_its_origin(config: Path) -> None:
     config.write_text("seed: 3\ntimetable:\n  download_delay: 2s\n  longest_wait: 1m\n")
-    loaded = load(
+    loaded = load_settings(
         config,
         ["timetable.download_delay=5s"],
         {"FORAGER_TIMETABLE__LONGEST_WAIT": "2m", "FORAGER_SEED": "4", "HOME": "/"},
@@ -54,7 +54,7 @@ def test_later_layers_win_and_every_value_knows_its_origin(config: Path) -> None
 def test_a_mistake_is_one_line_that_says_where_and_what(config: Path, text: str, line: str) -> None:
     config.write_text(text)
     with pytest.raises(SettingsError) as raised:
-        load(config)
+        load_settings(config)
     message = str(raised.value)
     assert line in message
     assert "\n" not in message
@@ -62,7 +62,7 @@ def test_a_mistake_is_one_line_that_says_where_and_what(config: Path, text: str,
 
 def test_one_value_for_a_list_is_a_list_of_one(config: Path) -> None:
     config.write_text("scope:\n  deny: /tag/\n")
-    loaded = load(config, ["live.allow_addresses=127.0.0.1"], {"FORAGER_SCOPE__ALLOW": "/news/"}).settings
+    loaded = load_settings(config, ["live.allow_addresses=127.0.0.1"], {"FORAGER_SCOPE__ALLOW": "/news/"}).settings
     assert loaded.live.allow_addresses == ("127.0.0.1",)
     assert loaded.scope.allow == ("/news/",)
     assert loaded.scope.deny == ("/tag/",)
@@ -71,32 +71,32 @@ def test_one_value_for_a_list_is_a_list_of_one(config: Path) -> None:
 @pytest.mark.parametrize("text", ["", "7", "{a: b}", "[a, [b]]"])
 def test_what_cannot_stand_in_a_list_is_refused(text: str) -> None:
     with pytest.raises(SettingsError, match=r"^-s live\.allow_addresses=.*: expected a valid"):
-        load(None, [f"live.allow_addresses={text}"])
+        load_settings(None, [f"live.allow_addresses={text}"])
 
 
 def test_binary_rubbish_is_no_config(config: Path) -> None:
     config.write_bytes(b"\xff\xfe\x00rubbish")
     with pytest.raises(SettingsError, match="cannot be read"):
-        load(config)
+        load_settings(config)
 
 
 def test_an_unknown_override_names_the_nearest_setting() -> None:
     with pytest.raises(SettingsError, match=r"did you mean timetable\.download_delay"):
-        load(None, ["timetable.download_dlay=1s"])
+        load_settings(None, ["timetable.download_dlay=1s"])
 
 
 def test_a_setting_that_was_removed_says_so() -> None:
     with pytest.raises(SettingsError, match=r"no setting crawl\.processes any more: .*delete the line"):
-        load(None, ["crawl.processes=2"])
+        load_settings(None, ["crawl.processes=2"])
 
 
 def test_an_empty_config_means_the_defaults(config: Path) -> None:
     config.write_text("# nothing\n")
-    assert load(config).settings == Settings()
+    assert load_settings(config).settings == Settings()
 
 
 def test_every_setting_can_be_looked_up_by_its_dotted_name() -> None:
-    for key in leaves():
+    for key in setting_leaves():
         value_of(Settings(), key)
 
 
@@ -133,7 +133,7 @@ def test_kernels_are_loaded_without_what_numba_would_load_beside_and_that_can_be
     """A crawl makes its first request after eleven kernels."""
     script = """if True:
         import sys, numpy
-        from forager.foragers.kernels import highest
+        from forager.core.kernels import highest
         assert highest(numpy.array([3, 7, 5])) == 7
         assert {"cffi", "scipy"}.isdisjoint(sys.modules)
         import scipy.linalg

@@ -10,13 +10,13 @@ from forager.clock import Clock, LoopClock, run_virtual
 from forager.engine.crawl import Crawl, stop_after
 from forager.engine.journal import JournalFile
 from forager.events import Event, Told
-from forager.reports.account import Account, recall_account
-from forager.settings import Settings, load
+from forager.newsroom.newsroom import Newsroom
+from forager.report.account import Account, recall_account
+from forager.settings import Settings, load_settings
 from forager.store.store import Store
-from forager.world.newsroom.newsroom import Newsroom
-from forager.world.protocol import Web
-from forager.world.recording import Exchange
-from forager.world.warc.writer import WarcWriter
+from forager.warc.writer import WarcWriter
+from forager.web.recording import Exchange
+from forager.web.web import Web
 
 QUICK = (
     "newsroom.days=1",
@@ -90,7 +90,7 @@ class Crawled:
 
 def crawl_newsroom(hours: float, *overrides: str, seed: int = 1, settings: Settings | None = None) -> Crawled:
     """A small newsroom, crawled for some hours of its time."""
-    chosen = settings or load(None, [*QUICK, *overrides]).settings
+    chosen = settings or load_settings(None, [*QUICK, *overrides]).settings
     return Crawled(replace(chosen, seed=seed, newsroom=replace(chosen.newsroom, seed=seed))).run(hours)
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from forager.core.page_table import PageTable
-from forager.foragers.settings import ExpectationSettings
-from forager.foragers.sighting import Finding
+from forager.core.parameters import ExpectationSettings
+from forager.core.sighting import Finding
 from forager.terms import ForagerId, UrlId
 
 

@@ -7,10 +7,10 @@ import numpy as np
 import typer
 
 from forager.errors import InputError
-from forager.imports.log_files import read_log
-from forager.imports.log_of_tape import Change, Pages
-from forager.imports.times import moment
-from forager.recrawl.log import ChangeLog
+from forager.importers.log_files import read_log
+from forager.importers.tape_logs import ChangeRule, Pages
+from forager.importers.times import time_of
+from forager.recrawl.change_log import ChangeLog
 from forager.units import seconds
 
 LogPath = Annotated[
@@ -49,11 +49,11 @@ def read_change_log(
     """The change log of whatever lies at this path; what cannot be used is an `InputError`."""
     length = None if cycle == "auto" else duration(cycle)
     part = share(settled, "--settled")
-    kinds, counted = picked(pages, Pages, "--pages"), picked(change, Change, "--change")
+    kinds, counted = picked(pages, Pages, "--pages"), picked(change, ChangeRule, "--change")
     return read_log(path, cycle=length, documents=documents, pages=kinds, change=counted, settled=part)
 
 
-def cut(log: ChangeLog, text: str, option: str) -> int:
+def cut_log(log: ChangeLog, text: str, option: str) -> int:
     """The cycle that a share of the log (50%), a cycle number (28) or a time (2022-07-01) stands for."""
     plain = _number(text)
     if text.endswith("%") or (plain is not None and plain < 1.0):
@@ -61,7 +61,7 @@ def cut(log: ChangeLog, text: str, option: str) -> int:
     elif plain is not None and plain.is_integer() and plain - log.begin <= log.cycles:
         place = int(plain) - log.begin
     else:
-        time = moment(text)
+        time = time_of(text)
         if not np.isfinite(time):
             raise InputError(f"{option} {text}: give a share such as 50%, a cycle or a time such as 2022-07-01")
         if not np.isfinite(log.start):

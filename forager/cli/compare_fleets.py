@@ -1,10 +1,14 @@
-"""`forager compare fleets`: kinds of fleets on one recording at equal budgets, on the same luck."""
+"""`forager compare fleets`: kinds of fleets on one recording at equal budgets, on the same luck.
+
+The comparison of fleets as one HTML file with charts; it loads nothing from elsewhere.
+"""
 
 import json as jsonlib
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
@@ -15,21 +19,92 @@ from rich.console import Console
 from rich.table import Table
 
 from forager.chance import stream
-from forager.cli.fleets_report import spread_and_mark, told, write_report
-from forager.cli.options import Config, Json, Quiet, Set
-from forager.cli.outputs import check_place
-from forager.cli.preparing import prepare_replays
+from forager.cli.compilation import prepare_replays
+from forager.cli.options import Config, Json, Quiet, Set, check_place, write_whole
 from forager.cli.tapes import budget as per_hour
 from forager.cli.tapes import settings_for, tape_facts, warm_up_of
-from forager.foragers.settings import ForagerKind
+from forager.core.parameters import ForagerKind
+from forager.graph.measures import GraphFigures, graph_figures
 from forager.library.playback import seeds_of, tape_folder, usual_budget
-from forager.measures.graph import GraphFigures, graph_figures
-from forager.reports.showing import figure, span
+from forager.report import charts as svg
+from forager.report.page import html_table, page, pair, section
+from forager.report.text import figure, shown, span
 from forager.settings import Settings
-from forager.simulation.compare import FIGURES, Row, paired, rows_of
+from forager.simulation.compare import FIGURES, FleetRow, paired, rows_of
 from forager.simulation.jobs import Job, play_all
-from forager.world.tape.columns import Tape, load, save
-from forager.world.tape.rewire import distinct_links, rewired
+from forager.tape.rewire import distinct_links, rewired
+from forager.tape.tape import Tape, load_tape, save
+
+_CURVES = (("efficiency", "New documents per download (3 h windows)"), ("freshness", "Freshness"))
+
+_MANY = 1000.0
+"""From here on numbers are shown whole."""
+_TINY = 1e-12
+"""A spread below this share of the mean is what is left of adding up equal numbers."""
+
+
+def write_fleets_report(path: Path, tape: Tape, graphs: Sequence[GraphFigures], rows: Sequence[FleetRow]) -> None:
+    """Write the report to a file."""
+    write_whole(path, fleets_page(tape, graphs, rows))
+
+
+def fleets_page(tape: Tape, graphs: Sequence[GraphFigures], rows: Sequence[FleetRow]) -> str:
+    """The report as a page."""
+    days = (tape.end - tape.start) / 86_400
+    size = f"{tape.pages:,} pages, {tape.versions:,} versions, {tape.links.size:,} links, {days:.1f} days."
+    parts = [f"<p class=note>{size}</p>", _graphs(graphs)]
+    for budget, twin in dict.fromkeys((row.budget, row.rewired) for row in rows):
+        group = [row for row in rows if (row.budget, row.rewired) == (budget, twin)]
+        title = f"{budget:g} downloads per hour{', rewired' if twin else ''}"
+        parts += [section(title, spread_and_mark(group), _table(group))]
+        parts += [pair(*(section(label, title, _chart(group, name, label)) for name, label in _CURVES))]
+    return page(f"Fleets on {shown(tape.origin)}", parts)
+
+
+def _graphs(graphs: Sequence[GraphFigures]) -> str:
+    rows = [
+        [
+            name,
+            f"{one.pages:,}",
+            f"{one.links:,}",
+            figure(one.clustering, ".4f"),
+            figure(one.mean_path, ".3f"),
+            figure(one.in_exponent, ".2f"),
+            figure(one.out_exponent, ".2f"),
+        ]
+        for name, one in zip(("as recorded", "rewired"), graphs, strict=False)
+    ]
+    heads = ["Graph", "Pages", "Links", "Clustering", "Mean path", "In", "Out"]
+    return section("Graph", "in, out: exponents of the power laws of the degrees.", html_table(heads, rows, text=(0,)))
+
+
+def _table(rows: Sequence[FleetRow]) -> str:
+    body = [[name, *(told_figure(row, rows[0], name) for row in rows)] for name in FIGURES]
+    return html_table(["Figure", *(escape(row.kind) for row in rows)], body, text=(0,))
+
+
+def spread_and_mark(rows: Sequence[FleetRow]) -> str:
+    """What ± and * mean."""
+    count = len(rows[0].repeats)
+    if count == 1:
+        return "one repeat: no spread, no tests"
+    return f"mean ± standard deviation over {count} repeats; * differs from {rows[0].kind} (paired t-test, p < 0.05)"
+
+
+def told_figure(row: FleetRow, first: FleetRow, name: str) -> str:
+    """A figure with its spread; a * if it differs from that of the first fleet in a paired t-test, p < 0.05."""
+    mean, spread = row.mean(name), row.sd(name)
+    mark = " *" if row is not first and paired(row, first, name)[1] < 0.05 else ""
+    many = abs(mean) >= _MANY
+    spread = 0.0 if spread < _TINY * abs(mean) else spread
+    shown = "" if np.isnan(spread) else f" ± {format(spread, ',.0f' if many else '.2g')}"
+    return f"{figure(mean, ',.0f' if many else '.4g')}{shown}{mark}"
+
+
+def _chart(rows: Sequence[FleetRow], name: str, label: str) -> str:
+    named = [(row.kind, list(zip(*row.curve(name), strict=True))) for row in rows]
+    return svg.lines(named, label, along="hours")
+
 
 SHOWN = (
     "downloaded",
@@ -75,7 +150,7 @@ def compare_fleets(
     settings = settings_for(config, set_ or (), preset)
     kinds = list(dict.fromkeys(kind or list(ForagerKind)))
     with tape_folder(tape) as folder, _worlds(folder, settings.seed, also_rewired) as worlds:
-        recorded = load(folder)
+        recorded = load_tape(folder)
         budgets = [per_hour(text) for text in budget or ()] or [usual_budget(recorded)]
         seeds, warm = seeds_of(recorded, ()), warm_up_of(warm_up, recorded.end - recorded.start)
         jobs = [
@@ -88,11 +163,11 @@ def compare_fleets(
         prepare_replays(jobs, quiet=quiet)
         played = play_all(jobs, workers=workers, done=lambda count: _progress(count, len(jobs), quiet))
         rows = rows_of(played, repeats, lambda one: one.job.tape != folder)
-        graphs = [graph_of(load(world, check=False), settings.seed) for world in worlds]
+        graphs = [graph_of(load_tape(world, check=False), settings.seed) for world in worlds]
     if output is not None:
-        write_report(output, recorded, graphs, rows)
+        write_fleets_report(output, recorded, graphs, rows)
     if json:
-        facts = machine_readable(recorded, graphs, rows, settings)
+        facts = fleets_json(recorded, graphs, rows, settings)
         typer.echo(jsonlib.dumps(facts | {"warm_up_s": warm}))
     else:
         console = Console()
@@ -111,7 +186,7 @@ def _worlds(folder: Path, seed: int, also_rewired: bool) -> Iterator[list[Path]]
         yield [folder]
         return
     with TemporaryDirectory(prefix="forager-rewired-") as twin:
-        save(rewired(load(folder, check=False), stream(seed, "rewiring")), Path(twin))
+        save(rewired(load_tape(folder, check=False), stream(seed, "rewiring")), Path(twin))
         yield [folder, Path(twin)]
 
 
@@ -132,8 +207,8 @@ def _progress(count: int, total: int, quiet: bool) -> None:
     sys.stderr.flush()
 
 
-def machine_readable(
-    tape: Tape, graphs: Sequence[GraphFigures], rows: Sequence[Row], settings: Settings
+def fleets_json(
+    tape: Tape, graphs: Sequence[GraphFigures], rows: Sequence[FleetRow], settings: Settings
 ) -> dict[str, Any]:
     """The comparison as plain values; null where there is nothing to say."""
     facts = {"tape": tape_facts(tape), "preset": settings.preset, "graph": _plain(asdict(graphs[0]))}
@@ -142,14 +217,14 @@ def machine_readable(
     return facts | {"fleets": [_fleet(row) for row in rows], "paired": list(_pairs(rows))}
 
 
-def _fleet(row: Row) -> dict[str, Any]:
+def _fleet(row: FleetRow) -> dict[str, Any]:
     head = {"kind": row.kind, "rewired": row.rewired, "budget": row.budget, "repeats": len(row.repeats)}
     means = {name: row.mean(name) for name in FIGURES}
     spreads = {f"{name}_sd": row.sd(name) for name in FIGURES}
     return head | _plain(means) | _plain(spreads)
 
 
-def _pairs(rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
+def _pairs(rows: Sequence[FleetRow]) -> Iterator[dict[str, Any]]:
     """Every fleet against the first of the same budget and graph."""
     for first, row in against_first(rows):
         differences = {name: paired(row, first, name) for name in FIGURES}
@@ -158,9 +233,9 @@ def _pairs(rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
         }
 
 
-def against_first(rows: Sequence[Row]) -> Iterator[tuple[Row, Row]]:
+def against_first(rows: Sequence[FleetRow]) -> Iterator[tuple[FleetRow, FleetRow]]:
     """The first fleet of each budget and graph with each of the others."""
-    first: Row | None = None
+    first: FleetRow | None = None
     for row in rows:
         if first is None or (first.budget, first.rewired) != (row.budget, row.rewired):
             first = row
@@ -183,9 +258,9 @@ def _graph_line(tape: Tape, graphs: Sequence[GraphFigures]) -> str:
     return "\n".join([repr(tape)[1:-1], *parts])
 
 
-def tables(rows: Sequence[Row]) -> Iterator[Table]:
+def tables(rows: Sequence[FleetRow]) -> Iterator[Table]:
     """One table for each budget and graph; a * marks what differs from the first fleet (paired t-test, p < 0.05)."""
-    groups: dict[tuple[float, bool], list[Row]] = {}
+    groups: dict[tuple[float, bool], list[FleetRow]] = {}
     for row in rows:
         groups.setdefault((row.budget, row.rewired), []).append(row)
     for (budget, twin), group in groups.items():
@@ -197,11 +272,11 @@ def tables(rows: Sequence[Row]) -> Iterator[Table]:
         for row in group:
             table.add_column(row.kind, justify="right")
         for name in SHOWN:
-            table.add_row(name, *(told(row, group[0], name) for row in group))
+            table.add_row(name, *(told_figure(row, group[0], name) for row in group))
         yield table
 
 
-def doubt(rows: Sequence[Row]) -> str:
+def doubt(rows: Sequence[FleetRow]) -> str:
     """What is to be said if nothing appeared, or fleets asked for much that was not recorded; empty if all is well."""
     if not any(played.figures.delay.stories for row in rows for played in row.repeats):
         return "No document appeared on the tape that could be found: `forager import --identity` says what is one."

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from forager.chance import stream
-from forager.cli import hacs_view
+from forager.cli import policies_report as hacs_view
 from forager.cli.change_logs import (
     Budget,
     ChangeOf,
@@ -20,23 +20,21 @@ from forager.cli.change_logs import (
     LogPath,
     PagesOf,
     Settled,
-    cut,
+    cut_log,
     per_cycle,
     read_change_log,
 )
-from forager.cli.narrow_table import narrow_table
-from forager.cli.options import Quiet
-from forager.cli.outputs import check_place
-from forager.cli.policies_report import write_report
-from forager.cli.progress_line import ProgressLine
+from forager.cli.options import Quiet, check_place
+from forager.cli.policies_report import write_policies_report
+from forager.cli.terminal import ProgressLine, narrow_table
 from forager.errors import InputError
-from forager.recrawl.comparison import Judged, MakeScore, compare, victories
+from forager.recrawl.change_log import ChangeLog
+from forager.recrawl.compare import Judged, MakeScore, judge_policies, victories
 from forager.recrawl.formula import parse
-from forager.recrawl.learned import from_text
-from forager.recrawl.log import ChangeLog
+from forager.recrawl.function_file import function_from_text
 from forager.recrawl.policies import Formula, named
-from forager.recrawl.settings import NAMES, RecrawlSettings
-from forager.reports.showing import figure
+from forager.recrawl.recrawl_settings import NAMES, RecrawlSettings
+from forager.report.text import figure
 
 
 def compare_policies(
@@ -69,13 +67,13 @@ def compare_policies(
     settings = RecrawlSettings(k=per_cycle(k, world), warmup=warmup, breadth=breadth)
     chosen = [(name, maker(name, settings)) for name in dict.fromkeys(policy or NAMES)]
     if from_ is not None:
-        world = world.span(cut(world, from_, "--from"), world.cycles)
+        world = world.span(cut_log(world, from_, "--from"), world.cycles)
     if world.cycles <= warmup or world.pages < folds:
         wanted = f"--folds {folds} wants as many pages, --warmup {warmup} more cycles"
         raise InputError(f"{log}: {world.pages} pages and {world.cycles} cycles are too few to compare on: {wanted}")
     places = {name: f"{place} of {len(chosen) + 1}" for place, name in enumerate([*dict(chosen), "oracle"], 1)}
     progress = ProgressLine(quiet=quiet)
-    judged = compare(
+    judged = judge_policies(
         world,
         chosen,
         settings,
@@ -88,13 +86,13 @@ def compare_policies(
     windows = hacs_view.judge_windows(ordered, progress.show) if "hacs" in dict(chosen) else []
     progress.end()
     if output is not None:
-        write_report(output, log.name, world, judged, settings.k, windows)
+        write_policies_report(output, log.name, world, judged, settings.k, windows)
     if json:
-        foretold = {"hacs": hacs_view.machine_readable(windows)} if windows else {}
-        typer.echo(jsonlib.dumps(machine_readable(world, judged) | foretold))
+        foretold = {"hacs": hacs_view.hacs_json(windows)} if windows else {}
+        typer.echo(jsonlib.dumps(policies_json(world, judged) | foretold))
         return
-    tables = [as_table(world, judged), *([documents_table(judged)] if world.documents is not None else [])]
-    for table in [*tables, *([hacs_view.as_table(windows)] if windows else [])]:
+    tables = [policies_table(world, judged), *([documents_table(judged)] if world.documents is not None else [])]
+    for table in [*tables, *([hacs_view.hacs_table(windows)] if windows else [])]:
         Console().print(table)
 
 
@@ -104,7 +102,7 @@ def maker(name: str, settings: RecrawlSettings) -> MakeScore:
         return lambda rng: named(name, rng, settings)
     if _is_file(name):
         try:
-            learned = from_text(Path(name).read_text(encoding="utf-8"), name)
+            learned = function_from_text(Path(name).read_text(encoding="utf-8"), name)
         except (OSError, UnicodeDecodeError) as problem:
             reason = problem.strerror if isinstance(problem, OSError) else "it is no text"
             raise InputError(f"{name}: cannot be read ({reason})") from problem
@@ -125,7 +123,7 @@ def _is_file(name: str) -> bool:
         return False
 
 
-def machine_readable(log: ChangeLog, judged: list[Judged]) -> dict[str, object]:
+def policies_json(log: ChangeLog, judged: list[Judged]) -> dict[str, object]:
     """The comparison as plain values."""
     return {
         "log": {"pages": log.pages, "cycles": log.cycles, "changed_share": log.changed_share()},
@@ -154,7 +152,7 @@ def figures(one: Judged) -> dict[str, float]:
     }
 
 
-def as_table(log: ChangeLog, judged: list[Judged]) -> Table:
+def policies_table(log: ChangeLog, judged: list[Judged]) -> Table:
     """The comparison for people; victories and losses count cycles of ChangeRate against the first policy."""
     first = escape(judged[0].name)
     table = narrow_table(

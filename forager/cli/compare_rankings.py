@@ -1,29 +1,201 @@
-"""`forager compare rankings`: how much of the ideal impact each ranking of the frontier finds."""
+"""`forager compare rankings`: how much of the ideal impact each ranking of the frontier finds.
+
+The comparison of rankings as one HTML file, with charts as in the paper; it loads nothing from elsewhere.
+
+The comparison of rankings: frontiers drawn or given, every method judged on the same held-out pages.
+"""
 
 import json as jsonlib
+import math
 import statistics
-from collections.abc import Callable
-from dataclasses import replace
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
 import numpy as np
+import scipy.stats
 import typer
 from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from forager.cli.outputs import check_place
-from forager.cli.rankings import Comparison, Question, compare, interval
-from forager.cli.rankings_report import write_report
+from forager.chance import stream
+from forager.cli.options import check_place, write_whole
 from forager.errors import InputError
-from forager.frontier.graph import Graph
-from forager.frontier.kernels import Counts, Vector
-from forager.frontier.learned import LearnedSettings, Regression
-from forager.frontier.methods import Method, RankingSettings
-from forager.frontier.steps import WalkSettings
-from forager.imports.edge_files import Impacts, read_edges, read_impacts, read_overlap, read_pages
-from forager.measures.impact import SHARES, first_pages
+from forager.graph.graph import Graph
+from forager.graph.kernels import Counts, Vector
+from forager.graph.learned import LearnedSettings, Regression, split_pages
+from forager.graph.measures import SHARES, first_pages, relative_impact
+from forager.graph.methods import Evidence, Method, RankingSettings, Training, rank_frontier, tuned
+from forager.graph.walks import Ranking, WalkSettings, page_rank
+from forager.importers.edge_files import Impacts, read_edges, read_impacts, read_overlap, read_pages
+from forager.report import charts as svg
+from forager.report.page import html_table, page, pair, section
+from forager.report.text import shown
+
+CURVE = tuple(sorted({*SHARES, *(step / 500 for step in range(1, 51))}))
+"""Shares of the frontier at which the curves of the report are drawn: 0.2% to 10%."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What the rankings are asked: a graph with all pages downloaded, the truth, and what else may be known."""
+
+    graph: Graph
+    impacts: Sequence[Vector]
+    """True impact by page number, of one or more kinds; rankings are judged by the first."""
+    click_rate: Vector | None = None
+    """Clicks per view by page number, if both were given."""
+    overlap: Ranking | None = None
+
+
+@dataclass(slots=True)
+class RankingJudged:
+    """How one method did; each list has one entry per split."""
+
+    method: Method
+    impact: list[list[float]] = field(default_factory=list)
+    """Impact relative to the ideal at each share of CURVE."""
+    page_rank: list[list[float]] = field(default_factory=list)
+    click_rate: list[list[float]] = field(default_factory=list)
+    """Summed PageRank and click rate of the first pages, relative to the highest possible."""
+    seconds: list[float] = field(default_factory=list)
+    iterations: list[int] = field(default_factory=list)
+
+    def at(self, share: float) -> tuple[float, float]:
+        """Mean over splits of the impact at this share of CURVE, and half the width of its 95% interval (0 for one)."""
+        return ranking_interval([curve[CURVE.index(share)] for curve in self.impact])
+
+
+@dataclass(slots=True)
+class Comparison:
+    """All methods on the same splits."""
+
+    downloaded: int = 0
+    frontier: int = 0
+    links: int = 0
+    """Sizes in the first split."""
+    omegas: list[float] = field(default_factory=list)
+    """The ω of each split."""
+    judged: list[RankingJudged] = field(default_factory=list)
+
+
+def ranking_interval(values: Sequence[float]) -> tuple[float, float]:
+    """Mean and half the width of its 95% interval by Student's t; 0 wide for a single value."""
+    if len(values) < 2:
+        return values[0], 0.0
+    spread = statistics.stdev(values) / math.sqrt(len(values))
+    return statistics.fmean(values), float(scipy.stats.t.ppf(0.975, len(values) - 1)) * spread
+
+
+def judge_rankings(
+    question: Question,
+    draw: Callable[[np.random.Generator], Counts],
+    methods: Sequence[Method],
+    settings: RankingSettings,
+    *,
+    tune: bool = True,
+    splits: int = 1,
+    seed: int = 0,
+) -> Comparison:
+    """Judge methods on frontiers that `draw` gives; with `tune`, ω is chosen on the training part of each."""
+    comparison = Comparison(judged=[RankingJudged(method) for method in methods])
+    for number in range(splits):
+        rng = stream(seed, f"split {number}")
+        _judge(comparison, question, question.graph.without(draw(rng)), settings, tune, rng)
+    return comparison
+
+
+def _judge(
+    comparison: Comparison,
+    question: Question,
+    graph: Graph,
+    settings: RankingSettings,
+    tune: bool,
+    rng: np.random.Generator,
+) -> None:
+    """Judge all methods on one frontier: trained on one part of it, judged on the rest."""
+    known, asked = split_pages(graph.frontier, settings.learned.training_share, rng)
+    truth = question.impacts[0]
+    if not (known.size and asked.size and truth[asked].any()):
+        raise InputError(
+            "the held-out part of the frontier has no page with impact; give more impact or a larger frontier"
+        )
+    evidence = Evidence(graph, question.impacts, Training(known, truth), question.overlap)
+    if tune:
+        settings = tuned(evidence, settings, rng)
+    if not comparison.omegas:
+        comparison.frontier, comparison.links = graph.frontier.size, graph.links
+        comparison.downloaded = graph.size - graph.frontier.size
+    comparison.omegas.append(settings.walk.omega)
+    by_links = page_rank(graph, settings.walk)
+    for judged in comparison.judged:
+        began = time.perf_counter()
+        ranking = rank_frontier(judged.method, evidence, settings, rng)
+        judged.seconds.append(time.perf_counter() - began)
+        judged.iterations.append(ranking.iterations)
+        order = ranking.order(asked)
+        judged.impact.append(relative_impact(truth[order], CURVE))
+        judged.page_rank.append(relative_impact(by_links.scores[order], CURVE))
+        if question.click_rate is not None:
+            judged.click_rate.append(relative_impact(question.click_rate[order], CURVE))
+
+
+def write_rankings_report(path: Path, comparison: Comparison, title: str) -> None:
+    """Write the report to a file."""
+    write_whole(path, rankings_page(comparison, title))
+
+
+def rankings_page(comparison: Comparison, title: str) -> str:
+    """The report as a page."""
+    judged = comparison.judged
+    sizes = (
+        f"{comparison.downloaded:,} pages downloaded, {comparison.frontier:,} in the frontier, "
+        f"{comparison.links:,} links; "
+        f"{len(comparison.omegas)} split(s), ω = {', '.join(map(str, comparison.omegas))}"
+    )
+    impact = _chart("Impact relative to the ideal", judged, lambda one: one.impact)
+    rank = _chart("PageRank relative to the highest", judged, lambda one: one.page_rank)
+    parts = [f"<p class=note>{sizes}</p>", _table(comparison), pair(impact, rank)]
+    if any(one.click_rate for one in judged):
+        parts.append(_chart("Click rate relative to the highest", judged, lambda one: one.click_rate))
+    return page(f"Rankings of {shown(title)}", parts)
+
+
+def _table(comparison: Comparison) -> str:
+    rates = any(judged.click_rate for judged in comparison.judged)
+    heads = ["First pages", *(f"{share:.1%}" for share in SHARES), "PageRank", *(["CTR"] if rates else [])]
+    rows = [
+        [
+            str(judged.method),
+            *(_cell(*judged.at(share)) for share in SHARES),
+            _cell(*ranking_interval([curve[-1] for curve in judged.page_rank])),
+            *([_cell(*ranking_interval([curve[-1] for curve in judged.click_rate]))] if rates else []),
+        ]
+        for judged in comparison.judged
+    ]
+    note = (
+        "Impact of the first pages of the ranked frontier relative to the ideal order; mean PageRank and click rate of the "
+        "first 10% relative to the highest possible. With several splits ± is the 95% interval."
+    )
+    return section("Rankings", note, html_table(heads, rows, text=(0,)))
+
+
+def _cell(mean: float, half: float) -> str:
+    return f"{mean:.1%}{f' ± {100 * half:.1f}' if half else ''}"
+
+
+def _chart(title: str, methods: Sequence[RankingJudged], curves: Callable[[RankingJudged], list[list[float]]]) -> str:
+    named = [
+        (str(judged.method), list(zip(CURVE, np.mean(curves(judged), axis=0).tolist(), strict=True)))
+        for judged in methods
+        if curves(judged)
+    ]
+    drawn = svg.lines(named, title, along="share of the frontier fetched", form=".1%", ticks=".1%", zero=True)
+    return section(title, "", drawn)
+
 
 WIDTH = 112
 """Columns that the table needs with intervals; on a narrower terminal its lines are broken, not cut."""
@@ -53,16 +225,16 @@ def compare_rankings(
     settings = RankingSettings(
         walk=walk if omega is None else replace(walk, omega=omega), learned=LearnedSettings(regression=regression)
     )
-    comparison = compare(question, draw, chosen, settings, tune=omega is None, splits=splits, seed=seed)
+    comparison = judge_rankings(question, draw, chosen, settings, tune=omega is None, splits=splits, seed=seed)
     if output is not None:
-        write_report(output, comparison, edges.name)
+        write_rankings_report(output, comparison, edges.name)
     if json:
-        typer.echo(jsonlib.dumps(machine_readable(comparison)))
+        typer.echo(jsonlib.dumps(rankings_json(comparison)))
     else:
-        Console(width=max(WIDTH, Console().width)).print(as_table(comparison))
+        Console(width=max(WIDTH, Console().width)).print(rankings_table(comparison))
 
 
-def machine_readable(comparison: Comparison) -> dict[str, object]:
+def rankings_json(comparison: Comparison) -> dict[str, object]:
     """The comparison as plain values; means over splits."""
     return {
         "graph": {
@@ -82,7 +254,7 @@ def machine_readable(comparison: Comparison) -> dict[str, object]:
     }
 
 
-def as_table(comparison: Comparison) -> Table:
+def rankings_table(comparison: Comparison) -> Table:
     """The comparison for people: percent of the ideal, with 95% intervals over splits."""
     omegas = ", ".join(map(str, sorted(set(comparison.omegas))))
     table = Table(
@@ -97,15 +269,15 @@ def as_table(comparison: Comparison) -> Table:
     for name in (*(f"{share:.1%}" for share in SHARES), "PageRank", *(["CTR"] if rates else []), "s", "steps"):
         table.add_column(name, justify="right", no_wrap=True)
     for judged in comparison.judged:
-        cells = [_cell(*judged.at(share)) for share in SHARES]
-        cells += [_cell(*interval([curve[-1] for curve in judged.page_rank]))]
-        cells += [_cell(*interval([curve[-1] for curve in judged.click_rate]))] if rates else []
+        cells = [_shown_cell(*judged.at(share)) for share in SHARES]
+        cells += [_shown_cell(*ranking_interval([curve[-1] for curve in judged.page_rank]))]
+        cells += [_shown_cell(*ranking_interval([curve[-1] for curve in judged.click_rate]))] if rates else []
         seconds, steps = statistics.fmean(judged.seconds), statistics.fmean(judged.iterations)
         table.add_row(str(judged.method), *cells, f"{seconds:.2f}", f"{steps:.0f}")
     return table
 
 
-def _cell(mean: float, half: float) -> str:
+def _shown_cell(mean: float, half: float) -> str:
     return f"{100 * mean:.1f}±{100 * half:.1f}" if half else f"{100 * mean:.1f}"
 
 

@@ -11,20 +11,30 @@ import typer
 
 from forager.assembly import Reader, open_crawl, require_contact
 from forager.cli.log import Log
-from forager.cli.options import Config, Json, LogAs, NoDashboard, Quiet, Set, TimeLimit, Verbose, loaded, time_given
-from forager.cli.outputs import tell
-from forager.cli.running import live_view, run_crawl, run_live, shown
+from forager.cli.options import (
+    Config,
+    Json,
+    LogAs,
+    NoDashboard,
+    Quiet,
+    Set,
+    TimeLimit,
+    Verbose,
+    loaded,
+    tell,
+    time_given,
+)
+from forager.cli.progress import clock_span
+from forager.cli.runner import live_view, run_crawl, run_live, shown
 from forager.cli.statistics import run_facts, write_statistics
-from forager.cli.view import span
 from forager.clock import WallClock
+from forager.core.parameters import ForagerKind
 from forager.dashboard.chronicle import Chronicle
 from forager.errors import Exit, InputError
-from forager.exports.formats import writer_for
-from forager.exports.outlet import Outlet
-from forager.exports.protocol import Mode, Writer
-from forager.foragers.settings import ForagerKind
 from forager.library.seed_list import check_seeds, read_seeds
-from forager.reports.account import Account
+from forager.output.formats import writer_for
+from forager.output.outlet import Mode, Outlet, StoryWriter
+from forager.report.account import Account
 from forager.settings import Settings
 from forager.terms import Url
 
@@ -85,7 +95,7 @@ async def _crawl(
     settings: Settings,
     seeds: list[Url],
     archives: list[str],
-    writer: Writer | None,
+    writer: StoryWriter | None,
     limit: float | None,
     log: Log,
 ) -> tuple[dict[str, Any], bool]:
@@ -105,7 +115,7 @@ async def _crawl(
         stack.enter_context(log.kept_in(run_dir))
         crawl = opened.crawl
         for name in archives:
-            from forager.imports.histories import histories  # slow to load, and few crawls have them
+            from forager.importers.files import histories
 
             pages, captures = await crawl.warm_up(opened.seeds, histories(name))
             log.say("history", f"{captures:,} captures of {pages:,} pages from {name}", at=clock.now())
@@ -136,7 +146,7 @@ def _text(facts: dict[str, Any], run_dir: Path) -> str:
     skipped = ", ".join(f"{one['links']} × {why}" for why, one in facts["skipped"].items()) or "none"
     foragers = facts["foragers"]
     lines = [
-        f"{facts['stories']} stories, median delay {span(facts['delay_median_s'])}, "
+        f"{facts['stories']} stories, median delay {clock_span(facts['delay_median_s'])}, "
         f"{facts['requests']} requests ({facts['not_modified']} unchanged), {facts['pages']} pages; errors: {errors}.",
         f"Links left out: {skipped}.",
         f"Fleet: {foragers['alive']} foragers alive, {foragers['born']} born, {foragers['deleted']} deleted.",

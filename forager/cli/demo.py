@@ -15,23 +15,23 @@ from numpy.typing import NDArray
 from forager.assembly import Reader, open_crawl
 from forager.cli.log import Log
 from forager.cli.options import Config, Json, LogAs, NoDashboard, Quiet, Set, TimeLimit, Verbose, loaded, time_given
+from forager.cli.progress import clock_span
 from forager.cli.report import write_report
-from forager.cli.running import live_view, run_crawl, run_live, shown
+from forager.cli.runner import live_view, run_crawl, run_live, shown
 from forager.cli.statistics import run_facts, write_statistics
-from forager.cli.view import span
 from forager.clock import Clock, FastClock, WallClock
+from forager.core.parameters import ForagerKind
 from forager.dashboard.chronicle import Chronicle
 from forager.dashboard.coverage import Appeared, Coverage
 from forager.engine.crawl import Crawl
 from forager.events import Event, Told
-from forager.foragers.settings import ForagerKind
-from forager.measures.delay import Delay, delay, found_young
-from forager.reports.account import Account
+from forager.measures import Delay, delay, found_young
+from forager.newsroom.newsroom import Newsroom
+from forager.newsroom.server import serve
+from forager.newsroom.truth import Published
+from forager.report.account import Account
 from forager.settings import Settings
 from forager.terms import Url
-from forager.world.newsroom.newsroom import Newsroom
-from forager.world.newsroom.serve import serve
-from forager.world.newsroom.truth import Published
 
 LOOPBACK = ("127.0.0.0/8",)
 CONTACT = "Forager/0.1 (demo; +http://127.0.0.1/)"
@@ -162,14 +162,14 @@ def _text(facts: dict[str, Any]) -> str:
     lines = [
         f"{facts['news_hours']} hours of news were crawled: {facts['pages']} pages, {facts['requests']} requests "
         f"({facts['not_modified']} answered with 304, unchanged), {facts['wire_bytes'] / 1e6:.1f} MB.",
-        f"{facts['stories']} stories were told, median delay {span(facts['delay_median_s'])}, "
+        f"{facts['stories']} stories were told, median delay {clock_span(facts['delay_median_s'])}, "
         f"{facts['requests_per_story'] or '–'} requests per story.",
         f"Of {facts['published']} stories published after the warm-up {facts['found']} were found: coverage {coverage}, "
-        f"delay {span(facts['found_median_s'])} (median), {span(facts['found_p90_s'])} (nine in ten).",
+        f"delay {clock_span(facts['found_median_s'])} (median), {clock_span(facts['found_p90_s'])} (nine in ten).",
         f"Fleet: {foragers['alive']} foragers alive, {foragers['born']} born, {foragers['deleted']} deleted. Errors: {errors}.",
     ]
     lines += [
-        f"  {name}: {one['stories']} stories, median delay {span(one['delay_median_s'])}, {one['requests']} requests, "
+        f"  {name}: {one['stories']} stories, median delay {clock_span(one['delay_median_s'])}, {one['requests']} requests, "
         f"found first by {', '.join(f'{channel} ({count})' for channel, count in one['channels'].items()) or '–'}"
         for name, one in facts["sites"].items()
     ]

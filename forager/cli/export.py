@@ -11,15 +11,14 @@ import typer
 
 from forager.clock import WallClock
 from forager.errors import Exit, InputError, OutputError
-from forager.exports.formats import writer_for
-from forager.exports.outlet import Outlet
-from forager.exports.protocol import Mode, Writer
+from forager.output.formats import writer_for
+from forager.output.outlet import Mode, Outlet, StoryWriter
 from forager.pages.urls import canonical
 from forager.pages.urls import site as site_of
 from forager.store.protocol import Story
 from forager.store.store import Store
 from forager.units import seconds
-from forager.world.warc.wacz import pack
+from forager.warc.wacz import pack_wacz
 
 
 def export(
@@ -43,7 +42,7 @@ def export(
 ) -> None:
     """Write the stories of a crawl to a file, or as JSON lines to standard output."""
     if wacz is not None:
-        files = pack(run_dir / "warc", wacz, now=WallClock().now(), title=run_dir.resolve().name)
+        files = pack_wacz(run_dir / "warc", wacz, now=WallClock().now(), title=run_dir.resolve().name)
         typer.echo(f"{files} WARC files packed into {wacz}", err=True)
         return
     if append is not None and overwrite is not None:
@@ -54,7 +53,7 @@ def export(
         typer.echo(f"{written} stories written to {writer.name}", err=True)
 
 
-async def _export(run_dir: Path, writer: Writer, wanted: Callable[[Story], bool] | None) -> int:
+async def _export(run_dir: Path, writer: StoryWriter, wanted: Callable[[Story], bool] | None) -> int:
     store = await Store.view(run_dir)
     warnings: list[str] = []
     try:

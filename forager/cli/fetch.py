@@ -12,7 +12,7 @@ from forager.assembly import open_wire
 from forager.cli.options import Config, Json, Set, loaded
 from forager.clock import WallClock
 from forager.errors import Exit, InputError
-from forager.pages.reader import read
+from forager.pages.page import read
 from forager.pages.urls import canonical, host
 from forager.settings import Settings
 from forager.terms import Dated, Outcome, Request, Response

@@ -14,14 +14,13 @@ import typer
 from forager.cli.options import Json, Quiet
 from forager.cli.tapes import tape_facts
 from forager.errors import InputError, OutputError
-from forager.imports.files import Imported, import_files
-from forager.imports.opening import sources
-from forager.imports.tables import import_tables
-from forager.imports.tally import Tally
+from forager.importers.files import Imported, import_files
+from forager.importers.streams import Tally, sources
+from forager.importers.tables import import_tables
 from forager.library.playback import tape_of
 from forager.store.rundir import DATABASE
-from forager.world.tape.columns import CONTENTS, Tape, save
-from forager.world.tape.truth import documents
+from forager.tape.tape import CONTENTS, Tape, save
+from forager.tape.truth import documents
 
 _QUIET_SECONDS = 60.0
 """Without a terminal, one line of progress in this time."""
@@ -36,7 +35,7 @@ _NEW = {
 """What was counted as a document."""
 
 
-class Identity(StrEnum):
+class IdentityChoice(StrEnum):
     """What makes a document new."""
 
     URL = "url"
@@ -58,7 +57,7 @@ def import_(
         Path | None, typer.Option("--table", metavar="DIR", help="A folder with the tables versions, links or stays.")
     ] = None,
     identity: Annotated[
-        Identity | None,
+        IdentityChoice | None,
         typer.Option(
             help="What makes a document new; link: a page at its first appearance as a link. Default: told by the data."
         ),
@@ -97,7 +96,7 @@ def _import(files: list[str], identity: str | None, display: "_Display") -> Impo
     if (folder / DATABASE).exists():
         if len(files) > 1:
             raise InputError(f"{folder}: a run directory is imported alone")
-        return Imported(tape_of(folder, identity or Identity.URL), Tally(), Counter({"run directory": 1}))
+        return Imported(tape_of(folder, identity or IdentityChoice.URL), Tally(), Counter({"run directory": 1}))
     origin += f" and {len(files) - 1} more" if len(files) > 1 else ""
     return import_files(sources(files), origin=origin, identity=identity, progress=display.show)
 

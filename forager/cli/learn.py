@@ -1,10 +1,14 @@
-"""`forager learn`: evolve a recrawl score function from a change log (GP4C)."""
+"""`forager learn`: evolve a recrawl score function from a change log (GP4C).
+
+What `forager learn` shows: how far it is, and how the evolved function did against the rules that people found.
+"""
 
 import json as jsonlib
 import time
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
+from math import isfinite
 from pathlib import Path
 from typing import Annotated
 
@@ -18,21 +22,75 @@ from forager.cli.change_logs import (
     LogPath,
     PagesOf,
     Settled,
-    cut,
+    cut_log,
     per_cycle,
     picked,
     read_change_log,
 )
-from forager.cli.learn_view import Display, rivalry, told
-from forager.cli.outputs import check_place, write_whole
-from forager.cli.preparing import prepare_learning
+from forager.cli.compilation import prepare_learning
+from forager.cli.options import check_place, write_whole
+from forager.cli.terminal import ProgressLine
 from forager.errors import InputError
+from forager.gp import learn as learning
+from forager.gp.gp_settings import GPSettings, Measure, Selection, Terminals
+from forager.gp.selection import CarefulChoice
+from forager.gp.trees import canonical_tree, terminals_of
 from forager.library.lessons import check_log, teach
-from forager.recrawl.gp import learning
-from forager.recrawl.gp.settings import GPSettings, Measure, Selection, Terminals
-from forager.recrawl.gp.tree import terminals_of
-from forager.recrawl.learned import to_text
-from forager.recrawl.states import MEANINGS, TERMINALS
+from forager.recrawl.formula import formula_text
+from forager.recrawl.function_file import function_to_text
+from forager.recrawl.terminals import MEANINGS, TERMINALS
+
+
+class Display:
+    """Progress: generation, best, mean, time left."""
+
+    def __init__(self, settings: GPSettings, progress: learning.LearnProgress | None) -> None:
+        self.settings = settings
+        self.total = settings.seeds * settings.generations
+        self.before = self._generations(progress) if progress else 0
+        self.begun, self.line = time.monotonic(), ProgressLine()
+
+    def show(self, progress: learning.LearnProgress) -> None:
+        current, done = progress.current, self._generations(progress)
+        if current is None:
+            return
+        left = (time.monotonic() - self.begun) / (done - self.before) * (self.total - done)
+        self.line.show(
+            f"run {len(progress.finished) + 1}/{self.settings.seeds} generation {current.number + 1}/"
+            f"{self.settings.generations} best {current.best[0][1]:.4f} mean {current.mean:.4f} {left:.0f} s left"
+        )
+
+    def end(self) -> None:
+        self.line.end()
+
+    def _generations(self, progress: learning.LearnProgress) -> int:
+        under_way = progress.current.number + 1 if progress.current else 0
+        return len(progress.finished) * self.settings.generations + under_way
+
+
+def rivalry(choice: CarefulChoice) -> dict[str, object]:
+    """How the evolved function did against the best known rule."""
+    assert choice.known is not None
+    return {
+        "rule": formula_text(choice.known.tree),
+        "function": formula_text(choice.evolved.tree),
+        "gain": choice.gain,
+        "error": choice.error if isfinite(choice.error) else None,
+    }
+
+
+def told_learned(choice: CarefulChoice) -> list[str]:
+    """The same in words; nothing if there was no rule to compare with."""
+    if choice.known is None:
+        return []
+    gained = f"{choice.gain:+.4f} ± {choice.error:.4f} (standard error) on validation pages"
+    if choice.is_evolved:
+        return [f"better than the best known rule, {formula_text(choice.known.tree)}, beyond chance: {gained}"]
+    if canonical_tree(choice.evolved.tree) == canonical_tree(choice.known.tree):
+        return ["a known rule: evolution found nothing better"]
+    return [
+        f"a known rule: what was evolved is not better beyond chance, {gained}: {formula_text(choice.evolved.tree)}"
+    ]
 
 
 def learn(
@@ -88,13 +146,15 @@ def learn(
     world = read_change_log(log, cycle=cycle, documents=documents, pages=pages, change=change, settled=settled)
     settings = replace(settings, k=per_cycle(k, world))
     if train_until is not None:
-        world = world.span(0, cut(world, train_until, "--train-until"))
+        world = world.span(0, cut_log(world, train_until, "--train-until"))
     check_log(world, str(log), settings)
     prepare_learning(settings)
     begun = time.monotonic()
     checkpoint = output.with_name(output.name + ".checkpoint")
     source = f"{log.name} {world.pages} x {world.cycles}, {int(world.changed.sum())} changes, seed {seed}"
-    progress = learning.from_text(_read(checkpoint), settings, source) if resume and checkpoint.exists() else None
+    progress = (
+        learning.lesson_from_text(_read(checkpoint), settings, source) if resume and checkpoint.exists() else None
+    )
     lesson = teach(
         world,
         log.name,
@@ -105,7 +165,7 @@ def learn(
         progress=progress,
     )
     done, choice, chosen = lesson.done, lesson.choice, lesson.choice.chosen
-    write_whole(output, to_text(lesson.learned) + "\n")
+    write_whole(output, function_to_text(lesson.learned) + "\n")
     if len(done.finished) == settings.seeds:
         checkpoint.unlink(missing_ok=True)  # this learning came to its end
     result = {
@@ -125,22 +185,22 @@ def learn(
         return
     figures = f"{settings.fitness} {chosen.train:.4f} on training, {chosen.validation:.4f} on validation pages"
     read = [f"  {name}: {MEANINGS[name]}" for name in TERMINALS if name in terminals_of(chosen.tree)]
-    typer.echo("\n".join([str(result["formula"]), *read, *told(choice), f"{figures}; written to {output}"]))
+    typer.echo("\n".join([str(result["formula"]), *read, *told_learned(choice), f"{figures}; written to {output}"]))
 
 
 def _followed(
-    steps: Iterable[learning.Progress],
+    steps: Iterable[learning.LearnProgress],
     settings: GPSettings,
-    progress: learning.Progress | None,
+    progress: learning.LearnProgress | None,
     checkpoint: Path,
     source: str,
-) -> learning.Progress:
+) -> learning.LearnProgress:
     """Follow the evolution to its end or to the first Ctrl-C, with a checkpoint after every generation."""
     display = Display(settings, progress)
-    done = progress or learning.Progress()
+    done = progress or learning.LearnProgress()
     with suppress(KeyboardInterrupt):
         for done in steps:
-            write_whole(checkpoint, learning.to_text(done, settings, source))
+            write_whole(checkpoint, learning.lesson_to_text(done, settings, source))
             display.show(done)
     display.end()
     if not done.best():

@@ -8,11 +8,10 @@ from typing import Annotated
 
 import typer
 
-from forager.cli.options import Config, Json, Quiet, Set, loaded
-from forager.cli.outputs import check_place, whole
-from forager.engine.texts import read_texts
+from forager.cli.options import Config, Json, Quiet, Set, check_place, loaded, whole
+from forager.core.states import LONGEST_TEXT, States
 from forager.errors import InputError
-from forager.foragers.states import LONGEST_TEXT, States
+from forager.importers.texts import read_texts
 
 _SHOW_EVERY = 1.0
 """Seconds between two lines of progress."""

@@ -21,8 +21,8 @@ import msgspec
 from forager.cli.options import LogFormat
 from forager.clock import Clock
 from forager.events import Born, CycleDone, Deleted, Event, Fetched, Learned, Reinforced, Scheduled, Told
-from forager.exports.fields import moment as iso
-from forager.reports.showing import moment, shown, span, visitor
+from forager.output.fields import iso_moment as iso
+from forager.report.text import shown, shown_moment, span, visitor
 from forager.terms import NOBODY, Outcome, Trouble
 
 FILE = "crawl.log"
@@ -82,7 +82,7 @@ class Log:
         if self.form is LogFormat.JSON:
             line = msgspec.json.encode({"time": iso(at), "level": level.name, "event": name, **fields}).decode()
         else:
-            line = f"{moment(at)} {level.name:<7} {name:<9} {text}"
+            line = f"{shown_moment(at)} {level.name:<7} {name:<9} {text}"
         if level >= self.level:
             _write(line)
         if self._file is not None and level >= min(self.level, Level.INFO):

@@ -1,16 +1,99 @@
-"""The comparison of recrawl policies as one HTML file with charts; it loads nothing from elsewhere."""
+"""The comparison of recrawl policies as one HTML file with charts; it loads nothing from elsewhere.
 
-from collections.abc import Sequence
+How well HACS foretells which pages change in the next cycle: as plain values, for the terminal and for the report.
+"""
+
+from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
 
-from forager.cli import hacs_view
-from forager.cli.outputs import write_whole
-from forager.recrawl.archive_judge import WindowJudged
-from forager.recrawl.comparison import Figure, Judged, victories
-from forager.recrawl.log import ChangeLog
-from forager.reports import showing, svg
-from forager.reports.page import page, pair, section, table
+from rich.table import Table
+
+from forager.cli.options import write_whole
+from forager.cli.terminal import narrow_table
+from forager.recrawl.archive_eval import THRESHOLDS, Quality, WindowJudged, judge_window
+from forager.recrawl.change_log import ChangeLog
+from forager.recrawl.compare import Figure, Judged, victories
+from forager.report import charts as svg
+from forager.report import text as showing
+from forager.report.page import html_table, page, pair, section
+
+_WINDOWS = (1, 2, 4, 8, 12)
+
+
+def judge_windows(log: ChangeLog, tell: Callable[[str], None]) -> list[WindowJudged]:
+    """HACS by the captures of the last 1, 2, 4 … cycles, as far as the log is long enough; `tell` hears how far it is."""
+    judged = []
+    for window in _WINDOWS:
+        if window + 1 < log.cycles:
+            tell(f"hacs: window of {window} cycles")
+            judged.append(judge_window(log, window))
+    return judged
+
+
+def hacs_json(judged: Sequence[WindowJudged]) -> list[dict[str, object]]:
+    """One object for each window."""
+    return [
+        {
+            "window": one.window,
+            **{
+                average: [
+                    _values(quality) | {"threshold": theta} for theta, quality in zip(THRESHOLDS, own, strict=True)
+                ]
+                for average, own in (("micro", one.micro), ("macro", one.macro), ("random_micro", one.random))
+            },
+            "brute_micro": _values(one.brute),
+            "weighted_precision": one.weighted_precision,
+            "weighted_precision_last_obs": one.weighted_precision_last_seen,
+            "weighted_precision_random": one.weighted_precision_random,
+        }
+        for one in judged
+    ]
+
+
+def hacs_table(judged: Sequence[WindowJudged]) -> Table:
+    """For people: F1 alone; the rest is in the report and in what machines read."""
+    narrow = narrow_table(
+        "HACS: which pages change in the next cycle?",
+        "F1 (micro) by window in cycles and threshold θ, and of all pages; weighted P@K of HACS, Last-Obs, Random",
+        ["window", *(f"θ {threshold}" for threshold in THRESHOLDS), "all", "P@K", "Last-Obs", "Random"],
+    )
+    for one in judged:
+        values = [*(quality.f1 for quality in one.micro), one.brute.f1, *_precisions(one)]
+        narrow.add_row(str(one.window), *(f"{value:.3f}" for value in values))
+    return narrow
+
+
+def as_html(judged: Sequence[WindowJudged]) -> str:
+    """A section of the report: precision, recall and F1 of everything."""
+    rows = []
+    for one in judged:
+        precisions = " / ".join(f"{value:.3f}" for value in _precisions(one))
+        rows += [
+            [f"{one.window} micro", *map(_shown, one.micro), _shown(one.brute), precisions],
+            ["macro", *map(_shown, one.macro), "", ""],
+            ["random, micro", *map(_shown, one.random), "", ""],
+        ]
+    heads = ["Window", *(f"θ = {threshold}" for threshold in THRESHOLDS), "Brute force, micro", "Weighted P@K"]
+    note = (
+        "Precision / recall / F1 by window (in cycles) and threshold; random: as many pages, drawn at random; brute force: "
+        "all pages. Weighted P@K of HACS, Last-Obs and Random."
+    )
+    return section("HACS: which pages change in the next cycle?", note, html_table(heads, rows, text=(0,)))
+
+
+def _values(quality: Quality) -> dict[str, float]:
+    return {"precision": quality.precision, "recall": quality.recall, "f1": quality.f1}
+
+
+def _shown(one: Quality) -> str:
+    return f"{one.precision:.3f} / {one.recall:.3f} / {one.f1:.3f}"
+
+
+def _precisions(one: WindowJudged) -> tuple[float, float, float]:
+    """Weighted P@K of HACS, of Last-Obs and of any order."""
+    return one.weighted_precision, one.weighted_precision_last_seen, one.weighted_precision_random
+
 
 _GREEDY = "Found while young; delays in cycles. The oracle is greedy: it takes most documents now, not most in the end."
 _LEGEND = 32
@@ -24,14 +107,16 @@ _FIGURES: tuple[tuple[Figure, str], ...] = (
 _BOUGHT = "In each cycle {:.2%} of them are visited; ± is half the 95% interval over folds of pages."
 
 
-def write_report(
+def write_policies_report(
     path: Path, name: str, log: ChangeLog, judged: Sequence[Judged], k: float, windows: Sequence[WindowJudged]
 ) -> None:
     """Write the report to a file; `k` is the share of the pages visited per cycle, `windows` are those of HACS."""
-    write_whole(path, report(name, log, judged, k, windows))
+    write_whole(path, policies_page(name, log, judged, k, windows))
 
 
-def report(name: str, log: ChangeLog, judged: Sequence[Judged], k: float, windows: Sequence[WindowJudged]) -> str:
+def policies_page(
+    name: str, log: ChangeLog, judged: Sequence[Judged], k: float, windows: Sequence[WindowJudged]
+) -> str:
     """The report as a page."""
     size = f"{log.pages:,} pages, {log.cycles} cycles, {log.changed_share():.1%} of the pages change in a cycle."
     charts = [
@@ -46,7 +131,7 @@ def report(name: str, log: ChangeLog, judged: Sequence[Judged], k: float, window
         section("The top of the schedule", "ChangeRate of the first part of each cycle's schedule.", _top(judged, k)),
         _victories(judged, "change_rate", "ChangeRate"),
         _victories(judged, "freshness", "Freshness"),
-        hacs_view.as_html(windows) if windows else "",
+        as_html(windows) if windows else "",
     ]
     return page(f"Recrawl policies on {showing.shown(name)}", parts)
 
@@ -56,7 +141,7 @@ def _table(judged: Sequence[Judged]) -> str:
         [_whole(one), *(f"{one.mean(figure):.4f} ± {one.interval(figure):.4f}" for figure, _ in _FIGURES)]
         for one in judged
     ]
-    return table(["Policy", *(label for _, label in _FIGURES)], rows, text=(0,))
+    return html_table(["Policy", *(label for _, label in _FIGURES)], rows, text=(0,))
 
 
 def _found(judged: Sequence[Judged]) -> str:
@@ -72,7 +157,7 @@ def _found(judged: Sequence[Judged]) -> str:
         if (found := one.discovery) is not None
     ]
     heads = ["Policy", "Coverage", "Mean delay", "Median delay"]
-    return section("New documents", _GREEDY, table(heads, rows, text=(0,))) if rows else ""
+    return section("New documents", _GREEDY, html_table(heads, rows, text=(0,))) if rows else ""
 
 
 def _curves(judged: Sequence[Judged], figure: Figure, label: str) -> str:
@@ -106,4 +191,4 @@ def _victories(judged: Sequence[Judged], figure: Figure, label: str) -> str:
         rows.append([_whole(one), *(f"{won}/{lost}" for won, lost in results)])
     note = "Cycles in which the policy of the row beats / loses to that of the column, paired t-test, p &lt; 0.05."
     heads = ["", *(_whole(one) for one in judged)]
-    return section(f"Victories / losses by cycle: {label}", note, table(heads, rows, text=(0,)))
+    return section(f"Victories / losses by cycle: {label}", note, html_table(heads, rows, text=(0,)))

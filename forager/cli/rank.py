@@ -10,14 +10,13 @@ from typing import Annotated
 import typer
 
 from forager.chance import stream
-from forager.cli.outputs import check_place, whole
-from forager.frontier import methods
-from forager.frontier.edges import EdgeList
-from forager.frontier.graph import Graph
-from forager.frontier.learned import LearnedSettings, Regression
-from forager.frontier.methods import Method, RankingSettings
-from forager.frontier.steps import Ranking, WalkSettings
-from forager.imports.edge_files import read_edges
+from forager.cli.options import check_place, whole
+from forager.graph import methods
+from forager.graph.graph import EdgeList, Graph
+from forager.graph.learned import LearnedSettings, Regression
+from forager.graph.methods import Method, RankingSettings
+from forager.graph.walks import Ranking, WalkSettings
+from forager.importers.edge_files import read_edges
 from forager.library.frontier_ranks import check_method, gather_evidence
 
 
@@ -46,7 +45,7 @@ def rank(
     pages = read_edges(edges)
     evidence = gather_evidence(pages, impact, anchors, queries, frontier)
     began = time.perf_counter()
-    ranking = methods.rank(method, evidence, settings, stream(seed, "rank"))
+    ranking = methods.rank_frontier(method, evidence, settings, stream(seed, "rank"))
     seconds = time.perf_counter() - began
     order = ranking.order(evidence.graph.frontier)[:limit]
     _write(output, pages, ranking, order.tolist())

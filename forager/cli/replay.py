@@ -1,4 +1,12 @@
-"""`forager replay`: a fleet and a recrawl policy over a recording, in the recording's own time."""
+"""`forager replay`: a fleet and a recrawl policy over a recording, in the recording's own time.
+
+The stories of a replay as a crawl would write them; a tape knows neither titles nor texts.
+
+A replay in the dashboard: what of it is looked at, and how it lets the dashboard answer.
+
+A replay never waits. It is played in short pieces on the loop that also serves the dashboard, so that nothing is asked
+of it while something happens in it; the pieces are long enough that a replay nobody looks at is as fast as ever.
+"""
 
 import asyncio
 import json as jsonlib
@@ -6,39 +14,176 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from forager.cli.compilation import once
 from forager.cli.log import Log
-from forager.cli.options import Config, Json, LogFormat, NoDashboard, Quiet, Set, TimeLimit, time_given
-from forager.cli.outputs import tell
-from forager.cli.preparing import once
-from forager.cli.replay_stories import ReplayedStories, stories_writer
-from forager.cli.replay_view import play_watched
+from forager.cli.options import Config, Json, LogFormat, NoDashboard, Quiet, Set, TimeLimit, tell, time_given
+from forager.cli.progress import clock_span, clock_time
+from forager.cli.runner import shown, stopped_by_signals
 from forager.cli.statistics import run_facts
 from forager.cli.tapes import budget as per_hour
 from forager.cli.tapes import settings_for, tape_facts, warm_up_of
-from forager.cli.view import moment, span
+from forager.core.parameters import ForagerKind
 from forager.dashboard.chronicle import Chronicle
+from forager.dashboard.coverage import Appeared, Coverage
+from forager.dashboard.dashboard_settings import DashboardSettings
+from forager.dashboard.watched import Watched
 from forager.engine.journal import Journal, JournalFile
+from forager.engine.scope import Skipped
 from forager.errors import InputError, OutputError
-from forager.exports.protocol import Writer
-from forager.foragers.settings import ForagerKind
+from forager.events import Event, Told
 from forager.library.playback import make_replay, tape_folder, usual_budget
 from forager.library.seed_list import check_seeds, read_seeds
-from forager.reports.account import Account
-from forager.reports.showing import figure
+from forager.measures import found_young
+from forager.output.fields import FIELDS, Row, iso_moment
+from forager.output.formats import writer_for
+from forager.output.outlet import Mode, StoryWriter
+from forager.report.account import Account
+from forager.report.text import figure
 from forager.settings import Settings
-from forager.simulation.account import Figures
 from forager.simulation.compare import FIGURES
 from forager.simulation.records import ReplayRecords
-from forager.simulation.run import Replay
-from forager.terms import Url
-from forager.world.tape.columns import Tape, load
+from forager.simulation.replay import Replay
+from forager.simulation.replay_account import ReplayFigures
+from forager.tape.tape import Tape, load_tape
+from forager.terms import NOBODY, Url
 
-if TYPE_CHECKING:  # slow to load, and a tape needs none of it
+if TYPE_CHECKING:  # slow to load, or needed for types alone
     from forager.assembly import Reader
+
+
+T = TypeVar("T")
+
+BATCH = 1000
+"""Stories handed to the writer at once."""
+
+
+def stories_writer(append: str | None, overwrite: str | None) -> StoryWriter | None:
+    """The writer that -o or -O asks for."""
+    if append is not None and overwrite is not None:
+        raise typer.BadParameter("give -o or -O, not both")
+    if append is not None:
+        return writer_for(append, Mode.APPEND)
+    return None if overwrite is None else writer_for(overwrite, Mode.REPLACE)
+
+
+class ReplayedStories:
+    """Reads the journal of a replay and writes its stories; `close` completes the output."""
+
+    def __init__(self, writer: StoryWriter) -> None:
+        self._writer = writer
+        last = self._tried(writer.open)
+        self._next = 0 if last is None else last.number + 1
+        self._waiting: list[Row] = []
+        self._tried(lambda: writer.write([]))
+
+    def __repr__(self) -> str:
+        return f"<ReplayedStories {self._next} in {self._writer.name}>"
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, Told):
+            self._waiting.append(self._row(event))
+            self._next += 1
+            if len(self._waiting) >= BATCH:
+                self._write()
+
+    def close(self) -> None:
+        self._write()
+        self._tried(self._writer.close)
+
+    def _row(self, told: Told) -> Row:
+        known: Row = {
+            "number": self._next,
+            "url": told.url,
+            "final_url": told.url,
+            "site": told.site,
+            "title": told.title,
+            "text": "",
+            "published": iso_moment(told.published),
+            "published_source": told.published_source,
+            "fetched": iso_moment(told.at),
+            "delay": round(told.delay, 3),
+            "discovered_via": told.via.value,
+            "forager": None if told.by == NOBODY else told.by,
+        }
+        return dict.fromkeys(FIELDS) | known
+
+    def _write(self) -> None:
+        rows, self._waiting = self._waiting, []
+        self._tried(lambda: self._writer.write(rows))
+
+    def _tried(self, work: Callable[[], T]) -> T:
+        try:
+            return work()
+        except OSError as error:
+            raise OutputError(f"{self._writer.name}: cannot be written: {error.strerror}") from None
+
+
+PIECE = 0.02
+"""Seconds that a piece of a replay should take (ours)."""
+YIELDS = 3
+"""Turns of the loop between two pieces (ours): an answer needs several."""
+
+
+async def play_watched(
+    replay: Replay,
+    chronicle: Chronicle,
+    records: ReplayRecords,
+    settings: DashboardSettings,
+    name: str,
+    *,
+    log: Log,
+    finish: Callable[[], None],
+    serve: bool,
+) -> None:
+    """Play to the end with the dashboard open; `finish` when that is reached, then serve on until Ctrl-C if wanted."""
+    watched = watch_replay(replay, records, name)
+    async with shown(watched, chronicle, settings, log.dashboard(replay.clock)):
+        await play_beside(replay)
+        finish()
+        if serve and settings.enabled:
+            if log.form is LogFormat.TEXT:
+                typer.echo("The dashboard stays until Ctrl-C.", err=True)
+            stopping = asyncio.Event()
+            with stopped_by_signals(stopping):
+                await stopping.wait()
+
+
+async def play_beside(replay: Replay) -> None:
+    """Play in pieces."""
+    loop, piece = asyncio.get_running_loop(), 60.0
+    while replay.clock.time < replay.end:
+        began = loop.time()
+        replay.run(replay.clock.time + piece)
+        piece *= min(2.0, max(0.5, PIECE / max(1e-6, loop.time() - began)))
+        for _ in range(YIELDS):
+            await asyncio.sleep(0)
+
+
+def watch_replay(replay: Replay, records: ReplayRecords, name: str) -> Watched:
+    """A replay, to be looked at."""
+
+    def appeared() -> Appeared:
+        born, now = replay.account.truth.born, replay.clock.time
+        there = (born > replay.account.start) & (born <= now)
+        return born[there], found_young(born[there], replay.account.found[there], replay.account.max_age)
+
+    nothing = Skipped()
+    return Watched(
+        name=f"replay of {name}",
+        store=records,
+        known=replay.shared.visits.met,
+        agent=replay.agent,
+        shared=replay.shared,
+        clock=replay.clock,
+        settings=replay.crawl,
+        skipped=lambda: nothing,
+        coverage=Coverage("documents on the tape", appeared),
+        scheduler=replay.scheduler,
+    )
 
 
 def replay(
@@ -91,7 +236,7 @@ def replay(
     logs = [log] if verbose or log_format is not None else []
     writer = stories_writer(append, overwrite)
     if bytes_:
-        from forager.cli.replay_bytes import text_of
+        from forager.cli.replay_bytes import bytes_summary
 
         if serve:
             raise InputError("--serve: a crawl of recorded bytes has no dashboard; leave out --serve or --bytes")
@@ -99,10 +244,10 @@ def replay(
         facts = _replay_bytes(
             tape, settings, given, limit, writer, journal, logs, per, lambda length: warm_up_of(warm_up, length)
         )
-        tell(jsonlib.dumps(facts) if json else text_of(facts), append, overwrite)
+        tell(jsonlib.dumps(facts) if json else bytes_summary(facts), append, overwrite)
         return
     with tape_folder(tape) as folder:
-        world = load(folder)
+        world = load_tape(folder)
         warm = warm_up_of(warm_up, world.end - world.start)
         account = Account()
         chronicle, records = Chronicle(account), ReplayRecords(world)
@@ -143,7 +288,7 @@ def _replay_bytes(
     settings: Settings,
     seeds: list[Url],
     limit: float | None,
-    writer: Writer | None,
+    writer: StoryWriter | None,
     journal: Path | None,
     logs: list[Log],
     per_hour: float | None,
@@ -161,7 +306,7 @@ def _replay_bytes(
     return facts
 
 
-def _facts(account: Account, run: Replay, tape: Tape, figures: Figures) -> dict[str, Any]:
+def _facts(account: Account, run: Replay, tape: Tape, figures: ReplayFigures) -> dict[str, Any]:
     return run_facts(account, run.agent) | {
         "tape": tape_facts(tape),
         "replay": {name: _plain(of(figures)) for name, of in FIGURES.items()},
@@ -180,19 +325,19 @@ def _plain(value: float) -> float | None:
     return None if value != value else value
 
 
-def _text(facts: dict[str, Any], figures: Figures, tape: Tape, run_end: float) -> str:
+def _text(facts: dict[str, Any], figures: ReplayFigures, tape: Tape, run_end: float) -> str:
     delay, foragers = figures.delay, facts["foragers"]
     found = f"{delay.found} of {delay.stories} stories found while young"
     lines = [
-        f"{moment(tape.start)} to {moment(run_end)}, replayed.",
+        f"{clock_time(tape.start)} to {clock_time(run_end)}, replayed.",
         f"{found} ({figure(delay.coverage, '.1%')}; lasting ones {figure(delay.lasting, '.1%')}), "
-        f"median delay {span(_plain(delay.median))}, late {span(_plain(delay.late))}."
+        f"median delay {clock_span(_plain(delay.median))}, late {clock_span(_plain(delay.late))}."
         if delay.stories
         else "No story appeared in this time.",
         f"{facts['requests']} downloads, {figure(figures.efficiency.requests_per_story, '.1f')} per story, "
         f"{facts['not_modified']} of them unchanged, {figure(figures.unrecorded_share, '.1%')} of them of pages not on the "
         "tape then.",
-        f"Freshness {figure(figures.freshness, '.3f')}, age {span(_plain(figures.age))}.",
+        f"Freshness {figure(figures.freshness, '.3f')}, age {clock_span(_plain(figures.age))}.",
         f"Stories per download: fleet {figure(figures.fleet_hits, '.3f')}, recrawl {figure(figures.recrawl_hits, '.3f')} "
         f"({figure(figures.recrawl_share, '.0%')} of the downloads).",
         f"Fleet: {foragers['alive']} foragers alive, {foragers['born']} born, {foragers['deleted']} deleted.",

@@ -12,24 +12,22 @@ from pathlib import Path
 from typing import Any
 
 from forager.assembly import Reader, make_crawl, wire
+from forager.cli.progress import clock_span, clock_time
 from forager.cli.statistics import run_facts
-from forager.cli.view import moment, span
 from forager.clock import Clock, LoopClock, run_virtual
 from forager.engine.crawl import stop_after
 from forager.errors import InputError, OutputError
 from forager.events import Born, Deleted, Event, Told
-from forager.exports.outlet import Outlet
-from forager.exports.protocol import Writer
-from forager.imports.captures import is_robots
+from forager.importers.captures import is_robots
+from forager.output.outlet import Outlet, StoryWriter
 from forager.pages.urls import site
-from forager.reports.account import Account
+from forager.report.account import Account
 from forager.settings import Settings
 from forager.store.store import Store
 from forager.terms import Request, Response, Trouble, Url
-from forager.world.http import failed
-from forager.world.protocol import Web
-from forager.world.warc.web import WarcWeb
-from forager.world.warc.writer import warcs_in
+from forager.warc.replay_web import WarcWeb
+from forager.warc.writer import warcs_in
+from forager.web.web import Web, failed
 
 
 class Rationed:
@@ -113,7 +111,7 @@ def _since(begin: float, account: Account) -> Reader:
     return read
 
 
-def write_stories(store: Store, writer: Writer) -> None:
+def write_stories(store: Store, writer: StoryWriter) -> None:
     """All stories that a crawl stored, to a file."""
 
     async def write() -> None:
@@ -123,19 +121,19 @@ def write_stories(store: Store, writer: Writer) -> None:
     asyncio.run(write())
 
 
-def text_of(facts: dict[str, Any]) -> str:
+def bytes_summary(facts: dict[str, Any]) -> str:
     """The outcome, for people."""
     recording = facts["recording"]
     asked, unrecorded = recording["asked"], recording["unrecorded"]
     lines = [
-        f"{span(recording['seconds'])} from {moment(recording['start'])}, crawled again from the recorded bytes of "
+        f"{clock_span(recording['seconds'])} from {clock_time(recording['start'])}, crawled again from the recorded bytes of "
         f"{recording['urls']:,} URLs.",
-        f"{facts['stories']} stories, median delay {span(facts['delay_median_s'])}, {facts['requests']} requests "
+        f"{facts['stories']} stories, median delay {clock_span(facts['delay_median_s'])}, {facts['requests']} requests "
         f"({facts['not_modified']} unchanged), {facts['pages']} pages.",
         f"{unrecorded:,} of {asked:,} requests ({unrecorded / max(1, asked):.0%}) were for what was not recorded by then.",
     ]
     if recording["warm_up_s"]:
-        lines.append(f"News and requests of the first {span(recording['warm_up_s'])} do not count.")
+        lines.append(f"News and requests of the first {clock_span(recording['warm_up_s'])} do not count.")
     if recording["broken"]:
         lines.append(f"{recording['broken']:,} records are broken and were left out.")
     return "\n".join(lines)

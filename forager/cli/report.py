@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from forager.cli.outputs import write_whole
-from forager.reports.report import read_run
-from forager.reports.report import report as page
+from forager.cli.options import write_whole
+from forager.report.run import read_run
+from forager.report.run import run_report as page
 from forager.store.store import Store
 
 

@@ -7,7 +7,7 @@ import typer
 
 from forager.cli.options import Config, Json, Set, loaded
 from forager.config_file import config_text, in_yaml, plain
-from forager.settings import leaves, value_of
+from forager.settings import setting_leaves, value_of
 
 
 def settings(
@@ -23,7 +23,7 @@ def settings(
         typer.echo(config_text(), nl=False)
         return
     found = loaded(config, set_)
-    rows = [(key, plain(value_of(found.settings, key)), found.origins[key]) for key in leaves()]
+    rows = [(key, plain(value_of(found.settings, key)), found.origins[key]) for key in setting_leaves()]
     if json:
         typer.echo(jsonlib.dumps({key: {"value": value, "origin": origin} for key, value, origin in rows}))
         return

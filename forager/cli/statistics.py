@@ -4,11 +4,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+from forager.core.agent import ReinforcingAgent
+from forager.core.scores import ForagerRecord
+from forager.engine.scope import Skipped
 from forager.errors import OutputError
-from forager.frontier.skipped import Skipped
-from forager.reinforcing.agent import ReinforcingAgent
-from forager.reinforcing.scores import Record
-from forager.reports.account import Account
+from forager.report.account import Account
 
 FILE = "statistics.json"
 HOSTS = 10
@@ -22,7 +22,7 @@ def run_facts(account: Account, agent: ReinforcingAgent, skipped: Skipped | None
     return facts if skipped is None else facts | {"skipped": skipped_facts(skipped)}
 
 
-def _life(record: Record) -> dict[str, Any]:
+def _life(record: ForagerRecord) -> dict[str, Any]:
     return {
         "id": record.id,
         "kind": record.kind.value,

@@ -9,10 +9,10 @@ from typing import Any
 import typer
 import yaml
 
-from forager.reports.showing import span
-from forager.settings import PRESETS, Settings, load
+from forager.report.text import span
+from forager.settings import PRESETS, Settings, load_settings
+from forager.tape.tape import Tape
 from forager.units import seconds
-from forager.world.tape.columns import Tape
 
 _BUDGET = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?:/\s*(s|min|h|d))?")
 _WARM_UP = 12 * 3600.0
@@ -58,4 +58,4 @@ def settings_for(config: Path | None, overrides: Sequence[str], preset: str) -> 
     if preset not in PRESETS:
         raise typer.BadParameter(f"no preset {preset!r}; known: {', '.join(filter(None, PRESETS))}")
     layer = [f"{key}={yaml.safe_dump(value).splitlines()[0]}" for key, value in PRESETS[preset].items()]
-    return load(config, [f"preset={preset}", *layer, *overrides] if preset else overrides, os.environ).settings
+    return load_settings(config, [f"preset={preset}", *layer, *overrides] if preset else overrides, os.environ).settings

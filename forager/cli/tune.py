@@ -1,29 +1,199 @@
-"""`forager tune`: better settings found on the first part of a recording, judged once on the rest."""
+"""`forager tune`: better settings found on the first part of a recording, judged once on the rest.
+
+What `forager tune` tells: progress while it searches, old against new at the end.
+"""
 
 import json as jsonlib
+import math
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from rich.console import Console
+from rich.table import Table
 
-from forager.cli.options import Config, Json, Quiet, Set, TimeLimit, time_given
-from forager.cli.outputs import check_place, write_whole
-from forager.cli.preparing import once
+from forager.cli.compilation import once
+from forager.cli.options import Config, Json, Quiet, Set, TimeLimit, check_place, time_given, write_whole
 from forager.cli.tapes import budget as per_hour
 from forager.cli.tapes import settings_for
-from forager.cli.tune_view import Progress, machine_readable, say
-from forager.clock import WallClock
+from forager.clock import Clock, WallClock
 from forager.errors import Exit, InputError, OutputError
 from forager.library.playback import tape_folder, usual_budget
+from forager.report.text import span
+from forager.simulation.compare import FleetRow
+from forager.tape.tape import load_tape
 from forager.tuning.goals import goals_named
-from forager.tuning.space import Space
-from forager.tuning.space_file import read_space, shown
-from forager.tuning.tuning import Outcome, Tuning, Wishes
-from forager.world.tape.columns import load
+from forager.tuning.judge import FIGURES, Judgement
+from forager.tuning.space import Space, read_space, shown_space
+from forager.tuning.study import Trial
+from forager.tuning.tuning import Tuning, TuningOutcome, Wishes
+
+EVERY = 60.0
+"""Seconds between two lines of progress where there is no terminal."""
+
+
+class TuneProgress:
+    """What is being done, how far it is and the time left: in place on a terminal, one line a minute elsewhere."""
+
+    def __init__(self, limit: float | None, clock: Clock, *, quiet: bool) -> None:
+        self.limit, self.clock, self.quiet = math.inf if limit is None else limit, clock, quiet
+        self.began = self.searching = self.shown = clock.now()
+        self.done, self.pruned, self.best = 0, 0, "nothing to choose from yet"
+        self._phase = ""
+
+    def left(self) -> float:
+        """Seconds of the time limit that are left."""
+        return self.limit - (self.clock.now() - self.began)
+
+    def phase(self, name: str, done: int, count: int) -> None:
+        """So many of the replays of a phase are done."""
+        if name != self._phase:
+            self._phase, self.shown = name, -math.inf
+        self._show(f"{name}: {done} of {count} replays", self.left())
+
+    def begin(self, tuning: Tuning) -> None:
+        """The search begins."""
+        self.done, self.searching = tuning.resumed, self.clock.now()
+        self._rank(tuning)
+        if not self.quiet and tuning.resumed:
+            self._line(f"going on after {tuning.resumed} trials in {tuning.folder}")
+
+    def tell(self, tuning: Tuning, trial: Trial | None) -> None:
+        """A trial came to its end, or nothing happened for a while."""
+        if trial is not None:
+            self.done += 1
+            self.pruned += trial.pruned
+            if not trial.pruned:
+                self._rank(tuning)
+        counts = f"{self.done} of {tuning.wishes.trials} trials, {self.pruned} given up early"
+        made, spent = self.done - tuning.resumed, self.clock.now() - self.searching
+        guess = spent / made * (tuning.wishes.trials - self.done) + tuning.kept if made else math.inf
+        self._show(f"{counts}; {self.best}", min(guess, self.left()))
+
+    def end(self) -> None:
+        if not self.quiet and sys.stderr.isatty():
+            sys.stderr.write("\r\x1b[K")
+
+    def _rank(self, tuning: Tuning) -> None:
+        best = tuning.best()
+        if best is not None:
+            self.best = "best " + training(tuning, best.values)
+
+    def _show(self, text: str, left: float) -> None:
+        """Show it, if it is time for that."""
+        now = self.clock.now()
+        if not self.quiet and (sys.stderr.isatty() or now - self.shown >= EVERY):
+            self.shown = now
+            self._line(f"{text}; {span(max(0.0, left))} left" if left < math.inf else text)
+
+    def _line(self, text: str) -> None:
+        sys.stderr.write(f"\r\x1b[K{text}" if sys.stderr.isatty() else f"forager: {text}\n")
+        sys.stderr.flush()
+
+
+def training(tuning: Tuning, values: Sequence[float]) -> str:
+    """Values on the training part beside those of the settings as they were."""
+    goals, start = tuning.wishes.goals, tuning.start
+    return ", ".join(
+        f"{goal.figure} {new:.4g} (was {old:.4g})" for goal, new, old in zip(goals, values, start, strict=True)
+    )
+
+
+def say(tuning: Tuning, outcome: TuningOutcome | None, outputs: Sequence[Path], end: str = "Stopped") -> None:
+    """The summary for people; `end` says why there is no outcome."""
+    console = Console()
+    if outcome is None:
+        best = tuning.best()
+        kept = f"{len(tuning.study.trials())} trials are kept in {tuning.folder}" if outputs else "nothing was kept"
+        typer.echo(f"{end}; {kept}, the same command goes on." if outputs else f"{end}; {kept}.")
+        if best is not None:
+            typer.echo(f"Best so far on the training part: {training(tuning, best.values)}, with")
+            for key, value in best.changes.items():
+                typer.echo(f"  {key}: {value}")
+        typer.echo("Nothing was judged on the held-out part, so nothing was written.")
+        return
+    chosen, judged = outcome.chosen, outcome.judged
+    console.print(tuning_table(judged, outcome.tuning.judged))
+    typer.echo(verdict(outcome))
+    for key, value in chosen.changes.items():
+        typer.echo(f"  {key}: {value}")
+    if outputs:
+        typer.echo(f"Written: {', '.join(map(str, outputs))}; trials in {tuning.folder}.")
+
+
+def verdict(outcome: TuningOutcome) -> str:
+    """In a sentence."""
+    judged = outcome.judged
+    if not outcome.chosen.changes:
+        return "The settings as they are are as good as anything that was tried; nothing to change."
+    if judged.better:
+        gains = "; ".join(
+            f"{goal.figure} {judged.before.mean(goal.figure):.4g} → {judged.after.mean(goal.figure):.4g}"
+            for goal in judged.improved
+        )
+        return f"Better on the held-out part beyond the 95% interval: {gains}. The changes:"
+    if judged.harmed:
+        names = ", ".join(goal.figure for goal in judged.harmed)
+        return f"Worse on the held-out part in {names}: the settings as they are stay. Tried:"
+    return "No better than the settings as they are on the held-out part, which stay. Tried:"
+
+
+def tuning_table(judged: Judgement, times: int) -> Table:
+    """Old against new."""
+    again = "" if times == 1 else f"; the held-out part was looked at {times} times, so this is no fresh evidence"
+    shown = Table(
+        title="On the held-out part",
+        caption=f"means over {len(judged.before.repeats)} seeds; new − old paired, 95% interval; * sought{again}",
+    )
+    sought = {goal.figure for goal in judged.goals}
+    shown.add_column("figure")
+    for name in ("before", "after", "difference"):
+        shown.add_column(name, justify="right")
+    for figure in FIGURES:
+        cells = [f"{row.mean(figure):.4g}" for row in (judged.before, judged.after)]
+        shown.add_row(f"{figure}{' *' if figure in sought else ''}", *cells, str(judged.difference(figure)))
+    return shown
+
+
+def tuning_json(tuning: Tuning, outcome: TuningOutcome | None) -> dict[str, Any]:
+    """The outcome as plain values; `held_out` is null if the search was stopped before it was judged."""
+    trials, best = tuning.study.trials(), tuning.best()
+    changes = (dict(best.changes) if best else {}) if outcome is None else dict(outcome.changes)
+    return {
+        "trials": len(trials),
+        "pruned": sum(one.pruned for one in trials),
+        "goals": [goal.name for goal in tuning.wishes.goals],
+        "budget": tuning.wishes.budget,
+        "best": changes,
+        "better": outcome is not None and outcome.judged.better,
+        "held_out": None if outcome is None else _held_out(outcome.judged),
+        "folder": str(tuning.folder),
+    }
+
+
+def _held_out(judged: Judgement) -> dict[str, Any]:
+    def means(row: FleetRow) -> dict[str, float | None]:
+        return {figure: _plain(row.mean(figure)) for figure in FIGURES}
+
+    differences = {figure: judged.difference(figure) for figure in FIGURES}
+    return {
+        "before": means(judged.before),
+        "after": means(judged.after),
+        "difference": {figure: _plain(one.mean) for figure, one in differences.items()},
+        "difference_ci": {figure: [_plain(one.low), _plain(one.high)] for figure, one in differences.items()},
+        "seeds": len(judged.before.repeats),
+    }
+
+
+def _plain(value: float) -> float | None:
+    """JSON knows no nan."""
+    return None if value != value else value
+
 
 SUFFIXES = (".yaml", ".yml", ".html")
 
@@ -65,16 +235,16 @@ def tune(
     base = settings_for(config, set_ or (), preset)
     searched = read_space(space, base) if space else Space(base)
     if show_space:
-        typer.echo(shown(searched.dimensions), nl=False)
+        typer.echo(shown_space(searched.dimensions), nl=False)
         return
     if tape is None:
         raise InputError("which recording? give a tape, or the run directory of a crawl")
     goals, clock = goals_named(for_ or ()), WallClock()
-    progress = Progress(time_given(time_limit), clock, quiet=quiet)
+    progress = TuneProgress(time_given(time_limit), clock, quiet=quiet)
     outputs = output or []
     _check_outputs(outputs)
     with tape_folder(tape) as place, _folder(outputs, quiet) as folder:
-        recorded = load(place)
+        recorded = load_tape(place)
         wishes = Wishes(
             goals,
             per_hour(budget) if budget else usual_budget(recorded),
@@ -97,7 +267,7 @@ def tune(
                 end = "Stopped"
             finally:
                 progress.end()
-            facts = machine_readable(tuning, outcome)
+            facts = tuning_json(tuning, outcome)
             if outcome is not None:
                 _write(outputs, outcome, clock.now())
             typer.echo(jsonlib.dumps(facts)) if json else say(tuning, outcome, outputs, end)
@@ -135,10 +305,10 @@ def _folder(outputs: list[Path], quiet: bool) -> Iterator[Path]:
         yield Path(name)
 
 
-def _write(outputs: list[Path], outcome: Outcome, now: float) -> None:
-    from forager.tuning.report import report
-    from forager.tuning.writing import tuned_yaml
+def _write(outputs: list[Path], outcome: TuningOutcome, now: float) -> None:
+    from forager.tuning.report import tuning_report
+    from forager.tuning.tuned_file import tuned_yaml
 
     for path in outputs:
-        text = report(outcome, now) if path.suffix == ".html" else tuned_yaml(outcome, now)
+        text = tuning_report(outcome, now) if path.suffix == ".html" else tuned_yaml(outcome, now)
         write_whole(path, text)

@@ -9,18 +9,18 @@ import typer
 
 from forager.cli.options import Config, Json, Set, loaded
 from forager.core.page_table import PageTable
+from forager.core.shared import Shared
+from forager.engine.scope import Scope
 from forager.errors import InputError
-from forager.foragers.shared import Shared
-from forager.frontier.scope import Scope
-from forager.frontier.timetable import Timetable
 from forager.pages.urls import canonical, host
-from forager.reports.dossier import Dossier, compile_dossier, prospect
-from forager.reports.reasons import at_host
-from forager.reports.recrawling import why_again
-from forager.reports.showing import moment, shown, span
+from forager.report.dossier import Dossier, compile_dossier, prospect
+from forager.report.reasons import at_host
+from forager.report.recrawl_reasons import why_again
+from forager.report.text import shown, shown_moment, span
 from forager.settings import Settings
 from forager.store.store import Store
 from forager.terms import Channel, Dated, Url, UrlId
+from forager.web.timetable import Timetable
 
 LOOKS = 10
 """Latest visits printed (ours); --json has more."""
@@ -37,7 +37,7 @@ def why(
     kept = run / "config.yaml"
     settings = loaded(config or (kept if kept.is_file() else None), set_).settings
     dossier = asyncio.run(_look_up(run, url, settings))
-    typer.echo(msgspec.json.encode(dossier).decode() if json else told(dossier))
+    typer.echo(msgspec.json.encode(dossier).decode() if json else told_page(dossier))
 
 
 async def _look_up(run: Path, text: str, settings: Settings) -> Dossier:
@@ -93,7 +93,7 @@ async def _statistics(reader: Store, settings: Settings) -> PageTable | None:
     return None if saved is None else Shared.load(saved, walk).visits
 
 
-def told(dossier: Dossier) -> str:
+def told_page(dossier: Dossier) -> str:
     """The dossier for people."""
     parts = [
         [dossier.url, *([dossier.title] if dossier.title else [])],
@@ -111,8 +111,8 @@ def told(dossier: Dossier) -> str:
 
 def _stories(dossier: Dossier) -> list[str]:
     return [
-        f"  told {moment(one.at)} UTC by {one.by}, {span(one.delay)} after publication "
-        f"({moment(one.published)} UTC by {one.published_source})"
+        f"  told {shown_moment(one.at)} UTC by {one.by}, {span(one.delay)} after publication "
+        f"({shown_moment(one.published)} UTC by {one.published_source})"
         for one in dossier.stories
     ]
 
@@ -123,9 +123,9 @@ def _found(dossier: Dossier) -> list[str]:
         below = place + 1 < len(dossier.found)
         by = f", which {one.by} visited" if one.by and below else ""
         way = "a seed" if one.channel == "seed" else f"by {one.channel}{' on the page below' if below else ''}{by}"
-        lines += [f"  {moment(one.at)}  {shown(one.url)}", f"    {way}"]
+        lines += [f"  {shown_moment(one.at)}  {shown(one.url)}", f"    {way}"]
     if dossier.announced is not None:
-        lines.append(f"  a feed or news sitemap says it was published {moment(dossier.announced)} UTC")
+        lines.append(f"  a feed or news sitemap says it was published {shown_moment(dossier.announced)} UTC")
     return lines
 
 
@@ -134,7 +134,7 @@ def _versions(dossier: Dossier) -> list[str]:
     for one in dossier.editions:
         dates = [_date("published", one.published), _date("modified", one.modified)]
         facts = [one.kind, f"{one.words} words", *filter(None, dates)]
-        lines.append(f"  {moment(one.at)}  {one.title or '(no title)'}  [{', '.join(facts)}]")
+        lines.append(f"  {shown_moment(one.at)}  {one.title or '(no title)'}  [{', '.join(facts)}]")
         changes = [*one.title_changes, *one.text_changes]
         lines += [f"    {piece.mark} {shown(piece.text, 160)}" for piece in changes if piece.mark != "="]
     return lines
@@ -143,7 +143,9 @@ def _versions(dossier: Dossier) -> list[str]:
 def _date(name: str, dated: Dated | None) -> str | None:
     if dated is None:
         return None
-    return f"{name} {moment(dated.time) if dated.exact else moment(dated.time)[:10]} by {dated.source.value}"
+    return (
+        f"{name} {shown_moment(dated.time) if dated.exact else shown_moment(dated.time)[:10]} by {dated.source.value}"
+    )
 
 
 def _visits(dossier: Dossier) -> list[str]:
@@ -153,12 +155,14 @@ def _visits(dossier: Dossier) -> list[str]:
         ended = "changed" if one.changed else one.outcome
         status = f" {one.status}" if one.status else ""
         error = f"  {one.error}" if one.error else ""
-        lines.append(f"  {moment(one.at)}  {ended}{status}  by {one.by}{error}")
+        lines.append(f"  {shown_moment(one.at)}  {ended}{status}  by {one.by}{error}")
     return lines
 
 
 def _copies(dossier: Dossier) -> list[str]:
     lines = ["Pages with nearly the same text"] if dossier.copies else []
     for one in dossier.copies:
-        lines.append(f"  {moment(one.published)}  {shown(one.url)}{'  (the first print)' if one.is_first else ''}")
+        lines.append(
+            f"  {shown_moment(one.published)}  {shown(one.url)}{'  (the first print)' if one.is_first else ''}"
+        )
     return lines

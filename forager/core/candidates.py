@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 
 from forager.arrays import distinct, widened
 from forager.core.choice import ALONE, BY_WORTH, RANK, REORDERED, TURN, Choices, Turn, count_wanted, graph_leanings
+from forager.core.exploration import Thrift
 from forager.core.page_table import PageTable
 from forager.core.pool import Pool
 from forager.core.ranking import POOL, STRANGERS, choose_next, gather, promising, rank_known, some_unseen, strangers
 from forager.core.rules import FloatArray, IntArray
 from forager.core.updates import Mind
-from forager.foragers.thrift import Thrift
 from forager.recrawl.cycle import fixed_order, of_each, top
 from forager.recrawl.policies import ScoreFunction
 

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.compiling import compiled, inner
+from forager.core.expectation import outlook, worth_of
+from forager.core.exploration import allows, owes
+from forager.core.kernels import best
 from forager.core.pool import AWAKE, USED, rest, wake
+from forager.core.promise import pick
 from forager.core.rules import FloatArray, IntArray
 from forager.core.updates import Mind
-from forager.foragers.expectation import outlook, worth_of
-from forager.foragers.kernels import best
-from forager.foragers.ranking import pick
-from forager.foragers.thrift import allows, owes
 
 BY_WORTH, REORDERED, ALONE = range(3)
 """Who decides: the documents expected; they, but among pages worth a request the score function; the function."""

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from forager.core.kernels import highest
+from forager.core.parameters import ForagerKind, ForagerSettings
+from forager.core.profit import random_weights
 from forager.core.rules import BoolArray, FloatArray, IntArray
-from forager.foragers.kernels import highest
-from forager.foragers.settings import ForagerKind, ForagerSettings
-from forager.foragers.td import random_weights
-from forager.foragers.weblog import Weblog
+from forager.core.weblog import Weblog
 from forager.terms import ForagerId, UrlId
 
 WL, RL, WLRL, BFS = range(len(ForagerKind))

@@ -7,10 +7,10 @@ from typing import NamedTuple, Protocol
 
 from forager.compiling import inner
 from forager.core.fleet import BFS, FleetState, Tally, Walker
+from forager.core.pace import PaceRow, aged
+from forager.core.parameters import Identity
 from forager.core.rules import BoolArray, ForagerRules, IntArray
 from forager.core.updates import Mind, note_signal, record_credit
-from forager.foragers.leaving import PaceRow, aged
-from forager.foragers.settings import Identity
 
 SENT, RELEVANT = 1, 2
 """What became of a document: it was sent; it was accepted."""

@@ -6,6 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.arrays import widened
+from forager.core.expectation import chances, rates, returning, worth_of_one, worths
+from forager.core.glance import GLANCE
+from forager.core.kernels import highest
+from forager.core.pace import PACE
+from forager.core.packed import pack, unpack
+from forager.core.page_row import BACKLOG, FRESH, HUB, LISTS, LOOK, MEANS, PAGE, PRIORS, SPREAD, TEXT
+from forager.core.parameters import ExpectationSettings
+from forager.core.promise import fresh_links, most_promising, pick, ranks
+from forager.core.sighting import NO_LINKS, Finding
 from forager.core.updates import (
     Mind,
     note_arrived,
@@ -16,19 +25,10 @@ from forager.core.updates import (
     record_one,
     weigh,
 )
-from forager.foragers.expectation import chances, rates, returning, worth_of_one, worths
-from forager.foragers.glance import GLANCE
-from forager.foragers.kernels import highest
-from forager.foragers.leaving import PACE
-from forager.foragers.ranking import fresh_links, most_promising, pick, ranks
-from forager.foragers.saving import pack, unpack
-from forager.foragers.settings import ExpectationSettings
-from forager.foragers.sighting import NO_LINKS, Finding
-from forager.foragers.table import BACKLOG, FRESH, HUB, LISTS, LOOK, MEANS, PAGE, PRIORS, SPREAD, TEXT
 from forager.recrawl.history import History
-from forager.recrawl.noting import LOGGED, Log
-from forager.recrawl.trail import Trail
+from forager.recrawl.poisson import Trail
 from forager.recrawl.visit_log import VisitLog
+from forager.recrawl.visit_updates import LOGGED, Log
 from forager.terms import UrlId
 
 FloatArray = NDArray[np.float64]

@@ -25,11 +25,11 @@ from forager.core.choice import (
     ranking_due,
     use_page,
 )
+from forager.core.kernels import merged
 from forager.core.pool import AWAKE, RESTING, USED
+from forager.core.promise import most_promising, now_and_later
 from forager.core.rules import FloatArray, IntArray
 from forager.core.updates import Mind
-from forager.foragers.kernels import merged
-from forager.foragers.ranking import most_promising, now_and_later
 
 POOL = 256
 """Pages in a pool after a ranking."""

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.foragers.settings import ForagerSettings
+from forager.core.parameters import ForagerSettings
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]

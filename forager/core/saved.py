@@ -6,10 +6,10 @@ from numpy.typing import NDArray
 
 from forager.core.fleet import AHEAD, Flock, Forager
 from forager.core.judge import KeyNumbers
+from forager.core.packed import luck_text, text_luck
+from forager.core.parameters import ForagerKind
+from forager.core.weblog import Weblog
 from forager.errors import InputError
-from forager.foragers.saving import luck_text, text_luck
-from forager.foragers.settings import ForagerKind
-from forager.foragers.weblog import Weblog
 from forager.terms import ForagerId, UrlId
 
 _FORM = 1

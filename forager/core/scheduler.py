@@ -11,11 +11,11 @@ import numpy as np
 from forager.core.candidates import Candidates, Choice
 from forager.core.rules import IntArray
 from forager.events import CycleDone, Event, Scheduled
-from forager.measures.ranking import change_rate, ndcg
+from forager.measures import change_rate, ndcg
 from forager.recrawl.cycle import Explanation, explain
 from forager.recrawl.history import History
 from forager.recrawl.policies import Policy, ScoreFunction
-from forager.recrawl.settings import WORTH
+from forager.recrawl.recrawl_settings import WORTH
 
 
 class Scheduler:

@@ -15,17 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.compiling import compiled, inner
+from forager.core.expectation import chances, returning, worth_of_one
 from forager.core.fleet import BFS, RL, WL, WLRL, FleetState, Walker
 from forager.core.judge import RELEVANT, Seen, count_judged, count_work, is_document, is_unsent, judge
+from forager.core.kernels import best
+from forager.core.pace import PaceRow
+from forager.core.profit import learn_profit, profits
+from forager.core.promise import NO_LEANING, pick
 from forager.core.rules import FloatArray, ForagerRules, IntArray
+from forager.core.starts import best_start
 from forager.core.updates import Mind, note_going
-from forager.foragers.expectation import chances, returning, worth_of_one
-from forager.foragers.kernels import best
-from forager.foragers.leaving import PaceRow
-from forager.foragers.ranking import NO_LEANING, pick
-from forager.foragers.starts import best_start
-from forager.foragers.td import learn_profit, profits
-from forager.foragers.weblog import find_entry, learned, rank_entries
+from forager.core.weblog import find_entry, learned, rank_entries
 
 TIE = 1e-9
 """How far long-term profit moves the worth of a page with a history: it breaks ties."""

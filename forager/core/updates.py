@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.compiling import compiled, inner
-from forager.foragers.expectation import likeness, rate_of, sort_of
-from forager.foragers.kernels import append
-from forager.foragers.table import (
+from forager.core.expectation import likeness, rate_of, sort_of
+from forager.core.kernels import append
+from forager.core.page_row import (
     ATTEMPTS,
     BACKLOG,
     DEGREES,
@@ -25,10 +25,10 @@ from forager.foragers.table import (
     REVEALED_MOST,
     SPREAD,
     TEXT,
-    Page,
+    PageRow,
     Priors,
 )
-from forager.recrawl.noting import SIZE, Log, Tables, enter, log_credit, log_visit, see
+from forager.recrawl.visit_updates import SIZE, Log, Tables, enter, log_credit, log_visit, see
 
 
 class Mind(NamedTuple):
@@ -78,7 +78,7 @@ def note_visit(
     hubs: NDArray[np.int64],
 ) -> bool:
     """Enter one visit; whether it was the first. A page never seen that cannot be had is tried again some time."""
-    page: Page = table[url]
+    page: PageRow = table[url]
     prior: Priors = priors[0]
     first = page.visits == 0
     if first and page.failures == 0 and page.met == -np.inf:
@@ -131,7 +131,7 @@ def note_visit(
 @compiled
 def note_going(table: NDArray[np.void], url: int, now: float) -> None:
     """Somebody is on the way."""
-    page: Page = table[url]
+    page: PageRow = table[url]
     page.awaited = True
     page.asked = now
 
@@ -139,7 +139,7 @@ def note_going(table: NDArray[np.void], url: int, now: float) -> None:
 @compiled
 def note_arrived(table: NDArray[np.void], url: int) -> bool:
     """Nobody is on the way any more; whether the page was seen once at most."""
-    page: Page = table[url]
+    page: PageRow = table[url]
     page.awaited = False
     return page.visits <= 1
 
@@ -157,7 +157,7 @@ def note_links(
     """Enter the links of a page, seen for the first time or again; how many were never met before."""
     count = 0
     for link in links:
-        page: Page = table[link]
+        page: PageRow = table[link]
         met = page.met > -np.inf
         if not met:
             if page.visits == 0 and page.failures == 0:
@@ -167,7 +167,7 @@ def note_links(
             page.fresh = not first
             count += 1
         page.links_in += first or not met
-    source: Page = table[by]
+    source: PageRow = table[by]
     if first and source.hub and not source.fresh:
         worth = means[BACKLOG + DEGREES, 0] / means[BACKLOG + DEGREES, 1]
         means[sort_of(table, source), 0] += min(REVEALED_MOST, count * worth)
@@ -186,13 +186,13 @@ def note_shown(
 ) -> None:
     """Enter links whose documents a page shows itself, so that nobody has to follow them."""
     for link in links:
-        page: Page = table[link]
+        page: PageRow = table[link]
         if page.visits == 0 and page.met == -np.inf and not first:
             means[FRESH, 1] += 1
             table[by].followed += 1
     note_links(table, links, by, when, first, means, known)
     for link in links:
-        shown: Page = table[link]
+        shown: PageRow = table[link]
         if shown.visits == 0:
             shown.visits = 1
             shown.last = when
@@ -258,8 +258,8 @@ def record_credit(mind: Mind, url: int, revealer: int) -> bool:
 @compiled
 def note_credit(table: NDArray[np.void], url: int, revealer: int, means: NDArray[np.float64]) -> bool:
     """What an accepted document teaches of the page that revealed it; False if it was backlog of a first visit."""
-    page: Page = table[url]
-    source: Page = table[revealer]
+    page: PageRow = table[url]
+    source: PageRow = table[revealer]
     if revealer != url:
         if not page.fresh:
             means[sort_of(table, page), 0] += 1

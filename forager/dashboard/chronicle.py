@@ -8,11 +8,11 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from forager.engine.telling import told
+from forager.core.agent import ReinforcingAgent
+from forager.engine.stories import told
 from forager.events import Born, CycleDone, Deleted, Event, Fetched, Learned, Reinforced, Scheduled, Told
 from forager.pages.urls import host
-from forager.reinforcing.agent import ReinforcingAgent
-from forager.reports.account import Account
+from forager.report.account import Account
 from forager.store.protocol import Counts, Story
 from forager.terms import NOBODY, ForagerId, Outcome, Trouble
 

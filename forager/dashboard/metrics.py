@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 
 from forager.dashboard.chronicle import Chronicle
-from forager.dashboard.places import host_facts
+from forager.dashboard.sites_view import host_facts
 from forager.dashboard.watched import Watched
-from forager.reports.account import SiteAccount
+from forager.report.account import SiteAccount
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 

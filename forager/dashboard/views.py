@@ -1,14 +1,15 @@
 """What each page shows, as plain values; the pages Sites and Recrawl are told in `places` and `schedule`."""
 
-from forager.dashboard import places, schedule
+from forager.core.scores import ForagerRecord
+from forager.dashboard import recrawl_view as schedule
+from forager.dashboard import sites_view as places
 from forager.dashboard.chronicle import Chronicle
-from forager.dashboard.facts import Facts, request_facts, story_facts
+from forager.dashboard.event_facts import Facts, request_facts, story_facts
 from forager.dashboard.watched import Watched
 from forager.events import Told
 from forager.pages.urls import host
-from forager.reinforcing.scores import Record
-from forager.reports.dossier import Dossier, compile_dossier
-from forager.reports.reasons import at_host
+from forager.report.dossier import Dossier, compile_dossier
+from forager.report.reasons import at_host
 from forager.terms import ForagerId, Url
 
 LATEST, POINTS, WEBLOG, LIVES = 200, 600, 30, 300
@@ -117,7 +118,7 @@ class Views:
             least_worth=self.watched.settings.least_worth,
             statistics=self.watched.shared.visits,
             host=self._host(url),
-            recrawl=schedule.why_again(id, self.watched),
+            recrawl=schedule.why_scheduled(id, self.watched),
         )
 
     def _host(self, url: Url) -> str:
@@ -137,7 +138,7 @@ class Views:
         stories = self.chronicle.stories
         return [stories[place] for place in range(max(0, len(stories) - limit), len(stories))]
 
-    def _life(self, record: Record) -> Facts:
+    def _life(self, record: ForagerRecord) -> Facts:
         life = self.chronicle.lives.get(record.id)
         return {
             "id": record.id,

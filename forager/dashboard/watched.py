@@ -7,16 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.clock import Clock
+from forager.core.agent import ReinforcingAgent
 from forager.core.scheduler import Scheduler
+from forager.core.shared import Shared
 from forager.dashboard.coverage import Coverage
 from forager.engine.crawl import Crawl
-from forager.engine.settings import CrawlSettings
-from forager.foragers.shared import Shared
-from forager.frontier.skipped import Skipped
-from forager.frontier.timetable import Timetable
-from forager.reinforcing.agent import ReinforcingAgent
-from forager.reports.dossier import Records
-from forager.world.robots import Robots
+from forager.engine.crawl_settings import CrawlSettings
+from forager.engine.scope import Skipped
+from forager.report.dossier import Records
+from forager.web.robots import Robots
+from forager.web.timetable import Timetable
 
 
 @dataclass(frozen=True, slots=True)

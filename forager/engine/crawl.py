@@ -8,34 +8,33 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from forager.clock import Clock
+from forager.clock import Clock, rest
 from forager.compiler import Compiler
+from forager.core.agent import ReinforcingAgent
+from forager.core.exploration import Thrift
+from forager.core.parameters import ForagerKind
 from forager.core.scheduler import Scheduler
+from forager.core.shared import Shared
+from forager.core.sighting import Sighting
+from forager.engine.background import Offload, inline
+from forager.engine.crawl_settings import CrawlSettings
 from forager.engine.fleet import Fleet, announce
 from forager.engine.journal import Journal
-from forager.engine.offload import Offload, inline
-from forager.engine.resting import rest
-from forager.engine.revisit import RecrawlCycle
-from forager.engine.settings import CrawlSettings
+from forager.engine.recrawl_cycle import RecrawlCycle
 from forager.engine.step import judge_sighting
+from forager.engine.stories import Teller
 from forager.engine.sweep import sweep
-from forager.engine.telling import Teller
-from forager.engine.warming import warm_up
-from forager.foragers.settings import ForagerKind
-from forager.foragers.shared import Shared
-from forager.foragers.sighting import Sighting
-from forager.foragers.thrift import Thrift
-from forager.recrawl.captured import Captured
-from forager.reinforcing.agent import ReinforcingAgent
+from forager.engine.warm_start import warm_up
+from forager.engine.world import WebWorld
+from forager.recrawl.archive_eval import Captured
 from forager.store.protocol import Found
 from forager.store.store import Store
 from forager.terms import Channel, Kind, Url, UrlId
-from forager.world.visits import WebWorld
 
 if TYPE_CHECKING:  # few crawls have these, and they are slow to load
-    from forager.engine.ordering import Ordering
-    from forager.engine.retraining import Retraining
-    from forager.engine.stating import LiveStates
+    from forager.engine.link_order import Ordering
+    from forager.engine.page_states import LiveStates
+    from forager.engine.teacher import Retraining
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,17 +3,16 @@
 import asyncio
 from collections.abc import Callable
 
-from forager.clock import Clock
+from forager.clock import Clock, rest
+from forager.core import agent as population
+from forager.core.agent import ReinforcingAgent
+from forager.core.exploration import Thrift
 from forager.core.fleet import Forager
-from forager.engine.resting import rest
-from forager.engine.settings import CrawlSettings
+from forager.core.shared import Shared
+from forager.engine.crawl_settings import CrawlSettings
 from forager.engine.step import World, take_step
-from forager.engine.telling import Teller
+from forager.engine.stories import Teller
 from forager.events import Born, Deleted, Event, Reinforced
-from forager.foragers.shared import Shared
-from forager.foragers.thrift import Thrift
-from forager.reinforcing import population
-from forager.reinforcing.agent import ReinforcingAgent
 from forager.terms import NOBODY, ForagerId
 
 
@@ -66,7 +65,7 @@ class Fleet:
         if forager.id not in self.agent.foragers:
             return
         for happened in self.agent.manage(forager.id, self.clock.now()):
-            if isinstance(happened, population.Deleted):
+            if isinstance(happened, population.Removal):
                 self.note(Deleted(happened.at, happened.forager, happened.score))
                 if happened.forager != forager.id:
                     self._tasks[happened.forager].cancel()

@@ -24,7 +24,7 @@ class Journal:
             reader(event)
 
 
-def line(event: Event) -> bytes:
+def event_line(event: Event) -> bytes:
     """The event as one line of JSON; the same event always gives the same bytes."""
     fields = {name: getattr(event, name) for name in event.__slots__}
     return msgspec.json.encode({"event": type(event).__name__, **fields}) + b"\n"
@@ -37,4 +37,4 @@ class JournalFile:
         self._file = file
 
     def __call__(self, event: Event) -> None:
-        self._file.write(line(event))
+        self._file.write(event_line(event))

@@ -8,11 +8,11 @@ import numpy as np
 
 from forager.errors import InputError, SettingsError
 from forager.plugins import POLICIES, load_plugin
-from forager.recrawl.formula import text_of
-from forager.recrawl.learned import from_text
+from forager.recrawl.formula import formula_text
+from forager.recrawl.function_file import function_from_text
 from forager.recrawl.policies import FloatArray, Formula, Policy, ScoreFunction, named
-from forager.recrawl.settings import WORTH, RecrawlSettings
-from forager.recrawl.states import States
+from forager.recrawl.recrawl_settings import WORTH, RecrawlSettings
+from forager.recrawl.terminals import PageStates
 
 DAY = 86_400.0
 
@@ -21,10 +21,10 @@ DAY = 86_400.0
 class Borrowed:
     """A function of another package, found by its entry point in `forager.policies`."""
 
-    function: Callable[[States], FloatArray]
+    function: Callable[[PageStates], FloatArray]
     """The worth of a visit now, one for each row of the states."""
 
-    def scores(self, states: States) -> FloatArray:
+    def scores(self, states: PageStates) -> FloatArray:
         return self.function(states)
 
 
@@ -38,13 +38,13 @@ def read_policy(name: str, rng: np.random.Generator, settings: RecrawlSettings, 
     try:
         if not name.endswith(".json"):
             return Policy(name, _score(name, rng, settings, cycle))
-        learned = from_text(Path(name).read_text(encoding="utf-8"), name)
+        learned = function_from_text(Path(name).read_text(encoding="utf-8"), name)
     except InputError as problem:
         raise SettingsError(f"crawl.policy: {problem}") from None
     except (OSError, UnicodeDecodeError) as problem:
         reason = problem.strerror if isinstance(problem, OSError) else "it is no text"
         raise SettingsError(f"crawl.policy: {name} cannot be read ({reason}); write it with `forager learn`") from None
-    return Policy(name, Formula.of(learned.tree, learned.rhythm), text_of(learned.tree))
+    return Policy(name, Formula.of(learned.tree, learned.rhythm), formula_text(learned.tree))
 
 
 def _score(name: str, rng: np.random.Generator, settings: RecrawlSettings, cycle: float) -> ScoreFunction:

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from forager.clock import Clock
+from forager.core.agent import ReinforcingAgent
+from forager.core.exploration import Thrift
 from forager.core.fleet import Forager
-from forager.foragers.shared import Shared
-from forager.foragers.sighting import Reinforcement, Sighting
-from forager.foragers.thrift import Thrift
-from forager.reinforcing.agent import ReinforcingAgent
+from forager.core.shared import Shared
+from forager.core.sighting import Reinforcement, Sighting
 from forager.terms import NOBODY, ForagerId, UrlId
 
 

@@ -5,15 +5,14 @@ It knows nothing of news: links are visited in the order in which they were foun
 
 import asyncio
 
-from forager.clock import Clock
-from forager.engine.resting import rest
+from forager.clock import Clock, rest
+from forager.core.agent import ReinforcingAgent
+from forager.core.shared import Shared
 from forager.engine.step import judge_sighting
-from forager.engine.telling import Teller
-from forager.foragers.shared import Shared
-from forager.reinforcing.agent import ReinforcingAgent
+from forager.engine.stories import Teller
+from forager.engine.world import WebWorld
 from forager.store.store import Store
 from forager.terms import ForagerId
-from forager.world.visits import WebWorld
 
 LONGEST_REST = 60.0
 """Seconds after which a worker without work looks again whether there is some."""

@@ -8,13 +8,12 @@ import numpy as np
 
 from forager.chance import stream
 from forager.errors import InputError
-from forager.frontier import methods
-from forager.frontier.edges import UNKNOWN, EdgeList, Names
-from forager.frontier.graph import Graph
-from forager.frontier.kernels import Counts
-from forager.frontier.methods import Evidence, Method, RankingSettings, Training
-from forager.frontier.steps import WalkSettings
-from forager.imports.edge_files import Impacts, read_edges, read_impacts, read_overlap, read_pages
+from forager.graph import methods
+from forager.graph.graph import UNKNOWN, EdgeList, Graph, Names
+from forager.graph.kernels import Counts
+from forager.graph.methods import Evidence, Method, RankingSettings, Training
+from forager.graph.walks import WalkSettings
+from forager.importers.edge_files import Impacts, read_edges, read_impacts, read_overlap, read_pages
 
 PathName = str | PathLike[str]
 
@@ -50,7 +49,7 @@ def rank(
     links = read_edges(Path(edges)) if isinstance(edges, str | PathLike) else _links(edges)
     evidence = gather_evidence(links, impact, anchors, queries, frontier)
     settings = RankingSettings(walk=WalkSettings(alpha=alpha, gamma=gamma, omega=omega))
-    ranking = methods.rank(chosen, evidence, settings, stream(seed, "rank"))
+    ranking = methods.rank_frontier(chosen, evidence, settings, stream(seed, "rank"))
     order = ranking.order(evidence.graph.frontier)[:limit]
     return [(links.name(page), float(ranking.scores[page])) for page in order.tolist()]
 

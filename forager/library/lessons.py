@@ -13,16 +13,16 @@ import numpy as np
 from forager import __version__
 from forager.chance import stream
 from forager.errors import InputError
-from forager.imports.log_files import read_log
-from forager.recrawl.gp import breed, learning
-from forager.recrawl.gp.careful import Choice, choose_carefully
-from forager.recrawl.gp.choose import choose
-from forager.recrawl.gp.fitness import Judge, terminal_set
-from forager.recrawl.gp.parallel import measurers
-from forager.recrawl.gp.settings import GPSettings, Measure, Terminals
-from forager.recrawl.gp.tree import terminals_of
-from forager.recrawl.learned import Learned, Provenance
-from forager.recrawl.log import ChangeLog
+from forager.gp import breed
+from forager.gp import learn as learning
+from forager.gp.fitness import Judge, terminal_set
+from forager.gp.gp_settings import GPSettings, Measure, Terminals
+from forager.gp.parallel import measurers
+from forager.gp.selection import CarefulChoice, choose_carefully, choose_individual
+from forager.gp.trees import terminals_of
+from forager.importers.log_files import read_log
+from forager.recrawl.change_log import ChangeLog
+from forager.recrawl.function_file import LearnedFunction, Provenance
 from forager.recrawl.rhythm import rhythm_of
 
 
@@ -39,7 +39,7 @@ def learn(
     cycle: float | None = None,
     processes: int = 0,
     seed: int = 0,
-) -> Learned:
+) -> LearnedFunction:
     """Learn when to look again: evolve a score function from a change log, tape, run directory or capture index.
 
         learned = forager.learn("changes.csv", generations=20)
@@ -67,9 +67,9 @@ def learn(
 class Lesson:
     """What was learned, and how it came about."""
 
-    learned: Learned
-    choice: Choice
-    done: learning.Progress
+    learned: LearnedFunction
+    choice: CarefulChoice
+    done: learning.LearnProgress
 
 
 def teach(
@@ -79,8 +79,8 @@ def teach(
     *,
     seed: int,
     processes: int,
-    follow: Callable[[Iterable[learning.Progress]], learning.Progress],
-    progress: learning.Progress | None = None,
+    follow: Callable[[Iterable[learning.LearnProgress]], learning.LearnProgress],
+    progress: learning.LearnProgress | None = None,
 ) -> Lesson:
     """Evolve on one half of the pages, choose on the other; `follow` goes along with the evolution and gives its end.
 
@@ -88,7 +88,7 @@ def teach(
     """
     begun = time.monotonic()
     check_log(world, name, settings)
-    train, validation = learning.split(world, settings, stream(seed, "learn: order of pages"))
+    train, validation = learning.split_folds(world, settings, stream(seed, "learn: order of pages"))
     for part in (train, validation):
         _check_part(part, name, settings)
     rhythm = rhythm_of(world) if settings.terminals == "extended" else ()
@@ -97,7 +97,7 @@ def teach(
         offered = terminal_set(settings, world, rhythm)
         done = follow(learning.learning(measure["train"], offered, settings, seed, progress))
         found = learning.candidates(done, measure["validation"])
-        evolved = learning.shortened(choose(found, settings.select), measure["train"], measure["validation"])
+        evolved = learning.shortened(choose_individual(found, settings.select), measure["train"], measure["validation"])
         rules, by_page = breed.known_rules(offered, settings), judges["validation"].by_page
         choice = choose_carefully(evolved, rules, measure["train"], measure["validation"], by_page)
     chosen = choice.chosen
@@ -120,7 +120,7 @@ def teach(
     )
     figures = chosen.train, chosen.validation
     asked = rhythm if "busy" in terminals_of(chosen.tree) else ()
-    learned = Learned(chosen.tree, settings.terminals, settings.fitness, *figures, provenance, asked)
+    learned = LearnedFunction(chosen.tree, settings.terminals, settings.fitness, *figures, provenance, asked)
     return Lesson(learned, choice, done)
 
 
@@ -144,6 +144,6 @@ def _check_part(part: ChangeLog, name: str, settings: GPSettings) -> None:
         raise InputError(f"{name}: no document appears after the warm-up; there is nothing to learn from")
 
 
-def _last(steps: Iterable[learning.Progress]) -> learning.Progress:
+def _last(steps: Iterable[learning.LearnProgress]) -> learning.LearnProgress:
     (done,) = deque(steps, maxlen=1)
     return done

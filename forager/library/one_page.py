@@ -8,7 +8,7 @@ from forager.errors import InputError
 from forager.terms import Outcome, Request, Response, Url
 
 if TYPE_CHECKING:
-    from forager.pages.reader import Page
+    from forager.pages.page import Page
     from forager.settings import Settings
 
 
@@ -35,7 +35,7 @@ async def fetch(url: str, *, user_agent: str | None = None, settings: Mapping[st
     chosen = await asyncio.to_thread(live_settings, settings, user_agent)
     from forager.assembly import open_wire
     from forager.clock import WallClock
-    from forager.pages.reader import read as read_page
+    from forager.pages.page import read as read_page
     from forager.pages.urls import canonical
 
     asked = canonical(url)
@@ -59,7 +59,7 @@ def read(html: str | bytes, url: str, *, content_type: str = "", fetched: float 
     the server said, and `fetched` when that was, in UTC seconds: dates later than that are not believed; without it, now.
     """
     from forager.clock import WallClock
-    from forager.pages.reader import read as read_page
+    from forager.pages.page import read as read_page
     from forager.pages.urls import canonical
 
     at = canonical(url)

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any
 from forager.clock import WallClock
 from forager.errors import InputError, SettingsError
 from forager.events import Event
-from forager.imports.from_run import tape_of_run
+from forager.importers.runs import tape_of_run
 from forager.library.seed_list import check_seeds
-from forager.settings import Settings, load, load_values
-from forager.simulation.account import Figures
-from forager.simulation.run import Plan, Replay
+from forager.settings import Settings, load_settings, load_values
+from forager.simulation.replay import Replay, ReplayPlan
+from forager.simulation.replay_account import ReplayFigures
 from forager.simulation.seeds import default_seeds
+from forager.tape import tape as columns
+from forager.tape.tape import CONTENTS, Tape
 from forager.terms import Url, UrlId
-from forager.world.tape import columns
-from forager.world.tape.columns import CONTENTS, Tape
 
 if TYPE_CHECKING:
-    from forager.tuning.tuning import Outcome
+    from forager.tuning.tuning import TuningOutcome
 
 
 def replay(
@@ -35,7 +35,7 @@ def replay(
     time_limit: float | None = None,
     settings: Mapping[str, Any] | None = None,
     on_event: Callable[[Event], None] | None = None,
-) -> Figures:
+) -> ReplayFigures:
     """Play a fleet on a recording: what it would have found, how soon, and at what cost.
 
         figures = forager.replay("tape", budget=60, settings={"forager.kind": "WL"})
@@ -48,7 +48,7 @@ def replay(
     chosen = load_values(settings or {})
     given = check_seeds((f"seeds[{place}]", text) for place, text in enumerate(seeds))
     with tape_folder(Path(tape)) as folder:
-        world = columns.load(folder)
+        world = columns.load_tape(folder)
         played = make_replay(world, chosen, seeds=given, budget=budget, time_limit=time_limit, tell=on_event)
         played.run()
         return played.figures(warm_up=warm_up)
@@ -67,7 +67,7 @@ def tune(
     processes: int = 0,
     folder: str | PathLike[str] | None = None,
     settings: Mapping[str, Any] | None = None,
-) -> "Outcome | None":
+) -> "TuningOutcome | None":
     """Find better settings on the first part of a recording, and judge them on the rest, which no trial has seen.
 
         outcome = forager.tune("tape", goals=["late"], trials=150, folder="late.tuning")
@@ -87,7 +87,7 @@ def tune(
     space, clock = Space(load_values(settings or {})), WallClock()
     ends = float("inf") if time_limit is None else clock.now() + time_limit
     with ExitStack() as stack:
-        world = columns.load(stack.enter_context(tape_folder(Path(tape))))
+        world = columns.load_tape(stack.enter_context(tape_folder(Path(tape))))
         place = stack.enter_context(TemporaryDirectory(prefix="forager-tuning-")) if folder is None else folder
         per_hour = usual_budget(world) if budget is None else budget
         cores = processes or os.cpu_count() or 1
@@ -113,7 +113,7 @@ def make_replay(
     end = None if time_limit is None else min(tape.start + time_limit, tape.end)
     return Replay(
         tape,
-        Plan(per_hour, seeds_of(tape, seeds), end=end),
+        ReplayPlan(per_hour, seeds_of(tape, seeds), end=end),
         settings.crawl,
         settings.forager,
         settings.reinforcing,
@@ -141,7 +141,7 @@ def tape_of(run_dir: Path, identity: str = "url") -> Tape:
     """The tape of a run directory; how its texts became states stands in its own settings."""
     own = run_dir / "config.yaml"
     try:
-        states = load(own, (), {}).settings.forager.states if own.is_file() else None
+        states = load_settings(own, (), {}).settings.forager.states if own.is_file() else None
     except SettingsError:  # written by another release; its usual settings will do
         states = None
     return asyncio.run(tape_of_run(run_dir, identity=identity, states=states))

@@ -110,7 +110,7 @@ class Run:
         return self._reader.counts()
 
     def _id(self, url: str) -> UrlId:
-        from forager.pages.urls import canonical  # slow to load
+        from forager.pages.urls import canonical
 
         known = canonical(url)
         id = None if known is None else self._reader.find(known)

@@ -17,7 +17,7 @@ from forager.terms import Url
 
 if TYPE_CHECKING:
     from forager.assembly import Hooks, OpenCrawl
-    from forager.pages.reader import Page
+    from forager.pages.page import Page
     from forager.settings import Settings
     from forager.store.protocol import Counts
 

@@ -13,9 +13,8 @@ from itertools import chain
 from lxml.etree import LxmlError
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from forager.pages.head import Head
-from forager.pages.linked_data import stated_dates
-from forager.pages.moments import moment
+from forager.pages.head import Head, stated_dates
+from forager.pages.moments import read_moment
 from forager.pages.urls import path
 from forager.terms import Dated, DateSource, Url
 
@@ -117,7 +116,7 @@ def modified(head: Head, *, last_modified: str = "", now: float | None = None) -
 
 def _dated(texts: Iterable[str], source: DateSource) -> Iterator[Dated]:
     for text in texts:
-        if text and (read := moment(text)) is not None:
+        if text and (read := read_moment(text)) is not None:
             yield Dated(read.time, source, read.exact)
 
 

@@ -14,9 +14,9 @@ import msgspec
 from lxml import etree
 from selectolax.lexbor import LexborHTMLParser
 
-from forager.pages.moments import moment
+from forager.pages.markup import declares_entities, mended, without_bom
+from forager.pages.moments import read_moment
 from forager.pages.urls import canonical
-from forager.pages.xml_safety import declares_entities, mended, without_bom
 from forager.terms import Channel, Link, Url
 
 ENTRY_CAP = 2_000
@@ -219,7 +219,7 @@ def _links(entries: Iterable[_Entry], url: Url) -> tuple[Link, ...]:
     for entry in found:
         target = canonical(entry.address, entry.base or url) if entry.address else None
         if target is not None and target not in links:
-            read = moment(entry.date) if entry.date and not comments else None
+            read = read_moment(entry.date) if entry.date and not comments else None
             published = read.time if read is not None and read.time >= EARLIEST else None
             title = "" if comments else _tidy(entry.title)
             links[target] = Link(target, channel=Channel.FEED, published=published, title=title)

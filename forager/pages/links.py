@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from forager.pages.head import Head
-from forager.pages.settings import PagesSettings
+from forager.pages.pages_settings import PagesSettings
 from forager.pages.urls import Joiner, UrlMemo
 from forager.terms import Channel, Link, Region, Url
 
@@ -50,7 +50,7 @@ _NAMES = (
 )
 
 
-class Links:
+class PageLinks:
     """The links of one page in document order, each URL once: feeds, canonical and next page of the head, then the anchors.
 
     Where they lead is read at once, what they say only of those that somebody asks about. Links of the page to itself are

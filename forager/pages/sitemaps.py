@@ -10,9 +10,9 @@ from io import BytesIO
 
 from lxml import etree
 
-from forager.pages.moments import moment
+from forager.pages.markup import declares_entities, mended, without_bom
+from forager.pages.moments import read_moment
 from forager.pages.urls import canonical
-from forager.pages.xml_safety import declares_entities, mended, without_bom
 from forager.terms import Channel, Link, Url
 
 URL_CAP = 50_000
@@ -105,7 +105,7 @@ def _entry(element: etree._Element, url: Url) -> tuple[Url, float | None, str] |
         return None
     news = next((child for child in element if _name(child) == "news"), ())
     said = {_name(child): child.text or "" for child in news}
-    published = moment(said.get("publication_date", ""))
+    published = read_moment(said.get("publication_date", ""))
     return target, published.time if published else None, " ".join(said.get("title", "").split())[:TITLE_CAP]
 
 

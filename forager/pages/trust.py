@@ -9,7 +9,7 @@ believed on that site any more, until it mends.
 from collections import deque
 from collections.abc import Iterable, Mapping
 
-from forager.pages.reader import Page
+from forager.pages.page import Page
 from forager.terms import Dated, DateSource
 
 _ORDER = list(DateSource)

@@ -18,7 +18,7 @@ from urllib.parse import unquote
 import can_ada
 from publicsuffixlist import PSLFILE, PublicSuffixList
 
-from forager.pages.lazily import lazily
+from forager.pages.lazy import lazily
 from forager.terms import Url
 
 LONGEST = 2_000
@@ -72,7 +72,7 @@ def site(url: Url) -> str:
     return _site(host(url))
 
 
-def words(url: Url) -> list[str]:
+def url_words(url: Url) -> list[str]:
     """The words in the path, in lower case: what can be known of a page that was never seen."""
     return _WORD.findall(_EXTENSION.sub("", unquote(path(url))).lower())
 

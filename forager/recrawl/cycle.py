@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.recrawl.gp.tree import terminals_of
+from forager.gp.trees import terminals_of
 from forager.recrawl.history import History
 from forager.recrawl.policies import Formula, ScoreFunction
-from forager.recrawl.states import TERMINALS, States
+from forager.recrawl.terminals import TERMINALS, PageStates
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -151,5 +151,5 @@ def _named(values: Sequence[tuple[str, float]]) -> str:
     return " ".join(f"{name}={value:.4g}" for name, value in values)
 
 
-def _value(states: States, name: str) -> float:
+def _value(states: PageStates, name: str) -> float:
     return float(TERMINALS[name](states)[0])

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.recrawl.log import Documents
-from forager.recrawl.states import States
+from forager.recrawl.change_log import ShownDocuments
+from forager.recrawl.terminals import PageStates
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -49,7 +49,7 @@ class Finder:
     What a page showed at its last visit was found then or before, so only what appeared there since can be new.
     """
 
-    def __init__(self, documents: Documents, pages: int, warmup: int) -> None:
+    def __init__(self, documents: ShownDocuments, pages: int, warmup: int) -> None:
         order = np.lexsort((documents.first, documents.page))
         self.document, self.page = documents.document[order], documents.page[order]
         self.first, self.last = documents.first[order], documents.last[order]
@@ -117,6 +117,6 @@ class Greedy:
             at, page = at[left], page[left]
         return np.array(taken, dtype=np.int64)
 
-    def scores(self, states: States) -> FloatArray:
+    def scores(self, states: PageStates) -> FloatArray:
         """Any order; simulations ask `choose` instead."""
         return states.t

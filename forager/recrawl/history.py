@@ -10,10 +10,10 @@ from copy import copy, deepcopy
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.recrawl.noting import INTERVAL, Tables, enter, enter_all
-from forager.recrawl.settings import ADAPTIVE, AdaptiveSettings
-from forager.recrawl.states import EMPTY, States
-from forager.recrawl.trail import Trail
+from forager.recrawl.poisson import Trail
+from forager.recrawl.recrawl_settings import ADAPTIVE, AdaptiveSettings
+from forager.recrawl.terminals import EMPTY, PageStates
+from forager.recrawl.visit_updates import INTERVAL, Tables, enter, enter_all
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -125,7 +125,7 @@ class History:
         self.grow(pages)
         return np.where(self._counts[0, :pages] > 0, self._times[1, :pages], -np.inf)
 
-    def states(self, now: float, part: slice | IntArray = slice(None)) -> States:
+    def states(self, now: float, part: slice | IntArray = slice(None)) -> PageStates:
         """The columns of the pages in `part` as of now; times in cycles. They may be views: do not write."""
         if isinstance(part, slice):
             part = slice(*part.indices(self._size))
@@ -134,7 +134,7 @@ class History:
         times = self._times[:, part]
         first, last, last_change, _, update = times if self.cycle == 1.0 else times / self.cycle
         hub, inlinks = (EMPTY, EMPTY) if self.about is None else self.about(part)
-        return States(
+        return PageStates(
             now=now / self.cycle,
             last=last,
             first=first,

@@ -1,6 +1,12 @@
 """Score functions: each ranks known pages by how much a visit now is worth. One method, many rules.
 
 Names: rand age cg nad sad aad gad hacs last-obs brute azar azar-rate breadth t2 adaptive; anything else is a formula.
+
+The default rule of a crawl as a score function of histories, so that what is learned can be held against it.
+
+A page brings documents at a rate drawn towards the mean of its kind, the more so the more alike the pages of a kind are.
+After t hours a list is worth λt of them, a single text 1 − e^(−λt), and what brings documents seldom goes a little
+further forward. The crawl itself knows more: which links just appeared, and which neighbours just had news.
 """
 
 from dataclasses import dataclass, replace
@@ -9,22 +15,20 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from forager.gp.trees import Tree, terminals_of
 from forager.recrawl import estimators
-from forager.recrawl.expression import Expression, compiled
-from forager.recrawl.formula import parse
-from forager.recrawl.gp.tree import Tree, terminals_of
+from forager.recrawl.formula import Expression, parse, prepared
 from forager.recrawl.history import History
-from forager.recrawl.poisson import chance_of_update
+from forager.recrawl.poisson import Trail, chance_of_update
+from forager.recrawl.recrawl_settings import DEFAULTS, HACS, WORTH, HacsSettings, RecrawlSettings
 from forager.recrawl.rhythm import Rhythm
-from forager.recrawl.settings import DEFAULTS, HACS, WORTH, HacsSettings, RecrawlSettings
-from forager.recrawl.states import PRIOR, TERMINALS, TRAILED, States
-from forager.recrawl.trail import Trail
+from forager.recrawl.terminals import PRIOR, TERMINALS, TRAILED, PageStates
 
 FloatArray = NDArray[np.float64]
 
 
 class ScoreFunction(Protocol):
-    def scores(self, states: States) -> FloatArray:
+    def scores(self, states: PageStates) -> FloatArray:
         """The worth of a visit now, one per row; higher goes first, −inf means: do not visit."""
 
 
@@ -34,21 +38,21 @@ class Rand:
     def __init__(self, rng: np.random.Generator) -> None:
         self.rng = rng
 
-    def scores(self, states: States) -> FloatArray:
+    def scores(self, states: PageStates) -> FloatArray:
         return self.rng.random(len(states))
 
 
 class Age:
     """The longest unvisited first; the Last-Obs of the HACS paper is the same rule."""
 
-    def scores(self, states: States) -> FloatArray:
+    def scores(self, states: PageStates) -> FloatArray:
         return states.t
 
 
 class BruteForce:
     """Every page is worth the same: all are visited, or as many as the budget allows, the longest unvisited first."""
 
-    def scores(self, states: States) -> FloatArray:
+    def scores(self, states: PageStates) -> FloatArray:
         return np.ones(len(states))
 
 
@@ -58,7 +62,7 @@ class Estimator:
 
     name: str
 
-    def scores(self, states: States) -> FloatArray:
+    def scores(self, states: PageStates) -> FloatArray:
         return TERMINALS[self.name](states)
 
 
@@ -68,12 +72,12 @@ class Hacs:
 
     settings: HacsSettings = HACS
 
-    def scores(self, states: States) -> FloatArray:
+    def scores(self, states: PageStates) -> FloatArray:
         chance = chance_of_update(states.rate, states.update, states.now, self.settings.horizon)
         return np.where(chance >= self.settings.threshold, chance, -np.inf)
 
 
-def news(states: States) -> FloatArray:
+def news(states: PageStates) -> FloatArray:
     """Changes seen, or new documents brought where these are more: a list that changed once may bring ten."""
     return np.maximum(states.X, states.documents) if len(states.documents) else states.X
 
@@ -90,7 +94,7 @@ class Index:
     hope: float = 1.0
     """Cycles in which a page of which nothing is known changes `prior` times."""
 
-    def scores(self, states: States) -> FloatArray:
+    def scores(self, states: PageStates) -> FloatArray:
         seen = news(states) if self.breadth == 1.0 else states.X
         rate = estimators.observed_rate(seen, states.T, self.prior, self.hope)
         gain = estimators.index_gain(rate, states.t)
@@ -104,14 +108,14 @@ class LeastDelay:
     prior: float = PRIOR
     hope: float = 1.0
 
-    def scores(self, states: States) -> FloatArray:
+    def scores(self, states: PageStates) -> FloatArray:
         return states.t**2 * estimators.observed_rate(news(states), states.T, self.prior, self.hope)
 
 
 class Adaptive:
     """Nutch's and StormCrawler's rule: the most overdue first; `history` keeps each page's interval."""
 
-    def scores(self, states: States) -> FloatArray:
+    def scores(self, states: PageStates) -> FloatArray:
         return states.t - states.interval
 
 
@@ -126,9 +130,9 @@ class Formula:
 
     @classmethod
     def of(cls, tree: Tree, rhythm: Rhythm = ()) -> "Formula":
-        return cls(tree, compiled(tree), rhythm)
+        return cls(tree, prepared(tree), rhythm)
 
-    def scores(self, states: States) -> FloatArray:
+    def scores(self, states: PageStates) -> FloatArray:
         return self.expression.scores(replace(states, rhythm=self.rhythm) if self.rhythm else states)
 
 
@@ -192,3 +196,64 @@ class Policy:
 def rhythm_in(policy: Policy) -> Rhythm:
     """The rhythm of the week that a function goes by, if it has one."""
     return policy.score.rhythm if isinstance(policy.score, Formula) else ()
+
+
+LIKE_MOST = 1000.0
+"""However alike pages are, after so many hours of watching a page counts for itself as much as its kind does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Foretelling:
+    """What the crawl foretells documents by; as `forager.expectation` has it."""
+
+    hub_rate: float = 0.5
+    text_rate: float = 0.01
+    prior_hours: float = 10.0
+    prior_weight: float = 10.0
+    breadth: float = 0.25
+    text_breadth: float = 0.12
+    max_age_hours: float = 24.0
+    """A page promises no more than what it brings in this time."""
+
+
+FORETELLING = Foretelling()
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """The documents expected of a visit, more or less."""
+
+    by: Foretelling
+
+    def scores(self, states: PageStates) -> FloatArray:
+        hour = states.day / 24.0
+        lists = states.hub > 0 if len(states.hub) else np.zeros(len(states), dtype=np.bool_)
+        watched, waited = states.T / hour, np.minimum(states.t / hour, self.by.max_age_hours)
+        scores = np.empty(len(states))
+        for kind, usual, breadth in (
+            (lists, self.by.hub_rate, self.by.breadth),
+            (~lists, self.by.text_rate, self.by.text_breadth),
+        ):
+            mean, rate = self._rates(states.documents[kind], watched[kind], usual)
+            if kind is not lists:
+                rate = _unhidden(rate, states.n[kind], watched[kind])
+            news = rate * waited[kind]
+            scores[kind] = (news if kind is lists else -np.expm1(-news)) * (mean / rate) ** breadth
+        return scores
+
+    def _rates(self, documents: FloatArray, hours: FloatArray, usual: float) -> tuple[float, FloatArray]:
+        """The mean rate of a kind, and that of each of its pages."""
+        first = self.by.prior_weight * self.by.prior_hours
+        mean = float((documents.sum() + usual * first) / (hours.sum() + first))
+        guess = self.by.prior_weight * self.by.max_age_hours**2
+        excess = float(((documents - mean * hours) ** 2).sum() - mean * hours.sum())
+        variance = (excess + guess * mean / self.by.prior_hours) / (float((hours**2).sum()) + guess)
+        like = LIKE_MOST if mean >= variance * LIKE_MOST else max(self.by.prior_hours, mean / variance)
+        return mean, (documents + like * mean) / (hours + like)
+
+
+def _unhidden(rate: FloatArray, visits: FloatArray, hours: FloatArray) -> FloatArray:
+    """The rate of single texts, of which several changes look like one: −ln(1 − share) / gap."""
+    again = (visits > 1) & (hours > 0)
+    gap = np.where(again, hours, 1.0) / np.maximum(visits - 1.0, 1.0)
+    return np.where(again, -np.log1p(-np.minimum(rate * gap, 0.95)) / gap, rate)

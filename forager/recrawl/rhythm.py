@@ -7,7 +7,7 @@ much at six in the evening. `passed` counts time by this rhythm: an hour twice a
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.recrawl.log import ChangeLog
+from forager.recrawl.change_log import ChangeLog
 
 FloatArray = NDArray[np.float64]
 Rhythm = tuple[float, ...]

@@ -9,14 +9,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.measures.freshness import age, freshness
-from forager.measures.ranking import change_rate, discounts, ndcg
+from forager.measures import age, change_rate, discounts, freshness, ndcg
+from forager.recrawl.change_log import ChangeLog
 from forager.recrawl.discovery import Discovery, Finder, Greedy
-from forager.recrawl.log import ChangeLog
 from forager.recrawl.policies import ScoreFunction, history_for
+from forager.recrawl.recrawl_settings import DEFAULTS, RecrawlSettings
 from forager.recrawl.rhythm import Rhythm, passed
-from forager.recrawl.settings import DEFAULTS, RecrawlSettings
-from forager.recrawl.states import EMPTY, States, hour_of
+from forager.recrawl.terminals import EMPTY, PageStates, hour_of
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -45,7 +44,7 @@ class Oracle:
     def __init__(self, log: ChangeLog) -> None:
         self.next_change = log.next_change()
 
-    def scores(self, states: States) -> FloatArray:
+    def scores(self, states: PageStates) -> FloatArray:
         now = int(states.now)
         outdated = self.next_change[states.last.astype(np.int64), np.arange(len(states))] <= now
         lasting: FloatArray = self.next_change[now].astype(np.float64)
@@ -93,7 +92,7 @@ def simulate(
             chosen = score.choose(finder, cycle, k)
         else:
             states = replace(history.states(float(cycle)), hub=hub, inlinks=inlinks, day=day, phase=phase)
-            chosen = best(score.scores(states), states.last, k)
+            chosen = best_pages(score.scores(states), states.last, k)
         changed = outdated_at[chosen] <= cycle
         outdated = int(np.count_nonzero(outdated_at <= cycle))
         brought = None if finder is None else finder.visit(chosen, cycle) * (cycle > 0)  # before, it is a backlog
@@ -116,7 +115,7 @@ def simulate(
     return Curves(table[:, 0], table[:, 1], table[:, 2], table[:, 3], top, discovery, contributed)
 
 
-def best(scores: FloatArray, last: FloatArray, k: int) -> IntArray:
+def best_pages(scores: FloatArray, last: FloatArray, k: int) -> IntArray:
     """The rows of the k highest scores, best first; ties: longer unvisited, then lower row. −inf is never taken."""
     k = min(k, int(np.count_nonzero(scores > -np.inf)))
     if k == 0:

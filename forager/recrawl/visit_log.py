@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.compiling import compiled
-from forager.recrawl.log import ChangeLog, Documents
-from forager.recrawl.noting import ADDED, LOGGED, SIZE, Log, log_credit, log_visit
+from forager.recrawl.change_log import ChangeLog, ShownDocuments
+from forager.recrawl.visit_updates import ADDED, LOGGED, SIZE, Log, log_credit, log_visit
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -162,6 +162,6 @@ def change_log(visits: Visits, lists: IntArray, cycle: float, rng: np.random.Gen
     shown = brought[np.isin(late.page[brought], lists)]
     if 2 * len(shown) > len(brought):
         last = np.full(len(shown), log.cycles)
-        documents = Documents(np.arange(len(shown)), number[shown], some_time(shown), last)
+        documents = ShownDocuments(np.arange(len(shown)), number[shown], some_time(shown), last)
         log = replace(log, documents=documents)
     return log, float(len(late)) / (log.pages * log.cycles)

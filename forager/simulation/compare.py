@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from forager.simulation.account import Figures
 from forager.simulation.jobs import Played
+from forager.simulation.replay_account import ReplayFigures
 
-FIGURES: Mapping[str, Callable[[Figures], float]] = {
+FIGURES: Mapping[str, Callable[[ReplayFigures], float]] = {
     "downloaded": lambda one: one.efficiency.downloaded,
     "sent": lambda one: one.efficiency.sent,
     "relevant": lambda one: one.efficiency.relevant,
@@ -33,7 +33,7 @@ FIGURES: Mapping[str, Callable[[Figures], float]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FleetRow:
     """One kind of fleet at one budget on one graph: all its repeats."""
 
     kind: str
@@ -78,13 +78,13 @@ def _mean_over_repeats(each: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) 
     return [float(value) for value in np.divide(total, count, out=np.full(len(total), np.nan), where=count > 0)]
 
 
-def rows_of(played: Sequence[Played], repeats: int, rewired: Callable[[Played], bool]) -> list[Row]:
+def rows_of(played: Sequence[Played], repeats: int, rewired: Callable[[Played], bool]) -> list[FleetRow]:
     """Jobs in groups of `repeats`, in order, as rows."""
     groups = [tuple(played[begin : begin + repeats]) for begin in range(0, len(played), repeats)]
-    return [Row(group[0].job.kind.value, group[0].job.budget, rewired(group[0]), group) for group in groups]
+    return [FleetRow(group[0].job.kind.value, group[0].job.budget, rewired(group[0]), group) for group in groups]
 
 
-def paired(one: Row, other: Row, figure: str) -> tuple[float, float]:
+def paired(one: FleetRow, other: FleetRow, figure: str) -> tuple[float, float]:
     """The mean difference one − other over repeats with the same luck, and the p of a paired t-test (nan: cannot say)."""
     pairs = zip(one.values(figure), other.values(figure), strict=True)
     differences = np.array([a - b for a, b in pairs if not np.isnan(a - b)])

@@ -15,13 +15,13 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from forager.foragers.settings import ForagerKind
+from forager.core.parameters import ForagerKind
 from forager.settings import Settings
-from forager.simulation.account import Figures, Sample
-from forager.simulation.run import Plan, Replay
+from forager.simulation.replay import Replay, ReplayPlan
+from forager.simulation.replay_account import ReplayFigures, Sample
+from forager.tape.cut import squeezed_anew
+from forager.tape.tape import Tape, load_tape
 from forager.terms import UrlId
-from forager.world.tape.columns import Tape, load
-from forager.world.tape.cut import squeezed_anew
 
 _WAIT = 0.5
 """Seconds between two questions whether to stop."""
@@ -56,7 +56,7 @@ class Played:
     """What came of a job."""
 
     job: Job
-    figures: Figures
+    figures: ReplayFigures
     samples: tuple[Sample, ...]
     born: int
     deleted: int
@@ -70,7 +70,7 @@ def replay_of(tape: Tape, job: Job) -> Replay:
     scale = settings.forager.states.scale
     return Replay(
         tape if job.tape_scale in (None, scale) else squeezed_anew(tape, scale / job.tape_scale),
-        Plan(job.budget, job.seeds),
+        ReplayPlan(job.budget, job.seeds),
         settings.crawl,
         replace(settings.forager, kind=job.kind),
         settings.reinforcing,
@@ -92,7 +92,7 @@ class Player:
     def replay(self, job: Job) -> Replay:
         """The replay of a job, on a tape that is open or opened now."""
         if job.tape not in self._tapes:
-            self._tapes[job.tape] = load(job.tape, check=False)
+            self._tapes[job.tape] = load_tape(job.tape, check=False)
         return replay_of(self._tapes[job.tape], job)
 
     def __call__(self, job: Job, stopped: Stopped | None = None) -> Played | None:
@@ -107,7 +107,7 @@ class Player:
         return Played(job, figures, tuple(account.samples), born, deleted, perf_counter() - began)
 
 
-def play(job: Job) -> Played:
+def play_job(job: Job) -> Played:
     """Run one job in this process."""
     played = Player()(job)
     assert played is not None  # nobody stops it

@@ -10,8 +10,8 @@ import numpy as np
 
 from forager.events import Event, Fetched, Told
 from forager.store.protocol import Counts, Known, Story, Version, VersionId, Visit
+from forager.tape.tape import KINDS, Tape
 from forager.terms import Channel, Dated, DateSource, ForagerId, Outcome, Trouble, Url, UrlId, Validators
-from forager.world.tape.columns import KINDS, Tape
 
 OUTCOMES = tuple(Outcome)
 

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.errors import InputError
+from forager.tape.lookup import reach
+from forager.tape.tape import SETTLING, Tape
 from forager.terms import UrlId
-from forager.world.tape.columns import SETTLING, Tape
-from forager.world.tape.looking import reach
 
 Ids = NDArray[np.int64]
 

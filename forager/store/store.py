@@ -32,7 +32,7 @@ class Store:
     @classmethod
     async def open(cls, directory: Path, settings: StoreSettings | None = None) -> "Store":
         """Create the run directory or go on with it; a StoreError says why that cannot be done."""
-        from forager.store.disk import Disk  # a store in memory needs no database
+        from forager.store.disk import Disk
 
         disk = await Disk.open(directory, settings or StoreSettings())
         return cls(disk.ledger, disk)

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from forager.errors import InputError
-from forager.simulation.account import Figures
 from forager.simulation.compare import FIGURES
+from forager.simulation.replay_account import ReplayFigures
 
 TOLERANCE = 0.01
 """Coverage that a search for something else may cost (ours)."""
@@ -27,7 +27,7 @@ class Goal:
     guarded: bool
     """It could be had by finding less: where it is the only goal, coverage must stay."""
 
-    def of(self, figures: Figures) -> float:
+    def of(self, figures: ReplayFigures) -> float:
         """The figure of a replay."""
         value = FIGURES[self.figure](figures)
         return value if math.isfinite(value) else self.worst
@@ -78,7 +78,7 @@ def guarded(goals: Sequence[Goal]) -> bool:
     return all(goal.guarded for goal in goals)
 
 
-def shortfall(figures: Figures, base_coverage: float) -> float:
+def shortfall(figures: ReplayFigures, base_coverage: float) -> float:
     """Coverage lost against the settings before, beyond what may be lost; not above 0 if all is well."""
     covered = figures.delay.coverage
     return base_coverage - TOLERANCE - (covered if math.isfinite(covered) else 0.0)

@@ -7,30 +7,30 @@ from html import escape
 
 import numpy as np
 
-from forager.reports import svg
-from forager.reports.page import page, pair, section, table, tiles
-from forager.reports.showing import moment, shown
-from forager.reports.svg import Marks
+from forager.report import charts as svg
+from forager.report.charts import Marks
+from forager.report.page import html_table, page, pair, section, tiles
+from forager.report.text import shown, shown_moment
 from forager.settings import value_of
 from forager.tuning.goals import Goal
-from forager.tuning.importance import importances
-from forager.tuning.judging import FIGURES, Judgement
+from forager.tuning.judge import FIGURES, Judgement
+from forager.tuning.select import importances
 from forager.tuning.space import Choices, Plain, plain
 from forager.tuning.study import Trial
-from forager.tuning.tuning import Outcome
+from forager.tuning.tuning import TuningOutcome
 
 SLICES, SHARES = 6, 15
 """Settings whose slices, and whose importance, are drawn (ours)."""
 
 
-def report(outcome: Outcome, now: float) -> str:
+def tuning_report(outcome: TuningOutcome, now: float) -> str:
     """The page."""
     tuning, trials = outcome.tuning, outcome.tuning.study.trials()
     tape, goals = tuning.tape, outcome.judged.goals
     matter = importances(tuning.study)
     head = (
-        f"<p class=note>{escape(shown(tape.origin))}, {moment(tape.start)} to {moment(tape.end)} UTC; "
-        f"{tuning.wishes.budget:g} downloads per hour; {tuning.wishes.held_out:.0%} held out; made {moment(now)} UTC.</p>"
+        f"<p class=note>{escape(shown(tape.origin))}, {shown_moment(tape.start)} to {shown_moment(tape.end)} UTC; "
+        f"{tuning.wishes.budget:g} downloads per hour; {tuning.wishes.held_out:.0%} held out; made {shown_moment(now)} UTC.</p>"
     )
     parts = [head, _headline(outcome, trials), _judgement(outcome.judged, tuning.judged), _curves(outcome.judged)]
     parts.append(_changes(outcome))
@@ -42,7 +42,7 @@ def report(outcome: Outcome, now: float) -> str:
     return page(f"Tuning on {shown(tape.origin)}", parts)
 
 
-def _headline(outcome: Outcome, trials: Sequence[Trial]) -> str:
+def _headline(outcome: TuningOutcome, trials: Sequence[Trial]) -> str:
     judged = outcome.judged
     cells = [
         ("Trials", f"{len(trials)}", f"{sum(one.pruned for one in trials)} given up early"),
@@ -70,7 +70,7 @@ def _judgement(judged: Judgement, times: int) -> str:
     if times > 1:
         note += f" The held-out part was looked at {times} times: this is no fresh evidence."
     heads = ["Figure", "Before", "After", "Difference"]
-    return section("Old against new on the held-out part", note, table(heads, rows, text=(0,)))
+    return section("Old against new on the held-out part", note, html_table(heads, rows, text=(0,)))
 
 
 def _curves(judged: Judgement) -> str:
@@ -88,7 +88,7 @@ def _curves(judged: Judgement) -> str:
     )
 
 
-def _changes(outcome: Outcome) -> str:
+def _changes(outcome: TuningOutcome) -> str:
     chosen, base = outcome.chosen, outcome.tuning.base
     rows = [[escape(key), _text(plain(value_of(base, key))), _text(value)] for key, value in chosen.changes.items()]
     if not rows:
@@ -97,7 +97,7 @@ def _changes(outcome: Outcome) -> str:
         )
     kept = "" if outcome.judged.better else " They are not borne out by the held-out part, so nothing was written."
     note = f"Trial {chosen.trial}, without the {len(chosen.taken_back)} changes that made no difference.{kept}"
-    return section("Changes", note, table(["Setting", "Was", "Tuned"], rows, text=(0, 1, 2)))
+    return section("Changes", note, html_table(["Setting", "Was", "Tuned"], rows, text=(0, 1, 2)))
 
 
 def _history(trials: Sequence[Trial], goal: Goal, place: int, start: float) -> str:
@@ -120,7 +120,7 @@ def _history(trials: Sequence[Trial], goal: Goal, place: int, start: float) -> s
     return section(f"The search: {goal.figure}", note, drawn)
 
 
-def _front(trials: Sequence[Trial], goals: Sequence[Goal], outcome: Outcome) -> str:
+def _front(trials: Sequence[Trial], goals: Sequence[Goal], outcome: TuningOutcome) -> str:
     one, other = goals[:2]
     points = [trial.values[:2] for trial in trials if not trial.pruned and trial.shortfall <= 0]
     front = [point for point in points if not any(_beats(rival, point, goals[:2]) for rival in points)]
@@ -153,7 +153,7 @@ def _importance(matter: Mapping[str, float], goal: Goal) -> str:
     return section("What mattered", note, svg.ranked_bars(shares, "Importance of settings"))
 
 
-def _slices(trials: Sequence[Trial], keys: Sequence[str], outcome: Outcome) -> str:
+def _slices(trials: Sequence[Trial], keys: Sequence[str], outcome: TuningOutcome) -> str:
     goal, dimensions = outcome.judged.goals[0], outcome.tuning.space.dimensions
     done = [one for one in trials if not one.pruned]
     limits, drawn = _usual([one.values[0] for one in done], goal), []

@@ -24,9 +24,9 @@ from optuna.trial import TrialState
 from forager.chance import stream
 from forager.errors import InputError, StoreError
 from forager.simulation.jobs import Player
-from forager.tuning.course import Part
 from forager.tuning.goals import Goal, guarded, shortfall
-from forager.tuning.space import Choices, Plain, Point, Space, changed, paper
+from forager.tuning.space import Choices, Plain, Point, Space, changed_keys, paper
+from forager.tuning.split import Part
 
 JOURNAL, LOCK = "trials.journal", "lock"
 START = 12
@@ -131,7 +131,7 @@ class Study:
         self, trial: optuna.Trial, orders: Orders, changes: Point, stopped: Callable[[], bool]
     ) -> list[float] | None:
         """The values of a trial: means over its replays. None if it was stopped or is hopeless."""
-        settings = changed(orders.space.base, changes)
+        settings = changed_keys(orders.space.base, changes)
         replays = [(part, luck) for luck in orders.lucks for part in orders.parts]
         seen, lost, step = np.zeros((len(replays), len(self.goals))), np.zeros(len(replays)), 0
         for turn, (part, luck) in enumerate(replays):

@@ -10,15 +10,14 @@ from typing import Any
 from forager.errors import InputError
 from forager.settings import Settings
 from forager.simulation.jobs import Crew, Job, Played, Player
-from forager.tuning.choosing import SHORTLIST, Chosen, choose, measured, shortlist
-from forager.tuning.course import Course, laid_out
+from forager.tape.tape import Tape
 from forager.tuning.goals import Goal
-from forager.tuning.judging import Judgement, Replays, checking_lucks, judge, judged_lucks, trial_lucks
-from forager.tuning.searching import search
-from forager.tuning.space import Point, Space, changed
-from forager.tuning.space_file import shown
+from forager.tuning.judge import Judgement, Replays, checking_lucks, judge, judged_lucks, trial_lucks
+from forager.tuning.search import search
+from forager.tuning.select import SHORTLIST, Chosen, choose_trial, measured, shortlist
+from forager.tuning.space import Point, Space, changed_keys, shown_space
+from forager.tuning.split import Split, laid_out
 from forager.tuning.study import Orders, Study, Trial, check_terms, claim
-from forager.world.tape.columns import Tape
 
 CHECKED = 3
 """Replays with other luck by which the best trial is chosen (ours)."""
@@ -47,7 +46,7 @@ class Wishes:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TuningOutcome:
     """What came of a tuning."""
 
     tuning: "Tuning"
@@ -89,9 +88,7 @@ class Tuning:
         check_terms(self.study, self._terms(), self.folder)
         self.resumed = len(self.study.trials())
         wishes = self.wishes
-        self.course: Course = laid_out(
-            self.tape, self.folder, self.base, held_out=wishes.held_out, budget=wishes.budget
-        )
+        self.course: Split = laid_out(self.tape, self.folder, self.base, held_out=wishes.held_out, budget=wishes.budget)
         self.orders = self._orders()
         return self
 
@@ -144,20 +141,20 @@ class Tuning:
         each = self.study.noted("start").get("seconds", math.inf)
         return float(SPARE * each * math.ceil(replays / self.wishes.processes))
 
-    def outcome(self) -> Outcome | None:
+    def outcome(self) -> TuningOutcome | None:
         """Choose among the trials, then judge once: old against new on the held-out part; None if there is no time for it."""
         wishes, seed = self.wishes, self.base.seed
         with Crew(wishes.processes, Player) as crew:
             lucks, kept = checking_lucks(seed, CHECKED), min(self._left() / 2, self._judging)
             trials = self.study.trials()
-            chosen = choose(self.orders, trials, self.start, lucks, replays=self._replays(crew, kept))
-            new, lucks = changed(self.base, chosen.changes), judged_lucks(seed, wishes.seeds)
+            chosen = choose_trial(self.orders, trials, self.start, lucks, replays=self._replays(crew, kept))
+            new, lucks = changed_keys(self.base, chosen.changes), judged_lucks(seed, wishes.seeds)
             judged = judge(self.course.held_out, wishes.goals, self.base, new, lucks, self._replays(crew))
         if judged is None:
             return None
         after = {*(self.study.noted("judged") or ()), len(self.study.trials())}
         self.study.note("judged", sorted(after))
-        return Outcome(self, chosen, judged)
+        return TuningOutcome(self, chosen, judged)
 
     def _replays(self, crew: Crew[Job, Played], kept: float = 0.0) -> Replays:
         """Replays until no more than `kept` seconds are left."""
@@ -206,6 +203,6 @@ class Tuning:
             "--budget": wishes.budget,
             "--held-out": wishes.held_out,
             "--repeats": wishes.repeats,
-            "--space": [shown(self.space.dimensions), dict(self.space.fixed)],
+            "--space": [shown_space(self.space.dimensions), dict(self.space.fixed)],
             "settings": zlib.crc32(repr(self.base).encode()),
         }

@@ -19,7 +19,7 @@ nothing, what GAD believes most misleads it, and the order is the papers': SAD .
 
 import numpy as np
 
-from forager.recrawl.log import ChangeLog
+from forager.recrawl.change_log import ChangeLog
 
 PAGES, DAYS = 417_048, 57
 _BUSY = 0.033

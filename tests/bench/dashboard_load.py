@@ -24,20 +24,19 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from forager.assembly import Wire, make_crawl, wire
-from forager.cli.running import live_view
+from forager.cli.runner import live_view
 from forager.clock import WallClock
-from forager.dashboard.app import serve_dashboard
+from forager.dashboard.app import message, serve_dashboard
 from forager.dashboard.chronicle import Chronicle
-from forager.dashboard.settings import DashboardSettings
-from forager.dashboard.stream import message
+from forager.dashboard.dashboard_settings import DashboardSettings
 from forager.dashboard.views import Views
 from forager.engine.crawl import Crawl
 from forager.events import Fetched, Told
-from forager.reports.account import Account
+from forager.newsroom.newsroom import Newsroom
+from forager.report.account import Account
 from forager.store.protocol import Found, Story, Version, Visit
 from forager.store.store import Store
 from forager.terms import NOBODY, Channel, Dated, DateSource, ForagerId, Kind, Outcome, Trouble, Url, UrlId
-from forager.world.newsroom.newsroom import Newsroom
 from tests.dashboard.crawling import lively
 
 PATHS = (

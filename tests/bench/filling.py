@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from forager.core.page_table import PageTable
-from forager.foragers.sighting import NO_LINKS, Sightings
+from forager.core.sighting import NO_LINKS, Sightings
 from forager.store.columns import FOUND
 from forager.store.disk import Batch, Disk
 from forager.store.protocol import Found, Visit

@@ -17,9 +17,9 @@ from scipy import stats
 
 from forager.cli.demo import arranged, run_demo
 from forager.cli.log import Log
-from forager.dashboard.settings import DashboardSettings
-from forager.foragers.settings import ForagerKind
-from forager.settings import load
+from forager.core.parameters import ForagerKind
+from forager.dashboard.dashboard_settings import DashboardSettings
+from forager.settings import load_settings
 
 FIGURES = {
     "coverage": "coverage",
@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def _crawled(kind: ForagerKind, seed: int, options: argparse.Namespace) -> dict[str, float]:
-    settings = load(None, options.overrides).settings
+    settings = load_settings(None, options.overrides).settings
     settings = arranged(
         replace(settings, dashboard=DashboardSettings(enabled=False)), f"{options.seconds}s", seed, kind
     )

@@ -27,9 +27,7 @@ def fuzz(name: str, seconds: float) -> None:
     """Guided: never returns."""
     import atheris
 
-    with atheris.instrument_imports(
-        include=["forager"], exclude=["forager.frontier.kernels"]
-    ):  # numba must see them bare
+    with atheris.instrument_imports(include=["forager"], exclude=["forager.graph.kernels"]):  # numba must see them bare
         from tests.fuzz_samples import SAMPLES, real_samples
         from tests.fuzzing import TARGETS, attempt, folder
     done, until = 0, time.monotonic() + seconds

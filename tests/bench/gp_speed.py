@@ -18,16 +18,14 @@ import numpy as np
 from brdc_like import brdc_like
 from deap import gp
 
-from forager.recrawl.gp.evolve import Memory, evolve
-from forager.recrawl.gp.fitness import Judge
-from forager.recrawl.gp.grouped import GroupedSimulation
-from forager.recrawl.gp.parallel import measurers
-from forager.recrawl.gp.primitives import BINARY, UNARY
-from forager.recrawl.gp.settings import GPSettings
-from forager.recrawl.gp.simplify import canonical
-from forager.recrawl.gp.tree import Tree, arity, terminals_of
-from forager.recrawl.log import ChangeLog
-from forager.recrawl.states import ALL, BASIC
+from forager.gp.evolve import Memory, evolve
+from forager.gp.fitness import Judge
+from forager.gp.gp_settings import GPSettings
+from forager.gp.grouped import GroupedSimulation
+from forager.gp.parallel import measurers
+from forager.gp.trees import BINARY, UNARY, Tree, arity, canonical_tree, terminals_of
+from forager.recrawl.change_log import ChangeLog
+from forager.recrawl.terminals import ALL, BASIC
 
 WARMUP, K = 2, 0.05
 SETS = {"basic": BASIC, "all": ALL}
@@ -109,7 +107,7 @@ def sample(log: ChangeLog, terminals: tuple[str, ...], count: int) -> list[Tree]
     memory = Memory(lambda trees: [judge(tree) for tree in trees])
     forms: dict[Tree, None] = {}
     for generation in evolve(memory, terminals, settings, seed=1):
-        forms |= dict.fromkeys(canonical(tree) for tree in generation.population)
+        forms |= dict.fromkeys(canonical_tree(tree) for tree in generation.population)
     found = [tree for tree in forms if terminals_of(tree)]
     picked = np.random.default_rng(0).permutation(len(found))[:count]
     return [found[i] for i in picked]

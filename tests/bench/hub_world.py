@@ -8,7 +8,7 @@ oracle 92% with 3.1 h (88%, 1.8 h). No other policy was looked at to shape it.
 
 import numpy as np
 
-from forager.recrawl.log import ChangeLog, Documents
+from forager.recrawl.change_log import ChangeLog, ShownDocuments
 
 HUBS, HOURS, ARTICLES = 130, 800, 66_000
 SITES = 20
@@ -46,5 +46,5 @@ def hub_world(seed: int = 0, hubs: int = HUBS, hours: int = HOURS, articles: int
     changed[page[shown], first[shown]] = True
     changed[:, 0] = False
     _, number = np.unique(document[shown], return_inverse=True)
-    documents = Documents(number.astype(np.int64), page[shown], first[shown], last[shown])
+    documents = ShownDocuments(number.astype(np.int64), page[shown], first[shown], last[shown])
     return ChangeLog(changed, tuple(f"https://hub/{i}" for i in range(hubs)), documents, start=0.0, cycle=3600.0)

@@ -16,13 +16,11 @@ import numpy as np
 from rich.console import Console
 
 from forager.chance import stream
-from forager.cli.compare_rankings import as_table
-from forager.cli.rankings import Question, compare
-from forager.frontier.graph import Graph
-from forager.frontier.growing import GrowingGraph
-from forager.frontier.methods import Method, RankingSettings
-from forager.frontier.queries import Overlap, Queries
-from forager.frontier.steps import Ranking
+from forager.cli.compare_rankings import Question, judge_rankings, rankings_table
+from forager.graph.graph import Graph, GrowingGraph
+from forager.graph.methods import Method, RankingSettings
+from forager.graph.queries import Overlap, Queries
+from forager.graph.walks import Ranking
 
 FRONTIER_SHARE = 0.24
 IMPACT_IN_FRONTIER, IMPACT_IN_DOWNLOADED = 0.004, 0.0014
@@ -101,10 +99,10 @@ def main() -> None:
     chosen = options.parse_args()
     web = impact_web(chosen.pages, stream(chosen.seed, "impact web"))
     question = Question(web.graph, [web.impact], None, web.overlap)
-    comparison = compare(
+    comparison = judge_rankings(
         question, lambda rng: web.frontier, list(Method), RankingSettings(), splits=chosen.splits, seed=chosen.seed
     )
-    Console(width=150).print(as_table(comparison))
+    Console(width=150).print(rankings_table(comparison))
 
 
 if __name__ == "__main__":

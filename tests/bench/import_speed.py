@@ -15,9 +15,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
-from forager.imports.files import import_files
-from forager.imports.opening import sources
-from forager.imports.tables import import_tables
+from forager.importers.files import import_files
+from forager.importers.streams import sources
+from forager.importers.tables import import_tables
 
 START = 1_772_409_600
 

@@ -15,11 +15,11 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from forager.pages.reader import read
+from forager.pages.page import read
 from forager.pages.urls import canonical
 from forager.terms import Kind, Outcome, Response, Url
-from forager.world.warc.capturing import captures
-from forager.world.warc.reading import Broken
+from forager.warc.captures import captures
+from forager.warc.reader import Broken
 
 DATA = Path(os.environ.get("FORAGER_DATA", "../shared/data"))
 NO_LIST = re.compile(r"impressum|kontakt|imprint|datenschutz|agb|hilfe|service|newsletter|abo", re.IGNORECASE)

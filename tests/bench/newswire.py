@@ -19,8 +19,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from corpora import CorpusMissing
 from newswire_corpora import stories, write_tables
 
-from forager.imports.tables import import_tables
-from forager.world.tape.columns import save
+from forager.importers.tables import import_tables
+from forager.tape.tape import save
 
 
 def main() -> None:

@@ -23,12 +23,11 @@ import numpy as np
 from corpora import CorpusMissing, from_npm
 from rich.console import Console
 
-from forager.cli.compare_rankings import as_table
-from forager.cli.rankings import Question, compare
-from forager.frontier.edges import EdgeList, Names
-from forager.frontier.methods import Method, RankingSettings
-from forager.frontier.steps import WalkSettings
-from forager.measures.impact import first_pages
+from forager.cli.compare_rankings import Question, judge_rankings, rankings_table
+from forager.graph.graph import EdgeList, Names
+from forager.graph.measures import first_pages
+from forager.graph.methods import Method, RankingSettings
+from forager.graph.walks import WalkSettings
 
 GRAPH, DOWNLOADS = ("dependent-packages", "2.2.2"), ("download-counts", "1.79.0")
 
@@ -83,7 +82,7 @@ def main() -> None:
     frontier = first_pages(chosen.share, linked.size)
     methods = [method for method in Method if not method.asks_queries]
     for gamma in (0.0, 1.0):
-        comparison = compare(
+        comparison = judge_rankings(
             asked,
             lambda rng: rng.choice(linked, frontier, replace=False),
             methods,
@@ -95,7 +94,7 @@ def main() -> None:
             f"{graph.pages:,} packages, {graph.links:,} dependencies, {impact.sum():,.0f} downloads a day, "
             f"{top[: top.size // 100].sum() / top.sum():.0%} of those of 1% of the packages; γ = {gamma:g}"
         )
-        Console(width=140).print(as_table(comparison))
+        Console(width=140).print(rankings_table(comparison))
 
 
 if __name__ == "__main__":

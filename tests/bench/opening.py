@@ -30,7 +30,7 @@ import numpy as np
 
 from forager.assembly import make_crawl, open_wire
 from forager.clock import WallClock
-from forager.reports.account import Account
+from forager.report.account import Account
 from forager.settings import Settings
 from forager.store.snapshot import FILE
 from forager.store.store import Store

@@ -28,16 +28,16 @@ import numpy as np
 from paper_experiment import newsroom, progress, texts, with_states
 
 from forager.chance import stream
-from forager.cli.rankings import interval
+from forager.cli.compare_rankings import ranking_interval
 from forager.core.page_table import PageTable
-from forager.engine.ordering import Ordering
-from forager.foragers.settings import ExpectationSettings, ForagerKind, StateSettings
-from forager.foragers.states import States
+from forager.core.parameters import ExpectationSettings, ForagerKind, StateSettings
+from forager.core.states import States
+from forager.engine.link_order import Ordering
 from forager.settings import Settings
 from forager.simulation.compare import FIGURES
 from forager.simulation.jobs import Job, Played, play_all
+from forager.tape.tape import save
 from forager.terms import UrlId
-from forager.world.tape.columns import save
 from tests.newsroom_tape import tape_of_newsroom
 
 FLEETS = (("td", "WL"), ("td", "WLRL"), ("rw-eg", "WL"), ("mixed", "WL"), ("mixed", "WLRL"))
@@ -80,8 +80,10 @@ def table(title: str, played: Sequence[Sequence[Played]]) -> None:
     for (ordering, kind), row, runs in zip(FLEETS, values, played, strict=True):
         cells = []
         for name in SHOWN:
-            mean, half = interval(row[name])
-            difference, wide = interval([one - usual for one, usual in zip(row[name], values[0][name], strict=True)])
+            mean, half = ranking_interval(row[name])
+            difference, wide = ranking_interval(
+                [one - usual for one, usual in zip(row[name], values[0][name], strict=True)]
+            )
             against = (
                 "" if row is values[0] else f" ({difference:+.3f} ± {wide:.3f}{'*' if abs(difference) > wide else ' '})"
             )

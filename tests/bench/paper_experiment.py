@@ -27,20 +27,20 @@ from numpy.typing import NDArray
 
 from forager.chance import stream
 from forager.clock import WallClock
+from forager.core.parameters import ForagerKind, StateSettings
+from forager.core.states import States
 from forager.events import Event, Fetched
-from forager.foragers.settings import ForagerKind, StateSettings
-from forager.foragers.states import States
-from forager.measures.graph import graph_figures
-from forager.settings import PRESETS, load
-from forager.simulation.compare import Row, paired, rows_of
+from forager.graph.measures import graph_figures
+from forager.newsroom.newsroom import Newsroom
+from forager.newsroom.newsroom_settings import NewsroomSettings
+from forager.settings import PRESETS, load_settings
+from forager.simulation.compare import FleetRow, paired, rows_of
 from forager.simulation.jobs import Job, play_all
-from forager.simulation.run import Plan, Replay
+from forager.simulation.replay import Replay, ReplayPlan
+from forager.tape.cut import PER_VERSION
+from forager.tape.rewire import distinct_links, rewired
+from forager.tape.tape import Tape, save
 from forager.terms import Outcome, UrlId
-from forager.world.newsroom.newsroom import Newsroom
-from forager.world.newsroom.settings import NewsroomSettings
-from forager.world.tape.columns import Tape, save
-from forager.world.tape.cut import PER_VERSION
-from forager.world.tape.rewire import distinct_links, rewired
 from tests.newsroom_tape import tape_of_newsroom
 
 KINDS = (ForagerKind.WL, ForagerKind.RL, ForagerKind.WLRL)
@@ -95,7 +95,7 @@ RECORDERS = (ForagerKind.WLRL,) * 8 + (ForagerKind.WL,) * 8
 
 def recorded(tape: Tape, seeds: tuple[UrlId, ...], budget: float) -> Tape:
     """What 16 foragers see of a world: the versions that they downloaded, at the time they did."""
-    settings = load(Path("/dev/null"), paper_settings()).settings
+    settings = load_settings(Path("/dev/null"), paper_settings()).settings
     rows: list[tuple[int, float, int]] = []
 
     def take(event: Event) -> None:
@@ -103,7 +103,7 @@ def recorded(tape: Tape, seeds: tuple[UrlId, ...], budget: float) -> Tape:
             rows.append((event.id, event.at, int(run.world.held[event.id])))
 
     run = Replay(
-        tape, Plan(budget, seeds, RECORDERS), settings.crawl, settings.forager,
+        tape, ReplayPlan(budget, seeds, RECORDERS), settings.crawl, settings.forager,
         replace(settings.reinforcing, population=replace(settings.reinforcing.population, least=16)),
         revisit_after=settings.visits.revisit_after, seed=1, tell=take,
     )  # fmt: skip
@@ -143,7 +143,7 @@ def paper_jobs(
     kinds: Sequence[ForagerKind],
     changed: Mapping[str, object],
 ) -> list[Job]:
-    settings = load(Path("/dev/null"), paper_settings(**changed)).settings
+    settings = load_settings(Path("/dev/null"), paper_settings(**changed)).settings
     return [
         Job(world, kind, budget, 1 + repeat, seeds, settings)
         for world in worlds
@@ -152,19 +152,19 @@ def paper_jobs(
     ]
 
 
-def compared(jobs: Sequence[Job], repeats: int) -> list[Row]:
+def compared(jobs: Sequence[Job], repeats: int) -> list[FleetRow]:
     """The rows of jobs of which the first is on the original graph; the twins' folders are called twin."""
     played = play_all(jobs, done=lambda count: progress(count, len(jobs)))
     return rows_of(played, repeats, lambda one: one.job.tape.name.startswith("twin"))
 
 
-def verdicts(rows: Sequence[Row]) -> list[tuple[str, bool, str]]:
+def verdicts(rows: Sequence[FleetRow]) -> list[tuple[str, bool, str]]:
     """The paper's findings, whether they hold here, and by which figures."""
     of = {(row.kind, row.rewired): row for row in rows}
     wl, rl = of["WL", False], of["RL", False]
     wl_twin, rl_twin = of["WL", True], of["RL", True]
 
-    def told(name: str, one: Row = wl, other: Row = rl) -> str:
+    def told(name: str, one: FleetRow = wl, other: FleetRow = rl) -> str:
         p = paired(one, other, name)[1]
         return f"{one.kind} {one.mean(name):.4g}, {other.kind} {other.mean(name):.4g} (p {p:.2g})"
 
@@ -231,7 +231,7 @@ def sweep(
 
 def against_bfs(folder: Path, days: float, budgets: Sequence[float], rooms: int) -> None:
     """The default fleet and the sweep on several newsrooms."""
-    settings = load(Path("/dev/null")).settings
+    settings = load_settings(Path("/dev/null")).settings
     jobs = []
     for seed in range(1, rooms + 1):
         room = newsroom(seed, days)
@@ -247,7 +247,7 @@ def against_bfs(folder: Path, days: float, budgets: Sequence[float], rooms: int)
     print(f"{'budget':>8} {'fleet':>6}{'coverage':>18}{'late h':>18}{'requests/story':>18}{'downloaded':>18}")
     for budget in budgets:
         for kind in (ForagerKind.WL, ForagerKind.BFS):
-            row = Row(
+            row = FleetRow(
                 kind.value, budget, False, tuple(p for p in played if (p.job.budget, p.job.kind) == (budget, kind))
             )
             cells = [f"{row.mean(name):.4g} ± {row.sd(name):.2g}"

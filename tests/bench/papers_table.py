@@ -21,14 +21,14 @@ from brdc_like import PAGES, brdc_like
 from policies_table import FOLDS, on_other_pages
 
 from forager.chance import stream
-from forager.recrawl.comparison import half_interval
-from forager.recrawl.formula import text_of
-from forager.recrawl.gp.grouped import GroupedSimulation
-from forager.recrawl.gp.retrain import learn
-from forager.recrawl.gp.settings import GPSettings, Terminals
-from forager.recrawl.log import ChangeLog
+from forager.gp.gp_settings import GPSettings, Terminals
+from forager.gp.grouped import GroupedSimulation
+from forager.recrawl.change_log import ChangeLog
+from forager.recrawl.compare import half_interval
+from forager.recrawl.formula import formula_text
 from forager.recrawl.policies import named
-from forager.recrawl.settings import RecrawlSettings
+from forager.recrawl.recrawl_settings import RecrawlSettings
+from forager.recrawl.retrain import learn_beside
 from forager.recrawl.simulate import Curves, Oracle, simulate
 
 POLICIES = ("rand", "age", "sad", "gad", "cg", "aad", "nad", "t * X", "hacs", "azar", "azar-rate", "t2")
@@ -58,10 +58,10 @@ def judged(curves: Curves) -> Row:
 def trained(train: ChangeLog, validation: ChangeLog, test: ChangeLog, terminals: Terminals, seed: int) -> Row:
     """One training from one seed, and how its function does on the test pages."""
     settings = GPSettings(terminals=terminals, fitness="ndcg", seeds=1, known_rules=False)
-    found = learn(train, validation, settings, seed=seed)
+    found = learn_beside(train, validation, settings, seed=seed)
     figures = GroupedSimulation(test, settings.k, settings.warmup).fitness(found.tree)
     return {
-        "formula": text_of(found.tree),
+        "formula": formula_text(found.tree),
         "train": found.train,
         "validation": found.validation,
         "changerate": figures.change_rate,

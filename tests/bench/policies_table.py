@@ -25,18 +25,18 @@ from brdc_like import PAGES, brdc_like
 from hub_world import hub_world
 
 from forager.chance import stream
-from forager.imports.log_of_tape import log_of_tape
-from forager.imports.tables import import_tables
-from forager.recrawl.comparison import Judged, half_interval, victories
+from forager.gp import learn_beside as learning
+from forager.gp.gp_settings import GPSettings, Measure, Terminals
+from forager.importers.tables import import_tables
+from forager.importers.tape_logs import log_of_tape
+from forager.recrawl.change_log import ChangeLog
+from forager.recrawl.compare import Judged, half_interval, victories
 from forager.recrawl.discovery import Greedy
-from forager.recrawl.formula import text_of
-from forager.recrawl.gp import learning
-from forager.recrawl.gp.retrain import learn
-from forager.recrawl.gp.settings import GPSettings, Measure, Terminals
-from forager.recrawl.log import ChangeLog
+from forager.recrawl.formula import formula_text
 from forager.recrawl.policies import Formula, ScoreFunction, named
+from forager.recrawl.recrawl_settings import NAMES, RecrawlSettings
+from forager.recrawl.retrain import learn_beside
 from forager.recrawl.rhythm import rhythm_of
-from forager.recrawl.settings import NAMES, RecrawlSettings
 from forager.recrawl.simulate import Oracle, simulate
 
 FOLDS = 5
@@ -100,7 +100,9 @@ def on_earlier_time(log: ChangeLog) -> list[Parts]:
 def whole_hubs(log: ChangeLog) -> Parts:
     """Learned on the first half of time as `forager learn` would, judged on the second; all hubs together."""
     half = log.cycles // 2
-    train, validation = learning.split(log.span(0, half), GPSettings(fitness="discovery"), stream(0, "policies table"))
+    train, validation = learning.split_folds(
+        log.span(0, half), GPSettings(fitness="discovery"), stream(0, "policies table")
+    )
     return log.span(half, log.cycles), train, validation
 
 
@@ -120,7 +122,9 @@ def wishes(arguments: argparse.Namespace) -> dict[str, GPSettings]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--log", choices=("brdc", "emacs", "emacs-daily", "hubs", "pages", "sections"), default="brdc")
-    parser.add_argument("--time", action="store_true", help="learn from the first half of time, judge on the second")
+    parser.add_argument(
+        "--time", action="store_true", help="learn_beside from the first half of time, judge on the second"
+    )
     parser.add_argument("--fitness", default="ndcg,freshness", help="changerate, ndcg, freshness; with commas")
     parser.add_argument("--terminals", default="basic,all,extended", help="sets to learn with; with commas")
     parser.add_argument("--full", action="store_true", help="the papers' number of pages and population")
@@ -152,11 +156,11 @@ def main() -> None:
             if key not in learned:
                 wish = replace(wish, k=settings.k)
                 rhythm = rhythm_of(train)
-                found = learn(train, validation, wish, seed=0, processes=processes, rhythm=rhythm)
+                found = learn_beside(train, validation, wish, seed=0, processes=processes, rhythm=rhythm)
                 learned[key] = Formula.of(found.tree, rhythm)
                 figures = f"train {found.train:.4f} validation {found.validation:.4f}"
                 spent = time.process_time() - begun
-                print(f"fold {number + 1} {name}: {text_of(found.tree)}   ({figures}, {spent:.0f} s)", flush=True)
+                print(f"fold {number + 1} {name}: {formula_text(found.tree)}   ({figures}, {spent:.0f} s)", flush=True)
             judged.setdefault(name, []).append(simulate(test, learned[key], settings))
         oracle = simulate(test, Oracle(test), settings)
         if test.documents is not None:

@@ -51,10 +51,8 @@ def peak_mb() -> int:
 
 
 def run_ours(links: int) -> list[dict]:
-    from forager.frontier.growing import GrowingGraph
-    from forager.frontier.ranks import page_rank
-    from forager.frontier.steps import WalkSettings
-    from forager.frontier.walks import enriched_walk, random_walk
+    from forager.graph.graph import GrowingGraph
+    from forager.graph.walks import WalkSettings, enriched_walk, page_rank, random_walk
 
     warm_up = GrowingGraph()
     warm_up.add_page(0, [1])

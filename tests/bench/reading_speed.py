@@ -16,7 +16,7 @@ from collections.abc import Callable
 import can_ada
 from selectolax.lexbor import LexborHTMLParser
 
-from forager.pages.reader import read
+from forager.pages.page import read
 from forager.pages.urls import Joiner, UrlMemo, canonical
 from forager.terms import Outcome, Response, Url
 

@@ -15,9 +15,9 @@ from tempfile import TemporaryDirectory
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from forager.foragers.settings import ForagerKind
-from forager.settings import load
-from forager.simulation.compare import Row, paired, rows_of
+from forager.core.parameters import ForagerKind
+from forager.settings import load_settings
+from forager.simulation.compare import FleetRow, paired, rows_of
 from forager.simulation.jobs import Job, play_all
 from tests.bench.recorded_worlds import jobs_on, taped
 
@@ -59,7 +59,7 @@ WAYS: dict[str, tuple[ForagerKind, tuple[str, ...]]] = {
 """Each by its number in the study: a kind of fleet, and the settings that differ. What a fleet does is seen best alone."""
 
 
-def verdict(row: Row, usual: Row) -> str:
+def verdict(row: FleetRow, usual: FleetRow) -> str:
     """How a way compares with the usual one, beyond the spread of the seeds."""
     signs = []
     for figure, good in (("coverage", 1), ("late_hours", -1)):
@@ -89,9 +89,9 @@ def main() -> None:
             tapes = taped(world, seeds, Path(name), asked.days)
             print(f"\n{world}, {BUDGETS[world]:g} downloads an hour, {len(seeds)} seeds")
             print(f"{'':36}" + "".join(f"{figure[:9]:>11}" for figure in FIGURES))
-            rows: dict[str, Row] = {}
+            rows: dict[str, FleetRow] = {}
             for way, (kind, overrides) in chosen.items():
-                settings = load(Path("/dev/null"), overrides).settings
+                settings = load_settings(Path("/dev/null"), overrides).settings
                 jobs: list[Job] = jobs_on(world, tapes, seeds, kind, BUDGETS[world], settings)
                 (rows[way],) = rows_of(play_all(jobs, workers=asked.workers), len(seeds), lambda one: False)
                 usual = rows[FLEET if "crawl.recrawl_share=0" in overrides and way != FLEET else DEFAULT]

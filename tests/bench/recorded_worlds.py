@@ -21,17 +21,16 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from forager.chance import stream
 from forager.clock import WallClock
-from forager.foragers.settings import ForagerKind
-from forager.imports.tables import import_tables
-from forager.settings import Settings, load
-from forager.simulation.compare import Row, paired, rows_of
+from forager.core.parameters import ForagerKind
+from forager.importers.tables import import_tables
+from forager.newsroom.newsroom import Newsroom
+from forager.newsroom.newsroom_settings import NewsroomSettings
+from forager.settings import Settings, load_settings
+from forager.simulation.compare import FleetRow, paired, rows_of
 from forager.simulation.jobs import Job, play_all
 from forager.simulation.seeds import default_seeds
-from forager.world.newsroom.newsroom import Newsroom
-from forager.world.newsroom.settings import NewsroomSettings
-from forager.world.tape.columns import Tape, save
-from forager.world.tape.columns import load as load_tape
-from forager.world.tape.rewire import rewired
+from forager.tape.rewire import rewired
+from forager.tape.tape import Tape, load_tape, save
 from tests.newsroom_tape import tape_of_newsroom
 from tests.simulation.recorded_like import STATIONS, TELETEXT, HubWorld, PageWorld, write_hubs, write_pages
 
@@ -86,7 +85,7 @@ def jobs_on(
     ]
 
 
-def cell(row: Row, first: Row, figure: str) -> str:
+def cell(row: FleetRow, first: FleetRow, figure: str) -> str:
     """Mean ± standard deviation, and a star if it is not that of the first row."""
     star = row is not first and paired(row, first, figure)[1] < 0.05
     return f"{row.mean(figure):.3f} ± {row.sd(figure):.3f}{'*' if star else ' '}"
@@ -104,7 +103,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("-s", dest="overrides", action="append", default=[], help="a setting, as for forager")
     asked = parser.parse_args()
-    settings = load(Path("/dev/null"), asked.overrides).settings
+    settings = load_settings(Path("/dev/null"), asked.overrides).settings
     kinds = [ForagerKind(kind) for kind in asked.kinds.split(",")]
     seeds = range(asked.first, asked.first + asked.seeds)
     print(f"{'world':10}{'per hour':>9}{'fleet':>7}" + "".join(f"{name[:12]:>17}" for name in SHOWN))

@@ -28,15 +28,15 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from forager.clock import LoopClock, WallClock, run_virtual
+from forager.newsroom.newsroom import Newsroom
+from forager.newsroom.newsroom_settings import NewsroomSettings
 from forager.terms import Outcome, Request, Response, Url
-from forager.world.newsroom.newsroom import Newsroom
-from forager.world.newsroom.settings import NewsroomSettings
-from forager.world.recording import Exchange, Recording
-from forager.world.warc.capturing import captures
-from forager.world.warc.recorder import BackgroundRecorder
-from forager.world.warc.settings import RecordingSettings
-from forager.world.warc.web import WarcWeb
-from forager.world.warc.writer import WarcWriter, warcs_in
+from forager.warc.captures import captures
+from forager.warc.recorder import BackgroundRecorder
+from forager.warc.recording_settings import RecordingSettings
+from forager.warc.replay_web import WarcWeb
+from forager.warc.writer import WarcWriter, warcs_in
+from forager.web.recording import Exchange, Recording
 
 AGENT = "Forager/0.1 (+https://example.org/bot)"
 

@@ -21,21 +21,21 @@ from scipy import stats
 
 from forager.chance import stream
 from forager.clock import WallClock
-from forager.foragers.settings import ForagerKind
-from forager.imports.log_of_tape import log_of_tape
-from forager.imports.tables import import_tables
-from forager.recrawl.formula import text_of
-from forager.recrawl.gp.retrain import learn
-from forager.recrawl.gp.settings import GPSettings, Measure
-from forager.recrawl.learned import Learned, to_text
-from forager.settings import load
+from forager.core.parameters import ForagerKind
+from forager.gp.gp_settings import GPSettings, Measure
+from forager.importers.tables import import_tables
+from forager.importers.tape_logs import log_of_tape
+from forager.newsroom.newsroom import Newsroom
+from forager.newsroom.newsroom_settings import NewsroomSettings
+from forager.recrawl.formula import formula_text
+from forager.recrawl.function_file import LearnedFunction, function_to_text
+from forager.recrawl.retrain import learn_beside
+from forager.settings import load_settings
 from forager.simulation.compare import FIGURES
 from forager.simulation.jobs import Job, Played, play_all
 from forager.simulation.seeds import default_seeds
+from forager.tape.tape import Tape, save
 from forager.terms import UrlId
-from forager.world.newsroom.newsroom import Newsroom
-from forager.world.newsroom.settings import NewsroomSettings
-from forager.world.tape.columns import Tape, save
 from tests.newsroom_tape import tape_of_newsroom
 
 SHOWN = ("coverage", "lasting", "late_hours", "requests_per_story", "freshness")
@@ -79,14 +79,14 @@ def tape_of(world: str, seed: int, days: float) -> Tape:
         return import_tables(Path(folder), origin=f"synthetic {world}", identity=IDENTITY[world]).tape
 
 
-def learned_on(tapes: Sequence[Tape], cycle: float, budget: float) -> Learned:
+def learned_on(tapes: Sequence[Tape], cycle: float, budget: float) -> LearnedFunction:
     """A small GP4C run: trained on the changes of one tape, chosen on those of another."""
     train, validation = (log_of_tape(tape, cycle).shuffled(stream(1, "pages")) for tape in tapes)
     fitness: Measure = "ndcg" if train.documents is None else "discovery"
     share, young = min(0.5, budget * cycle / HOUR / train.pages), 24 * HOUR / cycle
     how = GPSettings("extended", fitness, population=60, generations=10, seeds=1, k=share, young=young)
-    best = learn(train, validation, how, seed=1)
-    return Learned(best.tree, "extended", fitness, best.train, best.validation)
+    best = learn_beside(train, validation, how, seed=1)
+    return LearnedFunction(best.tree, "extended", fitness, best.train, best.validation)
 
 
 def cell(values: Sequence[float], usual: Sequence[float]) -> str:
@@ -132,11 +132,11 @@ def main() -> None:
             others = [tape_of(options.world, options.first - back, options.days) for back in (1, 2)]
             function = learned_on(others, cycle, budget)
             path = Path(folder) / f"function {budget:g}.json"
-            path.write_text(to_text(function), encoding="utf-8")
+            path.write_text(function_to_text(function), encoding="utf-8")
             print(
                 f"\n{options.world}, {budget:g} downloads per hour, {options.seeds} of {options.days:g} days; ", end=""
             )
-            print(f"learned for {function.fitness}: {text_of(function.tree)}", flush=True)
+            print(f"learned for {function.fitness}: {formula_text(function.tree)}", flush=True)
             chosen = ways(path, cycle)
             jobs = [
                 Job(
@@ -145,7 +145,7 @@ def main() -> None:
                     budget,
                     options.first + number,
                     homes,
-                    load(Path("/dev/null"), overrides).settings,
+                    load_settings(Path("/dev/null"), overrides).settings,
                     warm_up=(12 if options.world == "newsroom" else 48) * HOUR,
                 )
                 for overrides in chosen.values()

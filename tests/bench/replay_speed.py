@@ -19,10 +19,10 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from forager.settings import PRESETS, Settings, load
-from forager.simulation.run import Plan, Replay
+from forager.settings import PRESETS, Settings, load_settings
+from forager.simulation.replay import Replay, ReplayPlan
+from forager.tape.tape import KINDS, Tape
 from forager.terms import Kind, UrlId
-from forager.world.tape.columns import KINDS, Tape
 
 DAYS = 18
 LINKS = 40
@@ -77,7 +77,7 @@ def settings_of(preset: str, kind: str, share: float, least_worth: float | None 
     given = {**PRESETS[preset], "forager.kind": kind, "crawl.recrawl_share": share}
     if least_worth is not None:
         given["crawl.least_worth"] = least_worth
-    return load(
+    return load_settings(
         Path("/dev/null"), [f"{key}={yaml.safe_dump(value).splitlines()[0]}" for key, value in given.items()]
     ).settings
 
@@ -85,7 +85,7 @@ def settings_of(preset: str, kind: str, share: float, least_worth: float | None 
 def play(tape: Tape, settings: Settings, downloads: int) -> tuple[int, float]:
     """How many downloads were simulated, and in how many seconds of the processor."""
     budget = downloads / (DAYS * 24)
-    plan = Plan(budget, tuple(UrlId(id) for id in range(4)))
+    plan = ReplayPlan(budget, tuple(UrlId(id) for id in range(4)))
     run = Replay(tape, plan, settings.crawl, settings.forager, settings.reinforcing,
                  revisit_after=settings.visits.revisit_after, seed=1)  # fmt: skip
     began = time.process_time()

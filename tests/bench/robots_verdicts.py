@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from forager.world.rules import Rules, path_of
+from forager.web.robots import RobotsRules, path_of
 from tests.corpora import robots_files
 
 Judge = Callable[[str, str], bool]
@@ -26,7 +26,7 @@ PATHS = ("/", "/index.html", "/news/2024/05/a-story.html", "/search?q=a&page=2",
 
 
 def forager(text: str) -> Judge:
-    return Rules.read(text).allows
+    return RobotsRules.read(text).allows
 
 
 def protego(text: str) -> Judge:
@@ -89,7 +89,7 @@ def urls_for(host: str, text: str) -> list[str]:
 
 def reason(text: str, url: str, agent: str) -> str:
     """The likely cause of a difference: what is special about the rules that match."""
-    read = Rules.read(text)
+    read = RobotsRules.read(text)
     group = read.group(agent)
     matching = [rule for rule in (read.groups[group].rules if group else ()) if rule.matches(path_of(url))]
     decided = read.deciding(url, agent)

@@ -27,11 +27,11 @@ import numpy as np
 from forager.assembly import make_crawl, wire
 from forager.clock import LoopClock, VirtualLoop
 from forager.engine.crawl import stop_after
-from forager.reports.account import Account
-from forager.settings import load
+from forager.newsroom.newsroom import Newsroom
+from forager.newsroom.newsroom_settings import NewsroomSettings
+from forager.report.account import Account
+from forager.settings import load_settings
 from forager.store.store import Store
-from forager.world.newsroom.newsroom import Newsroom
-from forager.world.newsroom.settings import NewsroomSettings
 from tests.bench.sizes import held
 from tests.served import served_newsroom
 
@@ -56,7 +56,7 @@ class WatchedLoop(VirtualLoop):
 
 
 async def simulate(hours: float, pace: float, samples: int) -> None:
-    settings = load(None, [*SIMULATED, f"newsroom.pace={pace}", f"newsroom.days={hours / 24 + 1}"]).settings
+    settings = load_settings(None, [*SIMULATED, f"newsroom.pace={pace}", f"newsroom.days={hours / 24 + 1}"]).settings
     clock = LoopClock(settings.newsroom.start)
     newsroom = Newsroom(settings.newsroom, clock)
     store, account, stopping = Store(), Account(), asyncio.Event()

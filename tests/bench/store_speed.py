@@ -28,8 +28,8 @@ import numpy as np
 
 from forager.assembly import make_crawl, open_wire
 from forager.clock import WallClock
-from forager.foragers.shared import Shared
-from forager.reports.account import Account
+from forager.core.shared import Shared
+from forager.report.account import Account
 from forager.settings import Settings
 from forager.store.protocol import Found, Version, Visit
 from forager.store.rundir import StoreSettings

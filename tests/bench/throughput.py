@@ -40,10 +40,10 @@ from throughput_rounds import Measured, in_turns, table, together
 
 from forager.assembly import make_crawl, open_wire
 from forager.clock import WallClock
+from forager.core.parameters import ForagerKind
 from forager.events import Event, Fetched
-from forager.foragers.settings import ForagerKind
 from forager.pages.urls import canonical
-from forager.reports.account import Account
+from forager.report.account import Account
 from forager.settings import Settings
 from forager.store.store import Store
 from forager.terms import Outcome, Url
@@ -98,7 +98,7 @@ async def crawl(start: str, pages: int, *, disk: bool, record: bool = False) -> 
 
 async def links_only(start: str, pages: int) -> int:
     """The wire with all its rules, links read and followed once, nothing kept."""
-    from forager.pages.reader import read
+    from forager.pages.page import read
     from forager.pages.urls import UrlMemo
     from forager.terms import Request
 

@@ -10,8 +10,8 @@ from collections import Counter
 
 import numpy as np
 
-from forager.measures.delay import Delay, delay
-from forager.world.newsroom.traps import PLACES
+from forager.measures import Delay, delay
+from forager.newsroom.traps import PLACES
 from tests.virtual import Crawled, crawl_newsroom
 
 

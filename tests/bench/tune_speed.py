@@ -18,14 +18,14 @@ from tempfile import TemporaryDirectory
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from forager.clock import WallClock
+from forager.newsroom.newsroom import Newsroom
+from forager.newsroom.newsroom_settings import NewsroomSettings
 from forager.settings import Settings
-from forager.tuning.course import laid_out
 from forager.tuning.goals import goals_named
-from forager.tuning.searching import search
+from forager.tuning.search import search
 from forager.tuning.space import Space
+from forager.tuning.split import laid_out
 from forager.tuning.study import Orders, Study
-from forager.world.newsroom.newsroom import Newsroom
-from forager.world.newsroom.settings import NewsroomSettings
 from tests.newsroom_tape import tape_of_newsroom
 
 

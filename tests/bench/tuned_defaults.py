@@ -21,20 +21,20 @@ from tempfile import TemporaryDirectory
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from forager.clock import WallClock
+from forager.newsroom.newsroom import Newsroom
+from forager.newsroom.newsroom_settings import NewsroomSettings
 from forager.settings import Settings
-from forager.simulation.compare import Row, rows_of
+from forager.simulation.compare import FleetRow, rows_of
 from forager.simulation.jobs import Crew, Player
 from forager.simulation.seeds import default_seeds
-from forager.tuning.choosing import choose, measured
-from forager.tuning.course import Part, laid_out
+from forager.tape.tape import load_tape, save
 from forager.tuning.goals import GOALS, Goal, goals_named
-from forager.tuning.judging import Replays, checking_lucks, interval, judged_lucks, trial_lucks
-from forager.tuning.searching import search
-from forager.tuning.space import Point, Space, changed, paper
+from forager.tuning.judge import Replays, checking_lucks, judged_lucks, paired_interval, trial_lucks
+from forager.tuning.search import search
+from forager.tuning.select import choose_trial, measured
+from forager.tuning.space import Point, Space, changed_keys, paper
+from forager.tuning.split import Part, laid_out
 from forager.tuning.study import Orders, Study
-from forager.world.newsroom.newsroom import Newsroom
-from forager.world.newsroom.settings import NewsroomSettings
-from forager.world.tape.columns import load, save
 from tests.newsroom_tape import tape_of_newsroom
 
 FIGURES = ("delay_median_s", "late_hours", "coverage", "requests_per_story")
@@ -74,7 +74,7 @@ def tuned(
     """The settings that are best on these parts together."""
     base = Settings()
     space = Space(base)
-    if not all(len(load(part.tape, check=False).states) for part in parts):
+    if not all(len(load_tape(part.tape, check=False).states) for part in parts):
         space = space.without_states()
     folder.mkdir(parents=True)
     lucks = trial_lucks(base.seed, asked.repeats)
@@ -84,7 +84,7 @@ def tuned(
     study, began = Study(folder, goals), time.monotonic()
     search(orders, 0, asked.trials, processes=asked.processes, tell=lambda one: None,
            expired=lambda: time.monotonic() - began > asked.minutes * 60)  # fmt: skip
-    chosen = choose(orders, study.trials(), start.values, checking_lucks(base.seed, 3), replays=replays)
+    chosen = choose_trial(orders, study.trials(), start.values, checking_lucks(base.seed, 3), replays=replays)
     finished = study.trials()
     print(f"\n{len(finished)} trials ({sum(one.pruned for one in finished)} given up early) in "
           f"{time.monotonic() - began:.0f} s; on the training part: " +
@@ -95,7 +95,7 @@ def tuned(
     return chosen.changes
 
 
-def judge(name: str, part: Part, variants: dict[str, Settings], seeds: int, replays: Replays) -> dict[str, Row]:
+def judge(name: str, part: Part, variants: dict[str, Settings], seeds: int, replays: Replays) -> dict[str, FleetRow]:
     """Print the figures of all variants on one part, with paired intervals against the first."""
     jobs = [part.job(one, luck) for one in variants.values() for luck in judged_lucks(1, seeds)]
     rows = dict(
@@ -107,12 +107,14 @@ def judge(name: str, part: Part, variants: dict[str, Settings], seeds: int, repl
     for figure in FIGURES:
         cells = [f"{first.mean(figure):>9.4g}"]
         for row in list(rows.values())[1:]:
-            cells.append(f"{row.mean(figure):>11.4g}  {interval(row.values(figure), first.values(figure))!s:<36}")
+            cells.append(
+                f"{row.mean(figure):>11.4g}  {paired_interval(row.values(figure), first.values(figure))!s:<36}"
+            )
         print(f"  {figure:20}" + "".join(cells), flush=True)
     return rows
 
 
-def summary(results: dict[str, dict[str, Row]]) -> None:
+def summary(results: dict[str, dict[str, FleetRow]]) -> None:
     """On how many parts each variant is better or worse than the defaults beyond the interval."""
     by_figure = {goal.figure: goal for goal in GOALS.values()}
     variants = [name for name in next(iter(results.values())) if name != "defaults"]
@@ -120,7 +122,7 @@ def summary(results: dict[str, dict[str, Row]]) -> None:
         told = []
         for figure in FIGURES:
             differences = [
-                interval(rows[name].values(figure), rows["defaults"].values(figure)) for rows in results.values()
+                paired_interval(rows[name].values(figure), rows["defaults"].values(figure)) for rows in results.values()
             ]
             better = sum(by_figure[figure].better(one.low, one.high) for one in differences)
             worse = sum(by_figure[figure].worse(one.low, one.high) for one in differences)
@@ -132,25 +134,25 @@ def on_newsrooms(folder: Path, goals: tuple[Goal, ...], asked: argparse.Namespac
     print("tuned on " + "; ".join(map(str, TRAINING)))
     changes = tuned([part_of(room, folder) for room in TRAINING], goals, folder / "search", asked, replays)
     base = Settings()
-    variants = {"defaults": base, "tuned": changed(base, changes), "paper": paper(base)}
+    variants = {"defaults": base, "tuned": changed_keys(base, changes), "paper": paper(base)}
     summary({str(room): judge(str(room), part_of(room, folder), variants, asked.seeds, replays) for room in JUDGED})
 
 
 def on_tapes(folder: Path, goals: tuple[Goal, ...], asked: argparse.Namespace, replays: Replays) -> None:
     base, courses = Settings(), {}
     for path in asked.tapes:
-        tape = load(path)
+        tape = load_tape(path)
         budget = asked.budget or max(30.0, round(tape.pages / 20))
         courses[path.name] = laid_out(tape, folder / path.name, base, held_out=0.5, budget=budget)
     variants = {"defaults": base, "paper": paper(base)}
     for name, course in courses.items():
         print(f"\ntuned on the first half of {name}:")
         changes = tuned([course.training], goals, folder / f"search {name}", asked, replays)
-        variants[f"tuned on {name}"] = changed(base, changes)
+        variants[f"tuned on {name}"] = changed_keys(base, changes)
     if len(courses) > 1:
         print("\ntuned on all first halves:")
         parts = [course.training for course in courses.values()]
-        variants["tuned on all"] = changed(base, tuned(parts, goals, folder / "search all", asked, replays))
+        variants["tuned on all"] = changed_keys(base, tuned(parts, goals, folder / "search all", asked, replays))
     print("\ncolumns: " + ", ".join(variants))
     summary(
         {

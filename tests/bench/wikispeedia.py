@@ -26,13 +26,12 @@ from urllib.parse import unquote
 import numpy as np
 from rich.console import Console
 
-from forager.cli.compare_rankings import as_table
-from forager.cli.rankings import Question, compare
-from forager.frontier.edges import EdgeList, Names
-from forager.frontier.methods import Method, RankingSettings
-from forager.frontier.queries import Overlap, Queries
-from forager.frontier.steps import Ranking, WalkSettings
-from forager.measures.impact import first_pages
+from forager.cli.compare_rankings import Question, judge_rankings, rankings_table
+from forager.graph.graph import EdgeList, Names
+from forager.graph.measures import first_pages
+from forager.graph.methods import Method, RankingSettings
+from forager.graph.queries import Overlap, Queries
+from forager.graph.walks import Ranking, WalkSettings
 
 BACK = "<"
 _LINK = re.compile(r'<a\b[^>]*?\bhref="([^"#]+?)\.html?(?:#[^"]*)?"[^>]*>(.*?)</a>', re.IGNORECASE | re.DOTALL)
@@ -118,7 +117,7 @@ def main() -> None:
     asked, pages = question(chosen.folder)
     methods = [method for method in Method if asked.overlap is not None or not method.asks_queries]
     frontier = first_pages(chosen.share, pages.size)
-    comparison = compare(
+    comparison = judge_rankings(
         asked,
         lambda rng: rng.choice(pages, frontier, replace=False),
         methods,
@@ -126,7 +125,7 @@ def main() -> None:
         splits=chosen.splits,
     )
     print(f"{pages.size:,} pages, {asked.graph.links:,} links, {asked.impacts[0].sum():,.0f} clicks")
-    Console(width=140).print(as_table(comparison))
+    Console(width=140).print(rankings_table(comparison))
 
 
 if __name__ == "__main__":

@@ -19,10 +19,10 @@ from pathlib import Path
 import pytest
 
 from forager.cli.app import VERBS, run
-from forager.cli.running import run_live
+from forager.cli.runner import run_live
 from forager.errors import Exit
-from forager.world.newsroom.newsroom import Newsroom
-from forager.world.newsroom.settings import NewsroomSettings
+from forager.newsroom.newsroom import Newsroom
+from forager.newsroom.newsroom_settings import NewsroomSettings
 from tests.served import served_newsroom
 
 LOOPBACK = ["-s", "live.allow_addresses=[127.0.0.0/8]", "-s", "timetable.download_delay=10ms"]

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from forager.cli.log import FILE, Level, Log, LogFormat
+from forager.cli.log import FILE, Level, Log
+from forager.cli.options import LogFormat
 from forager.events import Born, CycleDone, Event, Fetched, Learned, Reinforced, Scheduled, Told
 from forager.terms import NOBODY, Channel, ForagerId, Kind, Outcome, Trouble, Url, UrlId
 

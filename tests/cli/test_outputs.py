@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from forager.cli.outputs import check_place, whole, write_whole
+from forager.cli.options import check_place, whole, write_whole
 from forager.errors import OutputError
 
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from forager.cli.preparing import once, prepare_learning, prepare_replays
-from forager.foragers.settings import ForagerKind
-from forager.recrawl.gp.fitness import Judge
-from forager.recrawl.gp.settings import GPSettings
+from forager.cli.compilation import once, prepare_learning, prepare_replays
+from forager.core.parameters import ForagerKind
+from forager.gp.fitness import Judge
+from forager.gp.gp_settings import GPSettings
 from forager.settings import Settings
 from forager.simulation.jobs import Job
+from forager.tape.tape import save
 from forager.terms import UrlId
-from forager.world.tape.columns import save
 from tests.simulation.small_tape import paper
 
 
@@ -30,9 +30,7 @@ def test_it_is_done_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_how_far_it_is_is_said_while_it_compiles(tmp_path: Path) -> None:
-    script = (
-        "import numpy as np; from forager.cli.preparing import once; from forager.foragers.kernels import highest\n"
-    )
+    script = "import numpy as np; from forager.cli.compilation import once; from forager.core.kernels import highest\n"
     script += "for _ in range(2):\n    with once('x'): highest(np.array([1, 2]))"
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     told = subprocess.run(

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from forager.cli import progress_line
-from forager.cli.progress_line import ProgressLine
+from forager.cli import terminal as progress_line
+from forager.cli.terminal import ProgressLine
 
 
 def test_a_terminal_has_one_line_that_changes(

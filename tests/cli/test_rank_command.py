@@ -6,9 +6,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from forager.cli.compare_rankings import compare_rankings
+from forager.cli.compare_rankings import compare_rankings, ranking_interval
 from forager.cli.rank import harmless, rank
-from forager.cli.rankings import interval
 from forager.errors import InputError, OutputError
 
 app = typer.Typer()
@@ -150,4 +149,4 @@ def test_a_cell_never_becomes_a_formula():
 
 def test_the_interval_is_students_t():
     # 1, 2, 3: mean 2, s = 1, s/√3 = .57735, t(.975, 2) = 4.30265
-    assert interval([1.0, 2.0, 3.0]) == pytest.approx((2.0, 4.30265 * 0.57735), rel=1e-4)
+    assert ranking_interval([1.0, 2.0, 3.0]) == pytest.approx((2.0, 4.30265 * 0.57735), rel=1e-4)

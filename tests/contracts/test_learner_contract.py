@@ -5,13 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from forager.core.agent import ReinforcingAgent
+from forager.core.agent_settings import PopulationSettings, ReinforcingSettings, ScoreSettings
 from forager.core.fleet import Flock
 from forager.core.judge import KeyNumbers
 from forager.core.page_table import PageTable
-from forager.core.saved import load_forager, save_forager
-from forager.errors import InputError
-from forager.foragers.matrix import StateMatrix
-from forager.foragers.settings import (
+from forager.core.parameters import (
     ExpectationSettings,
     ForagerKind,
     ForagerSettings,
@@ -19,13 +18,14 @@ from forager.foragers.settings import (
     StateSettings,
     WeblogSettings,
 )
-from forager.foragers.shared import Shared
-from forager.foragers.sighting import Sighting
-from forager.foragers.states import States
-from forager.reinforcing.agent import ReinforcingAgent
-from forager.reinforcing.saving import load_agent, save_agent
-from forager.reinforcing.settings import PopulationSettings, ReinforcingSettings, ScoreSettings
-from tests.foragers.lone import next_turn
+from forager.core.saved import load_forager, save_forager
+from forager.core.saved_fleet import load_agent, save_agent
+from forager.core.shared import Shared
+from forager.core.sighting import Sighting
+from forager.core.state_matrix import StateMatrix
+from forager.core.states import States
+from forager.errors import InputError
+from tests.core.lone import next_turn
 
 PAGES, STATES = 300, StateSettings(dimension=4)
 GRAPH = np.random.default_rng(7).integers(0, PAGES, (PAGES, 12))

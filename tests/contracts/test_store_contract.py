@@ -8,18 +8,7 @@ import pytest
 
 from forager.store.protocol import Counts, Found, Lease, Story, Version, VersionId, Visit
 from forager.store.store import Store
-from forager.terms import (
-    Channel,
-    Dated,
-    DateSource,
-    ForagerId,
-    Kind,
-    Outcome,
-    Trouble,
-    Url,
-    UrlId,
-    Validators,
-)
+from forager.terms import Channel, Dated, DateSource, ForagerId, Kind, Outcome, Trouble, Url, UrlId, Validators
 
 BIG = (1 << 64) - 1
 

@@ -7,19 +7,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from forager.assembly import make_crawl, open_wire
-from forager.cli.running import live_view
+from forager.cli.runner import live_view
 from forager.clock import FastClock
 from forager.dashboard.app import serve_dashboard
 from forager.dashboard.chronicle import Chronicle
-from forager.dashboard.settings import DashboardSettings
+from forager.dashboard.dashboard_settings import DashboardSettings
 from forager.dashboard.watched import Watched
 from forager.engine.crawl import Crawl
-from forager.reports.account import recall_account
-from forager.settings import Settings, load
+from forager.newsroom.newsroom import Newsroom
+from forager.newsroom.server import serve
+from forager.report.account import recall_account
+from forager.settings import Settings, load_settings
 from forager.store.store import Store
 from forager.terms import Url
-from forager.world.newsroom.newsroom import Newsroom
-from forager.world.newsroom.serve import serve
 
 LIVELY = (
     "newsroom.days=3",
@@ -52,7 +52,7 @@ class Running:
 
 
 def lively(*more: str) -> Settings:
-    settings = load(overrides=[*LIVELY, *more]).settings
+    settings = load_settings(overrides=[*LIVELY, *more]).settings
     return replace(settings, live=replace(settings.live, allow_addresses=("127.0.0.0/8",)))
 
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from forager.dashboard.chronicle import STORIES, Chronicle, LastHour, Trace
 from forager.events import Born, CycleDone, Deleted, Fetched, Learned, Reinforced, Scheduled, Told
-from forager.reports.account import Account
+from forager.report.account import Account
 from forager.terms import NOBODY, Channel, ForagerId, Kind, Outcome, Trouble, Url, UrlId
 
 

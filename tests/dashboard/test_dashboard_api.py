@@ -10,9 +10,9 @@ import aiohttp
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from forager.dashboard import doors
+from forager.dashboard import access as doors
 from forager.dashboard.app import serve_dashboard
-from forager.dashboard.settings import DashboardSettings
+from forager.dashboard.dashboard_settings import DashboardSettings
 from forager.errors import SettingsError
 from tests.dashboard.crawling import Running, crawling, lively
 
@@ -176,7 +176,7 @@ async def test_with_a_token_nothing_but_health_is_told_without_it(client: aiohtt
 )
 def test_settings_that_would_open_it_to_everybody_are_refused(settings: DashboardSettings, told: str) -> None:
     with pytest.raises(SettingsError, match=told):
-        doors.check(settings)
+        doors.check_access(settings)
 
 
 async def test_a_port_in_use_is_told_in_one_line() -> None:

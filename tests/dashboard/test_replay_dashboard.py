@@ -10,28 +10,28 @@ import aiohttp
 import pytest
 
 from forager.assembly import Reader
-from forager.cli.replay_view import play, watch_replay
+from forager.cli.replay import play_beside, watch_replay
 from forager.dashboard.app import serve_dashboard
 from forager.dashboard.chronicle import Chronicle
-from forager.dashboard.schedule import recrawl
-from forager.dashboard.settings import DashboardSettings
-from forager.engine.journal import Journal, line
+from forager.dashboard.dashboard_settings import DashboardSettings
+from forager.dashboard.recrawl_view import recrawl
+from forager.engine.journal import Journal, event_line
 from forager.events import Event
-from forager.reports.account import Account
-from forager.settings import load
+from forager.report.account import Account
+from forager.settings import load_settings
 from forager.simulation.records import ReplayRecords
-from forager.simulation.run import Plan, Replay
-from forager.world.tape.columns import Tape, save
+from forager.simulation.replay import Replay, ReplayPlan
+from forager.tape.tape import Tape, save
 from tests.simulation.small_tape import HOME, paper
 
 PAGES = ("api/now", "api/fleet", "api/forager?id=0", "api/sites", "api/recrawl", "metrics", "stories.atom", "healthz")
 
 
 def _replay(tape: Tape, *readers: Reader, policy: str = "worth") -> Replay:
-    settings = load(Path("/dev/null"), [f"crawl.policy={policy}"]).settings
+    settings = load_settings(Path("/dev/null"), [f"crawl.policy={policy}"]).settings
     return Replay(
         tape,
-        Plan(60.0, (HOME,)),
+        ReplayPlan(60.0, (HOME,)),
         settings.crawl,
         settings.forager,
         settings.reinforcing,
@@ -52,14 +52,14 @@ async def test_a_replay_that_is_looked_at_has_the_journal_of_one_that_is_not() -
         aiohttp.ClientSession() as client,
         asyncio.TaskGroup() as group,
     ):
-        playing = group.create_task(play(replay))
+        playing = group.create_task(play_beside(replay))
         asked = 0
         while not playing.done():
             async with client.get(address + PAGES[asked % len(PAGES)]) as answer:
                 assert answer.status == 200
             asked += 1
     assert asked
-    assert [line(event) for event in seen] == [line(event) for event in alone]
+    assert [event_line(event) for event in seen] == [event_line(event) for event in alone]
 
 
 async def test_its_pages_tell_what_the_replay_knows() -> None:
@@ -71,7 +71,7 @@ async def test_its_pages_tell_what_the_replay_knows() -> None:
         serve_dashboard(watched, chronicle, DashboardSettings()) as address,
         aiohttp.ClientSession() as client,
     ):
-        await play(replay)
+        await play_beside(replay)
 
         async def ask(path: str) -> dict[str, object]:
             async with client.get(address + path) as answer:

@@ -7,17 +7,17 @@ import pytest
 from forager.foragers.forager import Forager
 
 from forager.clock import WallClock
+from forager.core.agent import ReinforcingAgent
+from forager.core.agent_settings import PopulationSettings, ReinforcingSettings, ScoreSettings
 from forager.core.choice import graph_leanings
 from forager.core.page_table import PageTable
-from forager.engine.offload import in_thread
-from forager.engine.ordering import FEWEST, Ordering
-from forager.engine.settings import CrawlSettings
-from forager.foragers.settings import ExpectationSettings, ForagerSettings, StateSettings
-from forager.foragers.shared import Shared
-from forager.foragers.sighting import Finding, Sighting
-from forager.reinforcing.agent import ReinforcingAgent
-from forager.reinforcing.settings import PopulationSettings, ReinforcingSettings, ScoreSettings
-from forager.settings import load
+from forager.core.parameters import ExpectationSettings, ForagerSettings, StateSettings
+from forager.core.shared import Shared
+from forager.core.sighting import Finding, Sighting
+from forager.engine.background import in_thread
+from forager.engine.crawl_settings import CrawlSettings
+from forager.engine.link_order import FEWEST, Ordering
+from forager.settings import load_settings
 from forager.store.protocol import Found, Version, VersionId, Visit
 from forager.store.store import Store
 from forager.terms import Channel, ForagerId, Kind, Outcome, Url, UrlId
@@ -130,7 +130,7 @@ def test_a_child_gets_none_if_its_half_will_do_or_nobody_ranks(starts: int, orde
 
 @pytest.mark.parametrize("changed", ["preset=paper", "forager.kind=BFS", "crawl.ordering=td"])
 def test_no_graph_is_kept_where_nobody_asks_for_it(changed: str):
-    settings = load(None, ["crawl.ordering=mixed", changed]).settings
+    settings = load_settings(None, ["crawl.ordering=mixed", changed]).settings
     agent = ReinforcingAgent(settings.reinforcing, settings.forager, seed=1)
     shared = Shared.fresh(ForagerSettings(states=StateSettings(dimension=4)))
     assert Ordering.arranged(settings.crawl, agent, shared) is None

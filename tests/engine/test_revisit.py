@@ -11,38 +11,31 @@ import pytest
 
 from forager.chance import stream
 from forager.core.page_table import PageTable
+from forager.core.parameters import ExpectationSettings
+from forager.core.shared import Shared
 from forager.dashboard.chronicle import Chronicle
 from forager.dashboard.coverage import Coverage
-from forager.dashboard.schedule import REORDERED, recrawl
+from forager.dashboard.recrawl_view import REORDERED, recrawl
 from forager.dashboard.watched import watch
-from forager.engine import learning
+from forager.engine import teacher as learning
 from forager.engine.policy import read_policy
-from forager.engine.remembering import (
-    LESSONS,
-    MANY,
-    Schedule,
-    policy_in_use,
-    recall_schedule,
-    restore_histories,
-)
-from forager.engine.retraining import Retraining, apart, at_once
+from forager.engine.resume import LESSONS, MANY, Schedule, policy_in_use, recall_schedule, restore_histories
+from forager.engine.teacher import Retraining, apart, at_once
 from forager.errors import SettingsError
 from forager.events import Learned
-from forager.foragers.settings import ExpectationSettings
-from forager.foragers.shared import Shared
-from forager.recrawl.captured import Captured
-from forager.recrawl.contest import Lesson, Verdict, contest, spelled
+from forager.recrawl.archive_eval import Captured
 from forager.recrawl.formula import parse
+from forager.recrawl.function_file import LearnedFunction as Function
+from forager.recrawl.function_file import function_to_text
 from forager.recrawl.history import History
-from forager.recrawl.learned import Learned as Function
-from forager.recrawl.learned import to_text
 from forager.recrawl.policies import EXPECTED, Formula, Policy
-from forager.recrawl.settings import AdaptiveSettings, HacsSettings, RecrawlSettings, RetrainSettings
+from forager.recrawl.recrawl_settings import AdaptiveSettings, HacsSettings, RecrawlSettings, RetrainSettings
+from forager.recrawl.retrain import Lesson, LessonVerdict, contest, spelled
 from forager.recrawl.visit_log import VisitLog, Visits
-from forager.reports.account import Account
-from forager.settings import load
+from forager.report.account import Account
+from forager.settings import load_settings
+from forager.tape.world import TapeClock
 from forager.terms import Channel, Url, UrlId
-from forager.world.tape.player import TapeClock
 from tests.virtual import Crawled, crawl_newsroom
 
 SMALL = RetrainSettings(enabled=True, after=100, terminals="basic", population=12, generations=2)
@@ -161,7 +154,7 @@ def test_what_a_policy_may_be() -> None:
     assert read_policy("worth", rng, RecrawlSettings(), 900.0).score is None
     for wrong in ("crawl.policy=nope", "crawl.policy=t *", "crawl.policy=__import__('os')"):
         with pytest.raises(SettingsError, match=r"crawl\.policy: expected worth, one of rand age"):
-            load(Path("/dev/null"), [wrong])
+            load_settings(Path("/dev/null"), [wrong])
 
 
 def test_a_learned_function_is_read_from_its_file(tmp_path: Path) -> None:
@@ -172,7 +165,7 @@ def test_a_learned_function_is_read_from_its_file(tmp_path: Path) -> None:
     path.write_text("{}")
     with pytest.raises(SettingsError, match="not a score function written by `forager learn`"):
         read_policy(str(path), rng, RecrawlSettings(), 900.0)
-    path.write_text(to_text(Function(parse("t * X"), "basic", "ndcg", 0.5, 0.4)))
+    path.write_text(function_to_text(Function(parse("t * X"), "basic", "ndcg", 0.5, 0.4)))
     assert str(read_policy(str(path), rng, RecrawlSettings(), 900.0)) == "t * X"
 
 
@@ -280,7 +273,7 @@ def test_a_better_function_takes_over_and_a_crawl_that_goes_on_uses_it() -> None
     crawled = crawl_newsroom(0.5, "crawl.policy=t2", "recrawl.retrain.enabled=true")
     retraining = crawled.crawl.retraining
     assert retraining is not None
-    told = retraining.take(Verdict("t * X", "ndcg", 0.6, 0.5, True, 10), now=7.0)
+    told = retraining.take(LessonVerdict("t * X", "ndcg", 0.6, 0.5, True, 10), now=7.0)
     assert told.replaced
     assert str(crawled.crawl.scheduler.policy) == "t * X"
     asyncio.run(crawled.crawl.save())
@@ -295,8 +288,8 @@ def test_a_learned_function_stays_however_often_none_was_better_since() -> None:
     crawled = crawl_newsroom(0.5, "crawl.policy=t2", "recrawl.retrain.enabled=true")
     retraining = crawled.crawl.retraining
     assert retraining is not None
-    told = [retraining.take(Verdict("t * X", "ndcg", 0.6, 0.5, True, 10), now=7.0)]
-    told += [retraining.take(Verdict("n", "ndcg", 0.4, 0.5, False, 10), now=8.0 + n) for n in range(LESSONS)]
+    told = [retraining.take(LessonVerdict("t * X", "ndcg", 0.6, 0.5, True, 10), now=7.0)]
+    told += [retraining.take(LessonVerdict("n", "ndcg", 0.4, 0.5, False, 10), now=8.0 + n) for n in range(LESSONS)]
     asyncio.run(crawled.crawl.save())
     for hours in (0.5, 0.6):
         crawled.run(0.1, store=crawled.store, start=hours)
@@ -310,7 +303,9 @@ def test_a_function_that_is_not_better_is_not_used() -> None:
     crawled = crawl_newsroom(0.5, "crawl.policy=t2", "recrawl.retrain.enabled=true")
     scheduler = crawled.crawl.scheduler
     retraining = Retraining(scheduler, VisitLog(), RecrawlSettings(retrain=SMALL), 1, [], at_once)
-    told = retraining.take(Verdict("t * X", "ndcg", 0.6, 0.5, False, 10), now=7.0)  # better, but perhaps by chance
+    told = retraining.take(
+        LessonVerdict("t * X", "ndcg", 0.6, 0.5, False, 10), now=7.0
+    )  # better, but perhaps by chance
     assert told == Learned(7.0, "t * X", "ndcg", 0.6, 0.5, replaced=False, visits=10)
     assert scheduler.policy.name == "t2"
     assert scheduler.policy.formula == ""
@@ -324,7 +319,7 @@ def test_a_function_learned_from_the_default_orders_only_what_is_worth_a_request
     candidates = scheduler.candidates
     candidates.rank(now)
     usual = candidates.wanted(now)
-    retraining.take(Verdict("0 - n", "discovery", 0.6, 0.5, True, 10), now)
+    retraining.take(LessonVerdict("0 - n", "discovery", 0.6, 0.5, True, 10), now)
     assert str(scheduler.policy) == "0 - n"
     host = max(scheduler.groups, key=lambda group: len(candidates.pools[group].pages))
     page, worth = scheduler.choose(now, 0.0, host) or (-1, 0.0)

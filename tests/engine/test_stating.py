@@ -10,16 +10,16 @@ import pytest
 
 from forager.cli.learn_states import learn_states
 from forager.clock import WallClock
-from forager.engine.offload import Offload, in_thread, inline
-from forager.engine.stating import LiveStates
+from forager.core.agent import ReinforcingAgent
+from forager.core.agent_settings import ReinforcingSettings
+from forager.core.parameters import ForagerKind, ForagerSettings, ProfitSettings, StateSettings
+from forager.core.state_matrix import StateMatrix
+from forager.core.states import States
+from forager.engine.background import Offload, in_thread, inline
+from forager.engine.page_states import LiveStates
 from forager.errors import InputError, OutputError, SettingsError
-from forager.foragers.matrix import StateMatrix
-from forager.foragers.settings import ForagerKind, ForagerSettings, ProfitSettings, StateSettings
-from forager.foragers.states import States
-from forager.pages.reader import Page, read
-from forager.pages.urls import words
-from forager.reinforcing.agent import ReinforcingAgent
-from forager.reinforcing.settings import ReinforcingSettings
+from forager.pages.page import Page, read
+from forager.pages.urls import url_words
 from forager.store.protocol import Found, Version, Visit
 from forager.store.store import Store
 from forager.terms import Channel, Kind, Outcome, Response, Url, UrlId
@@ -76,7 +76,7 @@ async def test_a_link_is_estimated_until_its_page_is_read() -> None:
     states.found(source, [target], [link])
     states.settle()
     linking = states.states.of([page_of(store.url(source), text_of(0)).text])
-    told = f"Coach and striker {' '.join(words(link.url))}"
+    told = f"Coach and striker {' '.join(url_words(link.url))}"
     estimate = states.states.estimate([told], linking)
     assert states.matrix.of(np.array([target])) == pytest.approx(estimate, abs=1e-6)
     row = states.matrix.row(target)
@@ -166,7 +166,7 @@ def test_learned_states_are_written_to_a_file_that_a_crawl_can_use(
     corpus.write_text("".join(f'{{"title": "", "text": "{text_of(number)}"}}\n' for number in range(12)))
     learn_states(corpus, file, limit=100, set_=["forager.states.dimension=3"], json=True)
     told = json.loads(capsys.readouterr().out)
-    assert (told["texts"], told["clusters"], told["words"]) == (12, 3, 15)
+    assert (told["texts"], told["clusters"], told["url_words"]) == (12, 3, 15)
     assert States.load(file.read_bytes(), SMALL).trained
     with pytest.raises(InputError, match="too few for 50 clusters"):
         learn_states(corpus, file, limit=100)

@@ -2,11 +2,11 @@
 
 import asyncio
 
+from forager.core.sighting import Finding, Reinforcement, Sighting
 from forager.engine.step import Taken
-from forager.engine.telling import Teller
+from forager.engine.stories import Teller
 from forager.events import Event
-from forager.foragers.sighting import Finding, Reinforcement, Sighting
-from forager.pages.prints import simhash
+from forager.pages.fingerprints import simhash
 from forager.store.protocol import Found, Story, Version, Visit
 from forager.store.store import Store
 from forager.terms import NOBODY, Channel, Kind, Outcome, Url, UrlId

@@ -17,10 +17,10 @@ from typing import Protocol
 
 import numpy as np
 
+from forager.newsroom.newsroom import Asked, Newsroom
 from forager.store.protocol import Story, VersionId, Visit
 from forager.store.store import Store
 from forager.terms import Url
-from forager.world.newsroom.newsroom import Asked, Newsroom
 from tests.faults.launching import Command
 
 BUSY = (

@@ -10,9 +10,9 @@ from dataclasses import replace
 from aiohttp import web
 
 from forager.clock import WallClock
-from forager.world.newsroom.newsroom import Newsroom
-from forager.world.newsroom.serve import _handler
-from forager.world.newsroom.settings import NewsroomSettings
+from forager.newsroom.newsroom import Newsroom
+from forager.newsroom.newsroom_settings import NewsroomSettings
+from forager.newsroom.server import _handler
 
 
 class Restarting:

@@ -8,12 +8,12 @@ import pytest
 
 from forager.clock import Clock, LoopClock, WallClock
 from forager.core.page_table import PageTable
-from forager.foragers.settings import ExpectationSettings
-from forager.frontier.settings import TimetableSettings
-from forager.frontier.timetable import Facts, Timetable
-from forager.settings import load
+from forager.core.parameters import ExpectationSettings
+from forager.settings import load_settings
 from forager.terms import Request, Response
-from forager.world.protocol import Web
+from forager.web.timetable import HostFacts, Timetable
+from forager.web.web import Web
+from forager.web.web_settings import TimetableSettings
 from tests.virtual import QUICK, Crawled
 
 HOUR = 3600.0
@@ -74,7 +74,7 @@ def test_a_crawl_neither_freezes_nor_floods_when_the_clock_is_set() -> None:
         watching.append(Watching(web))
         return watching[0]
 
-    Crawled(load(None, [*QUICK]).settings, wrap, SetClock).run(6)
+    Crawled(load_settings(None, [*QUICK]).settings, wrap, SetClock).run(6)
     for moments in watching[0].asked.values():
         gaps = [later - earlier for earlier, later in pairwise(moments)]
         assert min(gaps) >= 20 - 1e-3  # timetable.download_delay
@@ -88,7 +88,7 @@ def test_what_was_kept_by_a_clock_that_ran_ahead_holds_up_nobody() -> None:
     tomorrow, now = 1e9 + 24 * HOUR, 1e9
     booking = ahead.reserve("paper.example", tomorrow)
     assert ahead.start(booking, tomorrow)
-    ahead.note("paper.example", Facts(0.1, 200), tomorrow)
+    ahead.note("paper.example", HostFacts(0.1, 200), tomorrow)
     ahead.give_back(booking, started=True)
     behind.load(ahead.save(tomorrow), now)
     assert behind.allowed_at("paper.example", now) == pytest.approx(now + 1.0)

@@ -7,15 +7,14 @@ from pathlib import Path
 import numpy as np
 
 from forager.chance import stream
+from forager.newsroom.newsroom_settings import NewsroomSettings
 from forager.terms import NOBODY, Outcome
-from forager.world.newsroom.settings import NewsroomSettings
-from forager.world.warc.capturing import Capture, captures
-from forager.world.warc.mending import repair
-from forager.world.warc.writer import warcs_in
+from forager.warc.captures import Capture, captures
+from forager.warc.writer import repair, warcs_in
 from tests.faults.crashing import Killer, Stored, account, doubles
 from tests.faults.launching import nursery
 from tests.served import served_newsroom
-from tests.world.test_warc_writing import check
+from tests.warc.test_warc_writing import check
 
 KILLS = 10
 ENDS = ("kill", "group", "drain")

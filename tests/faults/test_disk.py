@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from forager.errors import Exit
-from forager.world.newsroom.newsroom import Newsroom
-from forager.world.newsroom.settings import NewsroomSettings
-from forager.world.warc.writer import warcs_in
+from forager.newsroom.newsroom import Newsroom
+from forager.newsroom.newsroom_settings import NewsroomSettings
+from forager.warc.writer import warcs_in
 from tests.faults.crashing import Killer, Stored, account, doubles
 from tests.faults.launching import nursery
 from tests.served import served_newsroom

@@ -15,11 +15,10 @@ import pytest
 
 from forager.clock import Clock
 from forager.errors import Exit
-from forager.settings import load
+from forager.newsroom.newsroom_settings import NewsroomSettings
+from forager.settings import load_settings
 from forager.terms import Outcome, Request, Response, Trouble
-from forager.world.http import failed
-from forager.world.newsroom.settings import NewsroomSettings
-from forager.world.protocol import Web
+from forager.web.web import Web, failed
 from tests.faults.crashing import BUSY, Killer, Stored
 from tests.faults.launching import nursery
 from tests.faults.restarting import restarting_newsroom
@@ -101,7 +100,7 @@ def crawled(hours: float, *overrides: str, lost: str = "", lost_for: float = 0.0
         webs.append(Unreliable(web, clock, lost, lost_for))
         return webs[0]
 
-    return Crawled(load(None, [*QUICK, *overrides]).settings, wrap).run(hours), webs[0]
+    return Crawled(load_settings(None, [*QUICK, *overrides]).settings, wrap).run(hours), webs[0]
 
 
 def test_a_host_whose_name_cannot_be_found_for_hours_is_asked_seldom_and_found_again() -> None:

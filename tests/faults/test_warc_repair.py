@@ -13,21 +13,20 @@ from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
 from forager.terms import Outcome, Request, Response, Url
-from forager.world.recording import Exchange
-from forager.world.warc.capturing import Capture, captures
-from forager.world.warc.cdxj import lines_of
-from forager.world.warc.mending import repair
-from forager.world.warc.settings import RecordingSettings
-from forager.world.warc.writer import WarcWriter, index_name, warcs_in
-from tests.world.test_warc_writing import AGENT, EVERY_KIND, check
+from forager.warc.captures import Capture, captures
+from forager.warc.index import lines_of
+from forager.warc.recording_settings import RecordingSettings
+from forager.warc.writer import WarcWriter, index_name, repair, warcs_in
+from forager.web.recording import Exchange
+from tests.warc.test_warc_writing import AGENT, EVERY_KIND, check
 
 WRITER = """
 import sys
 from pathlib import Path
 from forager.terms import Outcome, Request, Response, Url
-from forager.world.recording import Exchange
-from forager.world.warc.settings import RecordingSettings
-from forager.world.warc.writer import WarcWriter
+from forager.web.recording import Exchange
+from forager.warc.recording_settings import RecordingSettings
+from forager.warc.writer import WarcWriter
 
 writer = WarcWriter(Path(sys.argv[1]), RecordingSettings(max_size=400_000), "Forager/0.1 (+https://example.org/bot)")
 for number in range(10**6):

@@ -10,13 +10,13 @@ import pytest
 from typer.testing import CliRunner
 
 from forager.cli.app import app
-from forager.imports.from_run import tape_of_store
-from forager.settings import load
+from forager.importers.runs import tape_of_store
+from forager.settings import load_settings
 from forager.store.protocol import Found, Version, VersionId, Visit
 from forager.store.store import Store
+from forager.tape.tape import Tape
+from forager.tape.world import TapeClock, TapeWorld
 from forager.terms import Channel, Outcome, UrlId
-from forager.world.tape.columns import Tape
-from forager.world.tape.player import TapeClock, TapeWorld
 from tests.virtual import QUICK, Crawled
 
 SHOWN = (Outcome.FETCHED, Outcome.UNCHANGED)
@@ -24,7 +24,7 @@ SHOWN = (Outcome.FETCHED, Outcome.UNCHANGED)
 
 @pytest.fixture(scope="module")
 def crawled() -> Crawled:
-    return Crawled(load(None, [*QUICK]).settings).run(5)
+    return Crawled(load_settings(None, [*QUICK]).settings).run(5)
 
 
 async def seen(store: Store) -> list[tuple[Visit, Version | None]]:

@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from forager.engine.journal import Journal, line
+from forager.core.parameters import ForagerKind
+from forager.engine.journal import Journal, event_line
 from forager.events import Event
-from forager.foragers.settings import ForagerKind
-from forager.settings import PRESETS, load
+from forager.settings import PRESETS, load_settings
 from forager.simulation.jobs import Job, replay_of
-from forager.simulation.run import Plan, Replay
+from forager.simulation.replay import Replay, ReplayPlan
 from forager.simulation.seeds import default_seeds
 from tests.bench.replay_speed import site
 from tests.simulation.small_tape import paper
@@ -39,14 +39,14 @@ def live(*overrides: str) -> list[bytes]:
 
 def replayed(*overrides: str, hours: float = 8) -> list[bytes]:
     """A synthetic site of 4,000 versions, watched."""
-    tape, settings, lines = site(4000), load(Path("/dev/null"), overrides).settings, []
+    tape, settings, lines = site(4000), load_settings(Path("/dev/null"), overrides).settings, []
 
     def hear(event: Event) -> None:
-        lines.append(line(event).rstrip())
+        lines.append(event_line(event).rstrip())
 
     Replay(
         tape,
-        Plan(120.0, default_seeds(tape)[:4], end=tape.start + hours * 3600),
+        ReplayPlan(120.0, default_seeds(tape)[:4], end=tape.start + hours * 3600),
         settings.crawl,
         settings.forager,
         settings.reinforcing,
@@ -60,7 +60,7 @@ def replayed(*overrides: str, hours: float = 8) -> list[bytes]:
 
 def compared(*overrides: str) -> list[bytes]:
     """The figures of unwatched replays of a small paper, one line for each kind of forager."""
-    tape, settings, lines = paper(), load(Path("/dev/null"), overrides).settings, []
+    tape, settings, lines = paper(), load_settings(Path("/dev/null"), overrides).settings, []
     for kind in ForagerKind:
         replay = replay_of(tape, Job(Path("none"), kind, 30.0, 5, default_seeds(tape), settings))
         replay.run()
@@ -102,7 +102,9 @@ def rounded(text: bytes) -> bytes:
 
 def digests(lines: list[bytes]) -> list[str]:
     """One short digest for every block of lines."""
-    blocks = [[rounded(line) for line in lines[begin : begin + BLOCK]] for begin in range(0, len(lines), BLOCK)]
+    blocks = [
+        [rounded(event_line) for event_line in lines[begin : begin + BLOCK]] for begin in range(0, len(lines), BLOCK)
+    ]
     return [sha256(b"\n".join(block)).hexdigest()[:12] for block in blocks]
 
 

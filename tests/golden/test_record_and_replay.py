@@ -12,18 +12,18 @@ from forager.cli.app import app
 from forager.cli.replay_bytes import crawl_bytes
 from forager.clock import Clock
 from forager.errors import Exit, InputError
-from forager.settings import load
-from forager.world.protocol import Web
-from forager.world.recording import Recording
-from forager.world.warc.settings import RecordingSettings
-from forager.world.warc.web import WarcWeb
-from forager.world.warc.writer import WarcWriter, warcs_in
+from forager.settings import load_settings
+from forager.warc.recording_settings import RecordingSettings
+from forager.warc.replay_web import WarcWeb
+from forager.warc.writer import WarcWriter, warcs_in
+from forager.web.recording import Recording
+from forager.web.web import Web
 from tests.virtual import QUICK, Crawled, InlineRecorder
 
 
 @pytest.mark.parametrize("kind", ["BFS", "WL"])
 def test_a_recorded_crawl_replays_to_the_same_journal(kind: str, tmp_path: Path) -> None:
-    settings = load(None, [*QUICK, f"forager.kind={kind}", "newsroom.errors=0.02"]).settings
+    settings = load_settings(None, [*QUICK, f"forager.kind={kind}", "newsroom.errors=0.02"]).settings
     writer = WarcWriter(tmp_path, RecordingSettings(), settings.live.user_agent, None)
     recorder = InlineRecorder(writer)
 
@@ -41,7 +41,7 @@ def _replay(folder: Path, clock: Clock) -> Web:
 
 
 def test_the_command_crawls_recorded_bytes_again_to_the_same_journal(tmp_path: Path) -> None:
-    settings = load(None, QUICK).settings
+    settings = load_settings(None, QUICK).settings
     recorder = InlineRecorder(WarcWriter(tmp_path / "warc", RecordingSettings(), settings.live.user_agent, None))
     recorded = Crawled(settings, lambda web, clock: Recording(web, recorder, clock)).run(2)
     asyncio.run(recorder.close())
@@ -62,7 +62,7 @@ def test_the_command_crawls_recorded_bytes_again_to_the_same_journal(tmp_path: P
 
 
 def test_recorded_bytes_are_crawled_within_a_budget_and_after_a_warm_up(tmp_path: Path) -> None:
-    settings = load(None, QUICK).settings
+    settings = load_settings(None, QUICK).settings
     recorder = InlineRecorder(WarcWriter(tmp_path / "warc", RecordingSettings(), settings.live.user_agent, None))
     recorded = Crawled(settings, lambda web, clock: Recording(web, recorder, clock)).run(2)
     asyncio.run(recorder.close())
@@ -92,4 +92,4 @@ def test_what_holds_no_recording_is_told_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "empty.warc").write_bytes(b"")
     for path, trouble in ((tmp_path / "none", "no WARC in it"), (tmp_path / "empty.warc", "no capture")):
         with pytest.raises(InputError, match=trouble):
-            crawl_bytes(path, load(None, []).settings, [], None, [])
+            crawl_bytes(path, load_settings(None, []).settings, [], None, [])

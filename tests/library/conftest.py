@@ -2,8 +2,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from forager.world.newsroom.newsroom import Newsroom
-from forager.world.newsroom.settings import NewsroomSettings
+from forager.newsroom.newsroom import Newsroom
+from forager.newsroom.newsroom_settings import NewsroomSettings
 from tests.served import served_newsroom
 
 

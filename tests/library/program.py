@@ -6,7 +6,7 @@ from typing import Any
 
 import forager
 from forager.library.session import CrawlSession
-from forager.world.newsroom.newsroom import Newsroom
+from forager.newsroom.newsroom import Newsroom
 
 WHO = "Mine/1.0 (+https://example.org/bot)"
 LOOPBACK = {

@@ -11,9 +11,9 @@ import pytest
 
 import forager
 from forager.errors import InputError, SettingsError, StoreError
-from forager.pages.reader import Page
+from forager.newsroom.newsroom import Newsroom
+from forager.pages.page import Page
 from forager.store.store import Store
-from forager.world.newsroom.newsroom import Newsroom
 from tests.library.program import LOOPBACK, WHO, crawling, first_stories
 from tests.served import served_newsroom
 

@@ -9,10 +9,10 @@ import pytest
 import forager
 from forager.cli.app import run
 from forager.errors import OutputError, SettingsError
-from forager.exports.formats import writer_for
-from forager.exports.protocol import Mode
-from forager.world.newsroom.newsroom import Newsroom
-from forager.world.tape.columns import save
+from forager.newsroom.newsroom import Newsroom
+from forager.output.formats import writer_for
+from forager.output.outlet import Mode
+from forager.tape.tape import save
 from tests.library.program import first_stories
 from tests.simulation.small_tape import HOUR, paper
 

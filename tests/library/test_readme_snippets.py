@@ -5,8 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from forager.world.newsroom.newsroom import Newsroom
-from forager.world.tape.columns import save
+from forager.newsroom.newsroom import Newsroom
+from forager.tape.tape import save
 from tests.library.program import LOOPBACK
 from tests.simulation.small_tape import paper
 

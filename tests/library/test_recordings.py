@@ -10,8 +10,8 @@ import forager
 from forager.cli.app import run
 from forager.errors import InputError, SettingsError
 from forager.events import Event, Fetched, Told
-from forager.recrawl.log import ChangeLog
-from forager.world.tape.columns import save
+from forager.recrawl.change_log import ChangeLog
+from forager.tape.tape import save
 from tests.simulation.small_tape import HOUR, paper
 
 

@@ -6,8 +6,8 @@ import pytest
 
 import forager
 from forager.errors import InputError, StoreError
+from forager.newsroom.newsroom import Newsroom
 from forager.terms import Outcome
-from forager.world.newsroom.newsroom import Newsroom
 from tests.library.program import crawling, first_stories
 
 

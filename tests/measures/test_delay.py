@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from forager.measures.delay import delay
+from forager.measures import delay
 
 HOUR = 3600.0
 NEVER = math.nan

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from forager.measures.efficiency import Efficiency, series
+from forager.measures import Efficiency, series
 
 
 def test_the_ratios_are_those_of_the_paper() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from forager.measures.freshness import age, freshness
+from forager.measures import age, freshness
 
 OUTDATED = np.array([10.0, 40.0, np.inf, np.inf])
 """Two of four pages have changed after our copy, or will."""

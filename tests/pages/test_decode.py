@@ -4,7 +4,7 @@ import codecs
 
 import pytest
 
-from forager.pages.decode import decode, to_utf8
+from forager.pages.markup import decode, to_utf8
 
 RUSSIAN = "Совет города решил построить новый мост через реку в следующем году, сообщает газета. "
 GERMAN = "Der Bürgermeister sagte, daß die Brücke über den Fluß nächstes Jahr öffnet. "

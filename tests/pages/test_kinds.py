@@ -5,7 +5,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from forager.pages.head import Head
 from forager.pages.kinds import kind_of
-from forager.pages.links import Links
+from forager.pages.links import PageLinks
 from forager.pages.text import main_text
 from forager.terms import Kind, Url
 
@@ -31,7 +31,7 @@ OG_WEBSITE = '<meta property="og:type" content="website">'
 def kind(path: str, markup: str) -> Kind:
     tree, url = LexborHTMLParser(markup), Url(SITE + path)
     head = Head(tree)
-    return kind_of(head, url, Links(head, url).all, lambda: main_text(tree))
+    return kind_of(head, url, PageLinks(head, url).all, lambda: main_text(tree))
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.pages.calendars import MONTHS
-from forager.pages.moments import Moment, moment
+from forager.pages.moments import MONTHS, Moment, read_moment
 
 HALF_PAST_NINE = datetime(2022, 3, 14, 9, 30, tzinfo=UTC).timestamp()
 THE_DAY = datetime(2022, 3, 14, tzinfo=UTC).timestamp()
@@ -58,31 +57,33 @@ THE_DAY = datetime(2022, 3, 14, tzinfo=UTC).timestamp()
     ],
 )
 def test_one_moment_is_read_however_it_is_written(text: str) -> None:
-    assert moment(text) == Moment(HALF_PAST_NINE, exact=True)
+    assert read_moment(text) == Moment(HALF_PAST_NINE, exact=True)
 
 
 @pytest.mark.parametrize("text", ["2022-03-14", "20220314", "14. März 2022", "March 14, 2022", "2022-03-14T00:00:00Z"])
 def test_a_bare_day_and_midnight_are_not_exact(text: str) -> None:
-    assert moment(text) == Moment(THE_DAY, exact=False)
+    assert read_moment(text) == Moment(THE_DAY, exact=False)
 
 
 def test_a_day_with_a_zone_starts_at_midnight_there() -> None:
-    assert moment("2022-03-14T00:00:00+01:00") == Moment(THE_DAY - 3600, exact=False)
+    assert read_moment("2022-03-14T00:00:00+01:00") == Moment(THE_DAY - 3600, exact=False)
 
 
 def test_a_time_before_american_summer_time_is_five_hours_behind() -> None:
-    winter = moment("March 12, 2022 at 4:30 a.m. ET")
+    winter = read_moment("March 12, 2022 at 4:30 a.m. ET")
     assert winter == Moment(HALF_PAST_NINE - 2 * 86_400, exact=True)
 
 
 def test_twelve_o_clock_follows_the_american_clock() -> None:
-    assert moment("March 14, 2022 12:05 PM UTC") == Moment(THE_DAY + 12 * 3600 + 300, exact=True)
-    assert moment("March 14, 2022 12:05 AM UTC") == Moment(THE_DAY + 300, exact=True)
+    assert read_moment("March 14, 2022 12:05 PM UTC") == Moment(THE_DAY + 12 * 3600 + 300, exact=True)
+    assert read_moment("March 14, 2022 12:05 AM UTC") == Moment(THE_DAY + 300, exact=True)
 
 
 def test_an_ambiguous_day_is_read_day_first_unless_it_looks_american() -> None:
-    assert moment("03/04/2022 09:30") == Moment(datetime(2022, 4, 3, 9, 30, tzinfo=UTC).timestamp(), exact=True)
-    assert moment("03/04/2022 09:30 am EST") == Moment(datetime(2022, 3, 4, 14, 30, tzinfo=UTC).timestamp(), exact=True)
+    assert read_moment("03/04/2022 09:30") == Moment(datetime(2022, 4, 3, 9, 30, tzinfo=UTC).timestamp(), exact=True)
+    assert read_moment("03/04/2022 09:30 am EST") == Moment(
+        datetime(2022, 3, 4, 14, 30, tzinfo=UTC).timestamp(), exact=True
+    )
 
 
 @pytest.mark.parametrize(
@@ -90,7 +91,7 @@ def test_an_ambiguous_day_is_read_day_first_unless_it_looks_american() -> None:
     ["", "yesterday", "31 February 2022", "2022-13-01", "2022-03-14T25:00:00Z", "Room 14, 2022 seats", "0" * 5000],
 )
 def test_what_is_no_date_is_nothing(text: str) -> None:
-    assert moment(text) is None
+    assert read_moment(text) is None
 
 
 def test_every_month_is_known_by_a_dozen_names() -> None:
@@ -100,7 +101,7 @@ def test_every_month_is_known_by_a_dozen_names() -> None:
 
 @given(st.text(max_size=200))
 def test_no_text_raises(text: str) -> None:
-    moment(text)
+    read_moment(text)
 
 
 @given(
@@ -109,6 +110,6 @@ def test_no_text_raises(text: str) -> None:
 )
 def test_an_iso_time_means_the_same_to_us_as_to_python(time: int, quarters: int) -> None:
     stamped = datetime.fromtimestamp(time, timezone(timedelta(minutes=15 * quarters)))
-    read = moment(stamped.isoformat())
+    read = read_moment(stamped.isoformat())
     assert read is not None
     assert read.time == time

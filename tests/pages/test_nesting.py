@@ -3,7 +3,7 @@
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from forager.pages.nesting import within_depth
+from forager.pages.markup import within_depth
 
 MANY = 200_000
 HOSTILE = {

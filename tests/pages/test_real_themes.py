@@ -1,7 +1,7 @@
 """Pages as stock WordPress writes them: archives with excerpts, dates in footers, comment feeds, undated pages."""
 
 from forager.pages.feeds import read_feed
-from forager.pages.reader import Page, read
+from forager.pages.page import Page, read
 from forager.terms import DateSource, Kind, Outcome, Response, Url
 
 NOW = 1_795_000_000.0

@@ -2,7 +2,7 @@
 
 import pytest
 
-from forager.pages.robots_meta import RobotsMeta, read_robots_meta
+from forager.pages.head import RobotsMeta, read_robots_meta
 
 
 @pytest.mark.parametrize(

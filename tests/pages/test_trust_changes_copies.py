@@ -2,9 +2,7 @@
 
 import pytest
 
-from forager.pages.changes import Change, has_changed
-from forager.pages.copies import Copies
-from forager.pages.prints import simhash
+from forager.pages.fingerprints import Change, Copies, has_changed, simhash
 from forager.pages.trust import FEWEST, Trust
 from forager.terms import Dated, DateSource, Kind, UrlId
 

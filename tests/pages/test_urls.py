@@ -2,7 +2,7 @@
 
 import pytest
 
-from forager.pages.urls import LONGEST, Joiner, UrlMemo, canonical, host, site, words
+from forager.pages.urls import LONGEST, Joiner, UrlMemo, canonical, host, site, url_words
 from forager.terms import Url
 
 
@@ -188,4 +188,4 @@ def test_the_site_is_the_registrable_domain(url: str, expected: str) -> None:
 
 def test_the_words_of_a_path_are_lower_case_and_without_numbers_and_extension() -> None:
     url = Url("https://x.example/News/2024/Big-storm_hits%20the-K%C3%BCste.html?q=ignored")
-    assert words(url) == ["news", "big", "storm", "hits", "the", "küste"]
+    assert url_words(url) == ["news", "big", "storm", "hits", "the", "küste"]

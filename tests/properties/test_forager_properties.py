@@ -6,17 +6,17 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
+from forager.core.agent import ReinforcingAgent
+from forager.core.agent_settings import PopulationSettings, ReinforcingSettings, RelevancySettings, ScoreSettings
+from forager.core.classifier import PrTFIDF
+from forager.core.clusters import pddp
+from forager.core.kernels import best
 from forager.core.page_table import PageTable
-from forager.foragers.classifier import PrTFIDF
-from forager.foragers.clusters import pddp
-from forager.foragers.kernels import best
-from forager.foragers.settings import ExpectationSettings, ForagerSettings, WeblogSettings
-from forager.foragers.shared import Shared
-from forager.foragers.sighting import Finding, Sighting
-from forager.foragers.weblog import Weblog, learned
-from forager.foragers.words import words
-from forager.reinforcing.agent import ReinforcingAgent
-from forager.reinforcing.settings import PopulationSettings, ReinforcingSettings, RelevancySettings, ScoreSettings
+from forager.core.parameters import ExpectationSettings, ForagerSettings, WeblogSettings
+from forager.core.shared import Shared
+from forager.core.sighting import Finding, Sighting
+from forager.core.states import words
+from forager.core.weblog import Weblog, learned
 from forager.terms import ForagerId, UrlId
 
 unhurried = settings(deadline=None)  # the first call of a kernel compiles it

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
+from forager.newsroom.newsroom import Newsroom, Reply
+from forager.newsroom.newsroom_settings import NewsroomSettings
 from forager.terms import Url, Validators
-from forager.world.newsroom.newsroom import Newsroom, Reply
-from forager.world.newsroom.settings import NewsroomSettings
 
 SETTINGS = NewsroomSettings(days=3, backlog=2 * 86400.0, removals=0.05, moves=0.05, live_blogs=0.05)
 SINCE, UNTIL = SETTINGS.start - SETTINGS.backlog, SETTINGS.start + SETTINGS.days * 86400

@@ -8,12 +8,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forager.frontier.graph import Graph
-from forager.frontier.growing import GrowingGraph
-from forager.frontier.ranks import page_rank
-from forager.frontier.steps import WalkSettings
-from forager.frontier.walks import enriched_walk, random_walk
-from forager.measures.impact import relative_impact
+from forager.graph.graph import Graph, GrowingGraph
+from forager.graph.measures import relative_impact
+from forager.graph.walks import WalkSettings, enriched_walk, page_rank, random_walk
 
 PAGES = 12
 links = st.lists(st.tuples(st.integers(0, 7), st.integers(0, PAGES - 1)), min_size=1, max_size=60)

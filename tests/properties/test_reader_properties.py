@@ -3,7 +3,7 @@
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from forager.pages.reader import Page, read
+from forager.pages.page import Page, read
 from forager.pages.urls import canonical
 from forager.terms import Outcome, Response, Url
 

@@ -7,19 +7,16 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from forager.recrawl.expression import compiled
-from forager.recrawl.formula import parse, text_of
-from forager.recrawl.gp import breed
-from forager.recrawl.gp.grouped import GroupedSimulation, reads_states_only
-from forager.recrawl.gp.pagewise import PagewiseSimulation
-from forager.recrawl.gp.primitives import BINARY, CONSTANTS, UNARY
-from forager.recrawl.gp.settings import GPSettings
-from forager.recrawl.gp.simplify import canonical
-from forager.recrawl.gp.tree import ARITY, Tree, depth, terminals_of
+from forager.gp import breed
+from forager.gp.gp_settings import GPSettings
+from forager.gp.grouped import GroupedSimulation, reads_states_only
+from forager.gp.pagewise import PagewiseSimulation
+from forager.gp.trees import ARITY, BINARY, CONSTANTS, UNARY, Tree, canonical_tree, depth, terminals_of
+from forager.recrawl.change_log import ChangeLog
+from forager.recrawl.formula import formula_text, parse, prepared
 from forager.recrawl.history import History
-from forager.recrawl.log import ChangeLog
 from forager.recrawl.poisson import likeliest_rates
-from forager.recrawl.states import EXTENDED, TERMINALS, States
+from forager.recrawl.terminals import EXTENDED, TERMINALS, PageStates
 from tests.recrawl.one_rate import likeliest_rate
 
 leaves = st.one_of(st.sampled_from([(name,) for name in EXTENDED]), st.sampled_from([(value,) for value in CONSTANTS]))
@@ -100,7 +97,7 @@ def test_every_primitive_is_finite(pairs: list[tuple[float, float]]) -> None:
 
 
 @st.composite
-def rows(draw: st.DrawFn) -> States:
+def rows(draw: st.DrawFn) -> PageStates:
     """States of pages that can really occur."""
     seed, count = draw(st.integers(0, 2**32)), draw(st.integers(1, 12))
     rng = np.random.default_rng(seed)
@@ -113,24 +110,24 @@ def rows(draw: st.DrawFn) -> States:
 
 @settings(deadline=None)
 @given(trees, rows())
-def test_every_tree_has_finite_scores_and_its_canonical_form_has_the_same(tree: Tree, states: States) -> None:
-    scores = compiled(tree).scores(states)
+def test_every_tree_has_finite_scores_and_its_canonical_form_has_the_same(tree: Tree, states: PageStates) -> None:
+    scores = prepared(tree).scores(states)
     assert scores.shape == (len(states),)
     assert np.isfinite(scores).all()
-    assert compiled(canonical(tree)).scores(states).tolist() == scores.tolist()
+    assert prepared(canonical_tree(tree)).scores(states).tolist() == scores.tolist()
 
 
 @settings(deadline=None)
 @given(trees)
 def test_a_printed_formula_is_read_back_as_the_same_tree(tree: Tree) -> None:
-    assert parse(text_of(tree)) == tree
+    assert parse(formula_text(tree)) == tree
 
 
 @settings(deadline=None)
 @given(trees)
 def test_the_canonical_form_is_its_own_canonical_form_and_prints_to_the_same_value(tree: Tree) -> None:
-    form = canonical(tree)
-    assert canonical(form) == form
+    form = canonical_tree(tree)
+    assert canonical_tree(form) == form
     assert len(form) <= len(tree)
 
 

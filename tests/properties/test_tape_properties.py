@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from forager.chance import stream
 from forager.errors import InputError
-from forager.imports.files import import_files
-from forager.imports.opening import sources
-from forager.imports.tables import import_tables
-from forager.imports.times import moment, stamps
-from forager.world.tape.build import TapeBuilder
-from forager.world.tape.columns import Tape, load, save
-from forager.world.tape.looking import reach
-from forager.world.tape.rewire import distinct_links, rewired
-from forager.world.tape.truth import documents
+from forager.importers.files import import_files
+from forager.importers.streams import sources
+from forager.importers.tables import import_tables
+from forager.importers.times import stamps, time_of
+from forager.tape.build import TapeBuilder
+from forager.tape.lookup import reach
+from forager.tape.rewire import distinct_links, rewired
+from forager.tape.tape import Tape, load_tape, save
+from forager.tape.truth import documents
 
 Row = tuple[int, float, int, bool, list[int]]
 ROWS = st.lists(
@@ -85,7 +85,7 @@ def test_a_tape_survives_being_stored(rows: list[Row]) -> None:
     tape = built(rows, merge_repeats=True, date_by_first_sight=True)
     with tempfile.TemporaryDirectory() as folder:
         save(tape, Path(folder) / "tape")
-        again = load(Path(folder) / "tape")
+        again = load_tape(Path(folder) / "tape")
         for name in Tape.__slots__:
             np.testing.assert_array_equal(getattr(again, name), getattr(tape, name))
 
@@ -192,7 +192,7 @@ def test_no_bytes_bring_an_import_down(lines: list[bytes]) -> None:
 @settings(deadline=None)
 @example("noon-ish")  # a dash where ISO 8601 has its first one
 def test_any_text_is_a_time_or_nan(text: str) -> None:
-    assert isinstance(moment(text), float)
+    assert isinstance(time_of(text), float)
     assert len(stamps(pa.array([text.encode("utf-8", "replace")]))) == 1
 
 

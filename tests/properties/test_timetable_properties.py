@@ -10,13 +10,11 @@ from hypothesis import strategies as st
 
 from forager.chance import stream
 from forager.clock import LoopClock, run_virtual
-from forager.frontier.settings import TimetableSettings
-from forager.frontier.timetable import GRAIN, Timetable
-from forager.frontier.window import Window
 from forager.pages.urls import host
 from forager.terms import Outcome, Request, Response, Trouble, Url
-from forager.world.polite import Polite
-from forager.world.settings import PoliteSettings
+from forager.web.polite import Polite
+from forager.web.timetable import GRAIN, Timetable, Window
+from forager.web.web_settings import PoliteSettings, TimetableSettings
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from forager.pages.urls import LONGEST, Joiner, UrlMemo, canonical, host, site, words
+from forager.pages.urls import LONGEST, Joiner, UrlMemo, canonical, host, site, url_words
 
 PIECES = (
     r"""a Z % %7e %2F %e4 %%34 .. . / // ? & = # ; sid=1 ;jsessionid=4 utm_source=x b=2 b=1 ä \ : @ + | ' " [ ] { ^ `"""
@@ -51,4 +51,4 @@ def test_every_canonical_url_has_a_host_that_ends_in_its_site(text: str) -> None
     url = canonical(text)
     if url is not None:
         assert host(url) and host(url).partition(":")[0].endswith(site(url).partition(":")[0])
-        assert all(word == word.lower() for word in words(url))
+        assert all(word == word.lower() for word in url_words(url))

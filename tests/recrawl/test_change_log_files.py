@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from forager.cli.change_logs import cut, read_change_log
+from forager.cli.change_logs import cut_log, read_change_log
 from forager.errors import InputError
 
 EXPECTED = [[False, True, False], [False, False, True]]
@@ -114,8 +114,8 @@ def test_a_log_that_counts_its_cycles_from_elsewhere_has_its_documents_and_its_p
     assert read.documents is not None
     assert read.documents.first.tolist() == [1, 3]  # what appears after the end is no news of this log
     assert read.documents.appeared().tolist() == [1, 3]
-    assert cut(read, "103", "--from") == 3
-    assert cut(read.span(1, 5), "103", "--from") == 2
+    assert cut_log(read, "103", "--from") == 3
+    assert cut_log(read.span(1, 5), "103", "--from") == 2
 
 
 def test_documents_that_go_before_they_come_are_told(tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ from forager.recrawl import cycle
 from forager.recrawl.cycle import explain, top
 from forager.recrawl.formula import parse
 from forager.recrawl.history import History
+from forager.recrawl.poisson import Trail
 from forager.recrawl.policies import Age, BruteForce, Formula, Hacs, Rand
-from forager.recrawl.settings import HacsSettings
-from forager.recrawl.trail import Trail
+from forager.recrawl.recrawl_settings import HacsSettings
 
 
 @pytest.fixture

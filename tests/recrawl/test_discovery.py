@@ -4,11 +4,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.recrawl.comparison import compare
+from forager.recrawl.change_log import ChangeLog, ShownDocuments
+from forager.recrawl.compare import judge_policies
 from forager.recrawl.discovery import Finder
-from forager.recrawl.log import ChangeLog, Documents
 from forager.recrawl.policies import named
-from forager.recrawl.settings import RecrawlSettings
+from forager.recrawl.recrawl_settings import RecrawlSettings
 
 PAGES, CYCLES = 4, 9
 ENTRIES = st.lists(
@@ -17,11 +17,11 @@ ENTRIES = st.lists(
 VISITS = st.lists(st.lists(st.integers(0, PAGES - 1), unique=True, max_size=PAGES), min_size=CYCLES, max_size=CYCLES)
 
 
-def documents(entries: list[tuple[int, int, int, int]]) -> Documents:
+def documents(entries: list[tuple[int, int, int, int]]) -> ShownDocuments:
     """Document, page, first cycle and how many cycles it stands."""
     table = np.array(entries, dtype=np.int64).reshape(-1, 4)
     _, dense = np.unique(table[:, 0], return_inverse=True)
-    return Documents(dense.astype(np.int64), table[:, 1], table[:, 2], table[:, 2] + table[:, 3])
+    return ShownDocuments(dense.astype(np.int64), table[:, 1], table[:, 2], table[:, 2] + table[:, 3])
 
 
 @given(ENTRIES, VISITS)
@@ -49,9 +49,11 @@ def test_documents_are_looked_for_on_all_pages_together_whatever_the_folds() -> 
     # Ten pages, three of them a cycle: five folds would have to visit five. Each page shows a document of its own
     # from cycle 2 on for good, and all are found within four cycles.
     own = np.arange(10)
-    log = ChangeLog(np.zeros((10, 8), dtype=np.bool_), documents=Documents(own, own, np.full(10, 2), np.full(10, 7)))
+    log = ChangeLog(
+        np.zeros((10, 8), dtype=np.bool_), documents=ShownDocuments(own, own, np.full(10, 2), np.full(10, 7))
+    )
     settings = RecrawlSettings(k=0.3, warmup=2)
     for folds in (1, 5):
-        age = compare(log, [("age", lambda rng: named("age", rng, settings))], settings, folds=folds)[0]
+        age = judge_policies(log, [("age", lambda rng: named("age", rng, settings))], settings, folds=folds)[0]
         assert age.discovery is not None
         assert sorted(age.discovery.delays.tolist()) == [0, 0, 0, 1, 1, 1, 2, 2, 2, 3]

@@ -8,7 +8,7 @@ import pytest
 from forager.recrawl import estimators
 from forager.recrawl.history import History
 from forager.recrawl.policies import Adaptive, Index, LeastDelay
-from forager.recrawl.states import TERMINALS
+from forager.recrawl.terminals import TERMINALS
 
 
 @pytest.fixture

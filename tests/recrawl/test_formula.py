@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from forager.errors import InputError
-from forager.recrawl.formula import parse, text_of
-from forager.recrawl.gp.simplify import canonical
+from forager.gp.trees import canonical_tree
+from forager.recrawl.formula import formula_text, parse
 from forager.recrawl.policies import Formula
-from forager.recrawl.states import States
+from forager.recrawl.terminals import PageStates
 
-STATES = States(now=5.0, last=np.array([2.0, 4.0]), n=np.array([4.0, 2.0]), X=np.array([2.0, 0.0]))
+STATES = PageStates(now=5.0, last=np.array([2.0, 4.0]), n=np.array([4.0, 2.0]), X=np.array([2.0, 0.0]))
 
 
 @pytest.mark.parametrize(
@@ -60,8 +60,8 @@ def test_a_mistake_is_told_with_its_position(text: str, complaint: str) -> None:
 def test_a_formula_as_long_as_is_read_can_be_scored_and_printed() -> None:
     tree = parse(" + ".join(["t"] * 201))
     assert Formula.of(tree).scores(STATES).tolist() == [603.0, 201.0]  # 201 times 3, and 1
-    assert parse(text_of(tree)) == tree
-    assert Formula.of(canonical(tree)).scores(STATES).tolist() == [603.0, 201.0]
+    assert parse(formula_text(tree)) == tree
+    assert Formula.of(canonical_tree(tree)).scores(STATES).tolist() == [603.0, 201.0]
 
 
 def test_a_complaint_repeats_no_more_of_a_formula_than_can_be_read() -> None:
@@ -83,7 +83,7 @@ def test_a_complaint_repeats_no_more_of_a_formula_than_can_be_read() -> None:
     ],
 )
 def test_formulas_are_printed_with_as_few_brackets_as_they_need(text: str, printed: str) -> None:
-    assert text_of(parse(text)) == printed
+    assert formula_text(parse(text)) == printed
 
 
 @pytest.mark.parametrize(
@@ -99,4 +99,4 @@ def test_formulas_are_printed_with_as_few_brackets_as_they_need(text: str, print
     ],
 )
 def test_what_does_not_matter_is_left_out(text: str, shorter: str) -> None:
-    assert text_of(canonical(parse(text))) == shorter
+    assert formula_text(canonical_tree(parse(text))) == shorter

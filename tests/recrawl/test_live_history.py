@@ -7,23 +7,23 @@ import msgspec
 import numpy as np
 import pytest
 
+from forager.core.packed import pack
 from forager.core.page_table import PageTable
-from forager.engine.remembering import SCHEDULE, Schedule, restore_histories
-from forager.engine.warming import warm_up
+from forager.core.parameters import ExpectationSettings
+from forager.engine.resume import SCHEDULE, Schedule, restore_histories
+from forager.engine.scope import Scope
+from forager.engine.warm_start import warm_up
 from forager.errors import InputError
 from forager.events import CycleDone, Learned
-from forager.foragers.saving import pack
-from forager.foragers.settings import ExpectationSettings
-from forager.frontier.scope import Scope
-from forager.frontier.settings import ScopeSettings
-from forager.imports.histories import histories
-from forager.recrawl.captured import changes
+from forager.importers.files import histories
+from forager.recrawl.archive_eval import changes
 from forager.recrawl.history import History
-from forager.recrawl.settings import RecrawlSettings
-from forager.reports.recrawling import why_again
+from forager.recrawl.recrawl_settings import RecrawlSettings
+from forager.report.recrawl_reasons import why_again
 from forager.store.protocol import Found
 from forager.store.store import Store
 from forager.terms import Channel, Url, UrlId
+from forager.web.web_settings import ScopeSettings
 
 DAY = 86_400.0
 FIRST = 1_772_323_200.0  # 2026-03-01 00:00 UTC

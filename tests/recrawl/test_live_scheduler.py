@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 
 from forager.core.candidates import Candidates
+from forager.core.exploration import Thrift
+from forager.core.pace import Pace
+from forager.core.page_row import FRESH
 from forager.core.page_table import PageTable
+from forager.core.parameters import ExpectationSettings
 from forager.core.pool import Pool
 from forager.core.scheduler import Scheduler
 from forager.events import CycleDone, Scheduled
-from forager.foragers.leaving import Pace
-from forager.foragers.settings import ExpectationSettings
-from forager.foragers.table import FRESH
-from forager.foragers.thrift import Thrift
 from forager.recrawl.formula import parse
 from forager.recrawl.history import History
+from forager.recrawl.poisson import Trail
 from forager.recrawl.policies import Formula, Policy, Rand
-from forager.recrawl.trail import Trail
 from forager.terms import UrlId
 
 TX = Policy("t * X", Formula.of(parse("t * X")))

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from forager.recrawl.history import History
-from forager.recrawl.poisson import chance_of_update, likeliest_rates
+from forager.recrawl.poisson import Trail, chance_of_update, likeliest_rates
 from forager.recrawl.policies import Hacs
-from forager.recrawl.settings import HacsSettings
-from forager.recrawl.trail import Trail
+from forager.recrawl.recrawl_settings import HacsSettings
 from tests.recrawl.one_rate import likeliest_rate
 
 

@@ -12,7 +12,7 @@ import pytest
 from forager.cli.compare_policies import compare_policies
 from forager.cli.learn import learn
 from forager.errors import InputError
-from forager.recrawl.gp import learning
+from forager.gp import learn as learning
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_a_learning_that_stopped_goes_on_and_ends_the_same(
     stopped = tmp_path / "stopped.json"
     real = learning.learning
 
-    def interrupted(*arguments: object) -> Iterator[learning.Progress]:
+    def interrupted(*arguments: object) -> Iterator[learning.LearnProgress]:
         yield next(real(*arguments))  # type: ignore[arg-type]
         raise KeyboardInterrupt
 

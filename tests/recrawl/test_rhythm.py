@@ -10,14 +10,14 @@ import pytest
 from forager.chance import stream
 from forager.engine.policy import read_policy
 from forager.errors import InputError
+from forager.recrawl.change_log import ChangeLog, ShownDocuments
 from forager.recrawl.cycle import explain
 from forager.recrawl.formula import parse
+from forager.recrawl.function_file import LearnedFunction, function_from_text, function_to_text
 from forager.recrawl.history import History
-from forager.recrawl.learned import Learned, from_text, to_text
-from forager.recrawl.log import ChangeLog, Documents
 from forager.recrawl.policies import Formula
+from forager.recrawl.recrawl_settings import RecrawlSettings
 from forager.recrawl.rhythm import passed, rhythm_of
-from forager.recrawl.settings import RecrawlSettings
 
 WEEKS = 4
 
@@ -30,7 +30,7 @@ def weekly_log(paces: dict[int, int], cycle: float = 3600.0, start: float = 0.0)
     )
     first = ((hours + 1) * per_hour).astype(np.int64)  # what appears in an hour is seen when it is over
     cycles = WEEKS * 168 * per_hour + 1
-    shown = Documents(np.arange(len(first)), np.zeros(len(first), dtype=np.int64), first, first + 3)
+    shown = ShownDocuments(np.arange(len(first)), np.zeros(len(first), dtype=np.int64), first, first + 3)
     changed = np.zeros((2, cycles), dtype=np.bool_)
     changed[0, first[first < cycles]] = True
     return ChangeLog(changed, documents=shown, start=start, cycle=cycle)
@@ -84,11 +84,11 @@ def test_time_by_the_rhythm_is_that_of_the_clock_over_whole_weeks() -> None:
 
 def test_a_learned_function_takes_its_rhythm_along() -> None:
     rhythm = tuple(np.where(np.arange(168) % 24 < 12, 0.5, 1.5).tolist())
-    learned = Learned(parse("pace * busy"), "extended", "discovery", 0.8, 0.7, rhythm=rhythm)
-    assert from_text(to_text(learned)) == learned
-    content = json.loads(to_text(learned)) | {"rhythm": [1.0, 2.0]}
+    learned = LearnedFunction(parse("pace * busy"), "extended", "discovery", 0.8, 0.7, rhythm=rhythm)
+    assert function_from_text(function_to_text(learned)) == learned
+    content = json.loads(function_to_text(learned)) | {"rhythm": [1.0, 2.0]}
     with pytest.raises(InputError, match="a rhythm is 168 paces"):
-        from_text(json.dumps(content))
+        function_from_text(json.dumps(content))
 
 
 def test_a_night_promises_less_than_as_many_hours_of_the_day_and_the_reason_is_told() -> None:
@@ -103,7 +103,9 @@ def test_a_night_promises_less_than_as_many_hours_of_the_day_and_the_reason_is_t
 def test_a_crawl_that_follows_a_learned_function_keeps_its_rhythm(tmp_path: Path) -> None:
     rhythm = tuple(np.where(np.arange(168) % 24 < 12, 0.5, 1.5).tolist())
     file = tmp_path / "f.json"
-    file.write_text(to_text(Learned(parse("pace * busy"), "extended", "discovery", 0.8, 0.7, rhythm=rhythm)))
+    file.write_text(
+        function_to_text(LearnedFunction(parse("pace * busy"), "extended", "discovery", 0.8, 0.7, rhythm=rhythm))
+    )
     policy = read_policy(str(file), stream(0, "policy"), RecrawlSettings(), 900.0)
     assert isinstance(policy.score, Formula)
     assert (policy.score.rhythm, policy.formula) == (rhythm, "pace * busy")

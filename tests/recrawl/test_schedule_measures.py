@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from forager.measures.freshness import age, freshness
-from forager.measures.ranking import change_rate, discounts, ndcg
+from forager.measures import age, change_rate, discounts, freshness, ndcg
 
 
 def test_the_change_rate_is_the_share_of_downloads_that_had_changed() -> None:

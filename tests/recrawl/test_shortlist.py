@@ -3,12 +3,12 @@
 import numpy as np
 
 from forager.core.candidates import Candidates
+from forager.core.exploration import Thrift
+from forager.core.pace import Pace
 from forager.core.page_table import PageTable
+from forager.core.parameters import ExpectationSettings
 from forager.core.ranking import LATE, LEAST, LOOKS, PART, POOL, list_length, list_serves
 from forager.core.scheduler import Scheduler
-from forager.foragers.leaving import Pace
-from forager.foragers.settings import ExpectationSettings
-from forager.foragers.thrift import Thrift
 from forager.recrawl.policies import Policy
 from forager.terms import UrlId
 

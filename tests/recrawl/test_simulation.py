@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from forager.gp.grouped import GroupedSimulation
+from forager.recrawl.change_log import ChangeLog, ShownDocuments
 from forager.recrawl.formula import parse
-from forager.recrawl.gp.grouped import GroupedSimulation
-from forager.recrawl.log import ChangeLog, Documents
 from forager.recrawl.policies import Age, Formula, named
-from forager.recrawl.settings import NAMES, RecrawlSettings
+from forager.recrawl.recrawl_settings import NAMES, RecrawlSettings
 from forager.recrawl.simulate import Oracle, simulate
 
 HALF = RecrawlSettings(k=0.5, warmup=1)
@@ -109,7 +109,7 @@ def test_many_groups_are_ranked_by_every_bit_of_their_scores(formula: str) -> No
 
 def test_documents_are_found_by_the_first_visit_that_shows_them() -> None:
     # Hub 0 shows document 0 in cycles 1–2, hub 1 shows it from 2 on, and document 1 in cycle 3 only, which nobody sees.
-    documents = Documents(np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([1, 2, 3]), np.array([2, 9, 3]))
+    documents = ShownDocuments(np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([1, 2, 3]), np.array([2, 9, 3]))
     log = ChangeLog(log_of(".x...", "..xx.").changed, (), documents)
     curves = simulate(log, Age(), HALF, young=10.0)  # visits 0, 1, 0, 1
     assert curves.discovery is not None
@@ -122,7 +122,7 @@ def test_documents_are_found_by_the_first_visit_that_shows_them() -> None:
 
 
 def test_a_document_found_late_is_worth_less() -> None:
-    documents = Documents(np.array([0]), np.array([1]), np.array([1]), np.array([9]))
+    documents = ShownDocuments(np.array([0]), np.array([1]), np.array([1]), np.array([9]))
     log = ChangeLog(log_of(".....", ".x...").changed, (), documents)
     curves = simulate(log, Age(), HALF, young=10.0)  # page 1 is visited in cycle 2
     assert curves.discovery is not None
@@ -130,7 +130,7 @@ def test_a_document_found_late_is_worth_less() -> None:
 
 
 def test_folds_share_out_all_pages_and_their_documents() -> None:
-    documents = Documents(np.array([7, 3]), np.array([4, 1]), np.array([1, 1]), np.array([2, 2]))
+    documents = ShownDocuments(np.array([7, 3]), np.array([4, 1]), np.array([1, 1]), np.array([2, 2]))
     log = ChangeLog(np.eye(5, dtype=bool), tuple("abcde"), documents)
     folds = log.folds(2)
     assert [fold.urls for fold in folds] == [("a", "c", "e"), ("b", "d")]

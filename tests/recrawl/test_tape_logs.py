@@ -6,14 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from forager.cli.change_logs import cut, per_cycle, read_change_log
+from forager.cli.change_logs import cut_log, per_cycle, read_change_log
 from forager.errors import InputError
-from forager.imports.log_cycles import usual_length
-from forager.imports.log_of_tape import log_of_tape
-from forager.recrawl.log import ChangeLog
+from forager.importers.log_tables import usual_length
+from forager.importers.tape_logs import log_of_tape
+from forager.recrawl.change_log import ChangeLog
+from forager.tape.build import TapeBuilder
+from forager.tape.tape import Tape, save
 from forager.terms import Kind
-from forager.world.tape.build import TapeBuilder
-from forager.world.tape.columns import Tape, save
 
 HOUR = 3600.0
 HUB, OLD, NEWS, LATE = (f"https://paper.example/{name}" for name in ("hub", "old", "news", "late"))
@@ -104,7 +104,7 @@ def test_the_usual_cycle_follows_the_rhythm_of_the_rows_and_stays_within_bounds(
 
 def test_time_is_cut_by_share_cycle_or_date() -> None:
     log = ChangeLog(np.zeros((3, 10), dtype=bool), start=1_640_995_200.0, cycle=86_400.0)  # from 2022-01-01 on
-    assert [cut(log, text, "--from") for text in ("50%", "0.3", "4", "2022-01-08")] == [5, 3, 4, 7]
+    assert [cut_log(log, text, "--from") for text in ("50%", "0.3", "4", "2022-01-08")] == [5, 3, 4, 7]
     for wrong, complaint in (
         ("soon", "give a share"),
         ("2023-01-01", "outside"),
@@ -112,9 +112,9 @@ def test_time_is_cut_by_share_cycle_or_date() -> None:
         ("10", "outside"),
     ):
         with pytest.raises(InputError, match=complaint):
-            cut(log, wrong, "--from")
+            cut_log(log, wrong, "--from")
     with pytest.raises(InputError, match="knows no times"):
-        cut(ChangeLog(log.changed), "2022-01-08", "--from")
+        cut_log(ChangeLog(log.changed), "2022-01-08", "--from")
 
 
 def test_a_span_is_a_log_of_its_own() -> None:

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from forager.core.page_table import PageTable
-from forager.foragers.settings import ExpectationSettings
-from forager.foragers.sighting import Finding
-from forager.recrawl.expected import Expected, Foretelling
-from forager.recrawl.states import States
+from forager.core.parameters import ExpectationSettings
+from forager.core.sighting import Finding
+from forager.recrawl.policies import Expected, Foretelling
+from forager.recrawl.terminals import PageStates
 from forager.recrawl.visit_log import VisitLog, Visits, change_log
 from forager.terms import NOBODY, UrlId
 
@@ -91,7 +91,7 @@ def test_the_default_rule_ranks_pages_as_the_crawl_does() -> None:
     # their mean is (36 + 50) / (60 + 100) = .5375. Squares: (30 - 16.125)^2 + (6 - 16.125)^2 = 295.03, less .5375 * 60 =
     # 262.78; variance (262.78 + 5760 * .05375) / (1800 + 5760) = .07571; mean / variance = 7.1, so the prior's ten hours
     # weigh. Rates (30 + 5.375) / 40 = .8844 and (6 + 5.375) / 40 = .2844; after 2 and 30 (at most 24) hours.
-    states = States(
+    states = PageStates(
         now=60.0,
         last=np.array([58.0, 30.0]),
         first=np.array([28.0, 0.0]),
@@ -115,7 +115,7 @@ def test_of_a_single_text_several_changes_look_like_one() -> None:
     # Ten visits in 90 hours found eight new texts. Mean (8 + .01 * 100) / 190 = .04737; the squares exceed chance by
     # (8 - 4.263)^2 - 4.263 = 9.701, the variance is (9.701 + 5760 * .004737) / (8100 + 5760) = .002668, so 17.75 hours
     # weigh: (8 + .8408) / 107.75 = .08205 an hour, .8205 in the gap of ten hours between visits; unhidden 1.718 / 10.
-    states = States(
+    states = PageStates(
         now=100.0,
         last=np.array([90.0]),
         first=np.zeros(1),

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from forager.tape.build import TapeBuilder
+from forager.tape.tape import Tape
 from forager.terms import Kind, UrlId
-from forager.world.tape.build import TapeBuilder
-from forager.world.tape.columns import Tape
 
 HOUR = 3600.0
 DAY = 24 * HOUR

@@ -12,20 +12,19 @@ import pytest
 from typer import Typer
 from typer.testing import CliRunner
 
-from forager.cli.compare_fleets import SHOWN, compare_fleets, doubt
-from forager.cli.fleets_report import told
+from forager.cli.compare_fleets import SHOWN, compare_fleets, doubt, told_figure
 from forager.cli.replay import replay
 from forager.cli.tapes import budget
+from forager.core.parameters import ForagerKind
 from forager.errors import InputError
-from forager.exports.fields import FIELDS
-from forager.foragers.settings import ForagerKind
-from forager.settings import load
-from forager.simulation.compare import FIGURES, Row, paired, rows_of
-from forager.simulation.jobs import Job, play, play_all
+from forager.output.fields import FIELDS
+from forager.settings import load_settings
+from forager.simulation.compare import FIGURES, FleetRow, paired, rows_of
+from forager.simulation.jobs import Job, play_all, play_job
 from forager.simulation.seeds import default_seeds
+from forager.tape.build import TapeBuilder
+from forager.tape.tape import save
 from forager.terms import Kind
-from forager.world.tape.build import TapeBuilder
-from forager.world.tape.columns import save
 from tests.simulation.small_tape import HOME, paper
 
 KEYS = [
@@ -46,7 +45,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def jobs(folder: Path, *kinds: ForagerKind, repeats: int = 2) -> list[Job]:
-    settings = load(Path("/dev/null")).settings
+    settings = load_settings(Path("/dev/null")).settings
     return [Job(folder, kind, 20.0, seed, (HOME,), settings) for kind in kinds for seed in range(repeats)]
 
 
@@ -75,7 +74,7 @@ def test_many_processes_give_what_one_gives(folder: Path) -> None:
     work = jobs(folder, ForagerKind.RL)
     heard: list[int] = []
     together = play_all(work, workers=2, done=heard.append)
-    assert [one.figures for one in together] == [play(job).figures for job in work]
+    assert [one.figures for one in together] == [play_job(job).figures for job in work]
     assert heard == [1, 2]
 
 
@@ -102,12 +101,12 @@ def test_compare_fleets_prints_the_promised_json(folder: Path, tmp_path: Path) -
                  "--workers", "1", "-q", "-O", str(page)]  # fmt: skip
     ran = CliRunner().invoke(command(compare_fleets), arguments, catch_exceptions=False)
     assert ran.exit_code == 0
-    told = json.loads(ran.stdout)
-    assert {"clustering", "mean_path", "in_exponent", "out_exponent"} <= set(told["graph"])
-    assert told["tape"]["pages"] == paper(days=2.0).pages
-    assert [(one["kind"], one["rewired"]) for one in told["fleets"]] == [
+    told_figure = json.loads(ran.stdout)
+    assert {"clustering", "mean_path", "in_exponent", "out_exponent"} <= set(told_figure["graph"])
+    assert told_figure["tape"]["pages"] == paper(days=2.0).pages
+    assert [(one["kind"], one["rewired"]) for one in told_figure["fleets"]] == [
         ("WL", False), ("BFS", False), ("WL", True), ("BFS", True)]  # fmt: skip
-    for one in told["fleets"]:
+    for one in told_figure["fleets"]:
         assert one["repeats"] == 2
         assert {*KEYS, *(f"{key}_sd" for key in KEYS)} <= set(one)
     assert set(KEYS) <= set(FIGURES)
@@ -134,32 +133,34 @@ def test_a_short_recording_has_a_short_warm_up_and_all_its_figures(tmp_path: Pat
     save(tape, tmp_path / "short")
     arguments = [str(tmp_path / "short"), "--kind", "WL", "--repeats", "1", "--workers", "1", "-q"]
     ran = CliRunner().invoke(command(compare_fleets), [*arguments, "--json"], catch_exceptions=False)
-    told = json.loads(ran.stdout)
-    assert told["warm_up_s"] == (tape.end - tape.start) / 4
-    assert None not in [told["fleets"][0][key] for key in KEYS]
+    told_figure = json.loads(ran.stdout)
+    assert told_figure["warm_up_s"] == (tape.end - tape.start) / 4
+    assert None not in [told_figure["fleets"][0][key] for key in KEYS]
     refused = CliRunner().invoke(command(compare_fleets), [*arguments, "--warm-up", "1d"])
     assert refused.exit_code == 2
     assert "leaves nothing" in refused.output
 
 
 def test_it_is_said_when_fleets_asked_for_much_that_was_not_recorded(folder: Path) -> None:
-    played = play(jobs(folder, ForagerKind.BFS)[0])
+    played = play_job(jobs(folder, ForagerKind.BFS)[0])
     shares = [replace(played, figures=replace(played.figures, unrecorded_share=share)) for share in (0.1, 0.3)]
-    assert doubt([Row("BFS", 20.0, False, (shares[0],))]) == ""
-    assert "BFS 30%" in doubt([Row("BFS", 20.0, False, (shares[1],))])
+    assert doubt([FleetRow("BFS", 20.0, False, (shares[0],))]) == ""
+    assert "BFS 30%" in doubt([FleetRow("BFS", 20.0, False, (shares[1],))])
     nothing = replace(played.figures.delay, stories=0)
     played = replace(played, figures=replace(played.figures, delay=nothing))
-    assert "No document appeared" in doubt([Row("BFS", 20.0, False, (played,))])
+    assert "No document appeared" in doubt([FleetRow("BFS", 20.0, False, (played,))])
 
 
 def test_replay_prints_a_summary_like_that_of_a_crawl(folder: Path, tmp_path: Path) -> None:
     file = tmp_path / "journal.jsonl"
     arguments = [str(folder), "--budget", "20/h", "--json", "-q", "--journal", str(file)]
     ran = CliRunner().invoke(command(replay), arguments, catch_exceptions=False)
-    told = json.loads(ran.stdout)
-    assert {"stories", "requests", "delay_median_s", "sites", "foragers", "budget", "tape", "replay"} <= set(told)
-    assert told["requests"] == sum(told["budget"].values())
-    assert sum(b'"event":"Fetched"' in line for line in file.read_bytes().splitlines()) == told["requests"]
+    told_figure = json.loads(ran.stdout)
+    assert {"stories", "requests", "delay_median_s", "sites", "foragers", "budget", "tape", "replay"} <= set(
+        told_figure
+    )
+    assert told_figure["requests"] == sum(told_figure["budget"].values())
+    assert sum(b'"event":"Fetched"' in line for line in file.read_bytes().splitlines()) == told_figure["requests"]
 
 
 def test_what_is_no_tape_is_told_in_one_line(tmp_path: Path) -> None:
@@ -216,13 +217,13 @@ def test_replay_writes_stories_like_a_crawl_and_ends_at_its_time_limit(folder: P
     file, short = tmp_path / "stories.jsonl", tmp_path / "short.csv"
     common = [str(folder), "--budget", "20/h", "--json", "-q", "--no-dashboard"]
     ran = CliRunner().invoke(command(replay), [*common, "-O", str(file)], catch_exceptions=False)
-    told = json.loads(ran.stdout)
+    told_figure = json.loads(ran.stdout)
     rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-    assert [row["number"] for row in rows] == list(range(told["stories"]))
+    assert [row["number"] for row in rows] == list(range(told_figure["stories"]))
     assert all(row["url"].startswith("https://paper.example/") and row["delay"] >= 0 for row in rows)
     assert list(rows[0]) == list(FIELDS)
     CliRunner().invoke(command(replay), [*common, "-o", str(file)], catch_exceptions=False)
-    assert json.loads(file.read_text(encoding="utf-8").splitlines()[-1])["number"] == 2 * told["stories"] - 1
+    assert json.loads(file.read_text(encoding="utf-8").splitlines()[-1])["number"] == 2 * told_figure["stories"] - 1
     ran = CliRunner().invoke(command(replay), [*common, "-O", str(short), "--time-limit", "6h"], catch_exceptions=False)
     assert json.loads(ran.stdout)["requests"] <= 6 * 20 + 1
     assert CliRunner().invoke(command(replay), [*common, "-o", "a.csv", "-O", "b.csv"]).exit_code != 0
@@ -239,8 +240,8 @@ def test_replay_logs_as_a_crawl_does(folder: Path, options: list[str], shown: st
 def test_a_replay_that_logs_json_says_in_json_where_its_dashboard_is(folder: Path) -> None:
     options = ["--log-format", "json", "-s", "dashboard.port=0", "--time-limit", "2h"]
     ran = CliRunner().invoke(command(replay), [str(folder), *options], catch_exceptions=False)
-    (told,) = [line for line in map(json.loads, ran.stderr.splitlines()) if line["event"] == "dashboard"]
-    assert told["address"].startswith("http://127.0.0.1:")
+    (told_figure,) = [line for line in map(json.loads, ran.stderr.splitlines()) if line["event"] == "dashboard"]
+    assert told_figure["address"].startswith("http://127.0.0.1:")
 
 
 def test_where_nothing_is_known_the_summary_of_a_replay_says_so(tmp_path: Path) -> None:
@@ -276,4 +277,4 @@ def test_figures_are_told_whole_from_a_thousand_on_and_equal_repeats_have_no_spr
         ((0.25, 0.75), "0.5 ± 0.35"),  # √.125
     ):
         row = Given(*values)
-        assert told(row, row, "coverage") == shown
+        assert told_figure(row, row, "coverage") == shown

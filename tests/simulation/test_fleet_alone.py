@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from forager.foragers.settings import ForagerKind
-from forager.imports.tables import import_tables
-from forager.settings import load
+from forager.core.parameters import ForagerKind
+from forager.importers.tables import import_tables
+from forager.settings import load_settings
 from forager.simulation.jobs import Job, replay_of
 from forager.simulation.seeds import default_seeds
 from tests.simulation.recorded_like import HubWorld, PageWorld, write_hubs, write_pages
@@ -16,7 +16,7 @@ HOUR = 3600.0
 
 def coverage(folder: Path, identity: str, budget: float, share: float) -> float:
     tape = import_tables(folder, origin="test", identity=identity).tape
-    settings = load(Path("/dev/null"), [f"crawl.recrawl_share={share}"]).settings
+    settings = load_settings(Path("/dev/null"), [f"crawl.recrawl_share={share}"]).settings
     job = Job(Path(), ForagerKind.WL, budget, 1, default_seeds(tape), settings)
     replay = replay_of(tape, job)
     replay.run()

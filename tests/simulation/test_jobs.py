@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from forager.core.parameters import ForagerKind
 from forager.errors import InputError
-from forager.foragers.settings import ForagerKind
 from forager.settings import Settings
 from forager.simulation.jobs import Crew, Job, Player, Stopped, Work
-from forager.world.tape.columns import save
+from forager.tape.tape import save
 from tests.simulation.small_tape import HOME, paper
 
 ROOT = Path(__file__).parents[2]

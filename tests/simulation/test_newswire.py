@@ -6,13 +6,13 @@ import pytest
 from corpora import have
 from newswire_corpora import FIRST, stories, write_tables
 
-from forager.foragers.settings import ForagerKind
-from forager.imports.tables import import_tables
+from forager.core.parameters import ForagerKind
+from forager.importers.tables import import_tables
 from forager.settings import Settings
-from forager.simulation.jobs import Job, play
+from forager.simulation.jobs import Job, play_job
 from forager.simulation.seeds import default_seeds
-from forager.world.tape.columns import load, save
-from forager.world.tape.truth import documents
+from forager.tape.tape import load_tape, save
+from forager.tape.truth import documents
 
 DAYS = 10
 
@@ -28,13 +28,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_story_is_a_document_of_its_time(folder: Path) -> None:
     told = [story.time for story in stories() if story.time < FIRST + 86_400 * DAYS]
-    assert documents(load(folder / "tape")).born.tolist() == told
+    assert documents(load_tape(folder / "tape")).born.tolist() == told
 
 
 def test_the_default_fleet_finds_more_than_the_sweep_and_sooner(folder: Path) -> None:
-    seeds = default_seeds(load(folder / "tape"))
+    seeds = default_seeds(load_tape(folder / "tape"))
     kinds = (ForagerKind.WL, ForagerKind.BFS)
     jobs = [Job(folder / "tape", kind, 12.0, 1, seeds, Settings(), 172_800.0) for kind in kinds]
-    fleet, sweep = (play(job).figures.delay for job in jobs)
+    fleet, sweep = (play_job(job).figures.delay for job in jobs)
     assert fleet.coverage > sweep.coverage
     assert fleet.late < sweep.late

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from forager.chance import stream
+from forager.core.parameters import ForagerKind
 from forager.core.ranking import LEAST
-from forager.foragers.settings import ForagerKind
-from forager.imports.tables import import_tables
-from forager.settings import load
+from forager.importers.tables import import_tables
+from forager.settings import load_settings
 from forager.simulation.luck import Luck
-from forager.simulation.run import Plan, Replay
+from forager.simulation.replay import Replay, ReplayPlan
 from forager.simulation.seeds import default_seeds
-from forager.world.tape.columns import Tape
-from forager.world.tape.rewire import rewired
+from forager.tape.rewire import rewired
+from forager.tape.tape import Tape
 from tests.bench.replay_speed import site
 from tests.simulation.recorded_like import HubWorld, write_hubs
 from tests.simulation.small_tape import DAY
@@ -31,10 +31,10 @@ def run(
     told: bool = False,
 ) -> Replay:
     """A replay of some days; `told`: somebody hears every event."""
-    settings = load(Path("/dev/null"), more).settings
+    settings = load_settings(Path("/dev/null"), more).settings
     replay = Replay(
         tape,
-        Plan(budget, default_seeds(tape)[:4], end=min(tape.end, tape.start + days * DAY)),
+        ReplayPlan(budget, default_seeds(tape)[:4], end=min(tape.end, tape.start + days * DAY)),
         settings.crawl,
         replace(settings.forager, kind=kind),
         settings.reinforcing,

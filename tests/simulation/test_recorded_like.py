@@ -5,15 +5,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from forager.foragers.settings import ForagerKind
-from forager.imports.tables import import_tables
-from forager.settings import load
-from forager.simulation.account import Figures
+from forager.core.parameters import ForagerKind
+from forager.importers.tables import import_tables
+from forager.settings import load_settings
 from forager.simulation.jobs import Job, replay_of
-from forager.simulation.run import Replay
+from forager.simulation.replay import Replay
+from forager.simulation.replay_account import ReplayFigures
 from forager.simulation.seeds import default_seeds
-from forager.world.tape.columns import Tape
-from forager.world.tape.truth import documents
+from forager.tape.tape import Tape
+from forager.tape.truth import documents
 from tests.simulation.recorded_like import HubWorld, PageWorld, write_hubs, write_pages
 
 PAGES = PageWorld(pages=240, steps=160, texts_per_step=11.0, sections=6)
@@ -43,13 +43,13 @@ def articles(tmp_path_factory: pytest.TempPathFactory) -> Tape:
 
 
 def run(tape: Tape, kind: str, budget: float, *more: str) -> Replay:
-    settings = load(Path("/dev/null"), more).settings
+    settings = load_settings(Path("/dev/null"), more).settings
     replay = replay_of(tape, Job(Path("none"), ForagerKind(kind), budget, 1, default_seeds(tape), settings))
     replay.run()
     return replay
 
 
-def figures(tape: Tape, kind: str, budget: float) -> Figures:
+def figures(tape: Tape, kind: str, budget: float) -> ReplayFigures:
     return run(tape, kind, budget).figures(warm_up=WARM_UP)
 
 

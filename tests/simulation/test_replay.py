@@ -7,16 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from forager.engine.journal import Journal, line
+from forager.core.parameters import ForagerKind
+from forager.engine.journal import Journal, event_line
 from forager.engine.step import take_step
 from forager.events import Event, Fetched, Reinforced, Told
-from forager.foragers.settings import ForagerKind
-from forager.reports.account import Account
-from forager.settings import PRESETS, Settings, load
-from forager.simulation.run import Plan, Replay
+from forager.report.account import Account
+from forager.settings import PRESETS, Settings, load_settings
+from forager.simulation.replay import Replay, ReplayPlan
+from forager.tape.build import TapeBuilder
+from forager.tape.tape import Tape
 from forager.terms import NOBODY, Kind, Outcome, UrlId
-from forager.world.tape.build import TapeBuilder
-from forager.world.tape.columns import Tape
 from tests.simulation.small_tape import DAY, HOME, HOUR, paper
 
 
@@ -24,7 +24,7 @@ def chosen(preset: str = "", *more: str) -> Settings:
     given = [
         f"{key}={str(value).lower() if isinstance(value, bool) else value}" for key, value in PRESETS[preset].items()
     ]
-    return load(Path("/dev/null"), [*given, *more]).settings
+    return load_settings(Path("/dev/null"), [*given, *more]).settings
 
 
 def replay(
@@ -32,7 +32,7 @@ def replay(
 ) -> Replay:
     return Replay(
         tape,
-        Plan(budget, (HOME,)),
+        ReplayPlan(budget, (HOME,)),
         settings.crawl,
         settings.forager,
         settings.reinforcing,
@@ -69,7 +69,7 @@ def test_the_same_seed_gives_the_same_journal(preset: str) -> None:
     def journal(seed: int) -> bytes:
         lines: list[bytes] = []
         settings = chosen(preset, "forager.kind=WLRL")
-        replay(paper(), settings, seed=seed, journal=Journal([lambda event: lines.append(line(event))])).run()
+        replay(paper(), settings, seed=seed, journal=Journal([lambda event: lines.append(event_line(event))])).run()
         return b"".join(lines)
 
     assert journal(1) == journal(1)
@@ -234,7 +234,7 @@ def test_the_recrawl_side_alone_leaves_no_site_unseen() -> None:
     tape = two_papers()
     settings = chosen("", "crawl.recrawl_share=1")
     run = Replay(
-        tape, Plan(20.0, (UrlId(0), UrlId(1))), settings.crawl, settings.forager, settings.reinforcing,
+        tape, ReplayPlan(20.0, (UrlId(0), UrlId(1))), settings.crawl, settings.forager, settings.reinforcing,
         revisit_after=settings.visits.revisit_after, seed=1,
     )  # fmt: skip
     run.run()

@@ -6,15 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from forager.measures.delay import Delay
-from forager.measures.efficiency import Efficiency
+from forager.measures import Delay, Efficiency
 from forager.settings import Settings
-from forager.simulation.account import Figures
 from forager.simulation.jobs import Job, Played, Player
-from forager.tuning.course import Part
+from forager.simulation.replay_account import ReplayFigures
 from forager.tuning.goals import GOALS, Goal
-from forager.tuning.judging import Replays
+from forager.tuning.judge import Replays
 from forager.tuning.space import Range, Space
+from forager.tuning.split import Part
 from forager.tuning.study import Orders
 
 HOUR = 3600.0
@@ -28,11 +27,11 @@ SPACE = Space(
 )
 
 
-def figures(late: float = 1.0, requests: float = 4.0, coverage: float = 1.0) -> Figures:
+def figures(late: float = 1.0, requests: float = 4.0, coverage: float = 1.0) -> ReplayFigures:
     """Figures with these headlines: hours, downloads per story, share."""
     efficiency = Efficiency(downloaded=round(1000 * requests), sent=1000, relevant=1000, found_urls=10)
     delay = Delay(100, 100, 60.0, 120.0, coverage, coverage, late * HOUR)
-    return Figures(efficiency, delay, 0.5, HOUR, 0.0, 0.5, 0.1, 0.1)
+    return ReplayFigures(efficiency, delay, 0.5, HOUR, 0.0, 0.5, 0.1, 0.1)
 
 
 def late(settings: Settings) -> float:
@@ -44,23 +43,23 @@ def late(settings: Settings) -> float:
 class FakePart:
     """A part of which every slice shows what the formula says."""
 
-    formula: Callable[[Settings], Figures]
+    formula: Callable[[Settings], ReplayFigures]
     slices: int = 3
 
-    def watched(self, settings: Settings, luck: int, player: Player) -> Iterator[Figures]:
+    def watched(self, settings: Settings, luck: int, player: Player) -> Iterator[ReplayFigures]:
         return iter([self.formula(settings)] * self.slices)
 
     def job(self, settings: Settings, luck: int) -> Job:
         return Job(Path("fake"), settings.forager.kind, 10.0, luck, (), settings)
 
 
-def by_lateness(settings: Settings) -> Figures:
+def by_lateness(settings: Settings) -> ReplayFigures:
     return figures(late(settings))
 
 
 def orders(
     folder: Path,
-    formula: Callable[[Settings], Figures] = by_lateness,
+    formula: Callable[[Settings], ReplayFigures] = by_lateness,
     goals: Sequence[Goal] = (GOALS["late"],),
     space: Space = SPACE,
 ) -> Orders:
@@ -69,7 +68,7 @@ def orders(
     return Orders(folder, (part,), (1,), space, tuple(goals), 1.0, 1)
 
 
-def replays(formula: Callable[[Settings], Figures], limit: float = math.inf) -> Replays:
+def replays(formula: Callable[[Settings], ReplayFigures], limit: float = math.inf) -> Replays:
     """What replays of these jobs would bring, if there is time for so many of them."""
     asked = itertools.count()
 

@@ -9,10 +9,10 @@ import pytest
 from forager.errors import InputError
 from forager.settings import Settings
 from forager.simulation.jobs import Player, replay_of
-from forager.simulation.run import Plan, Replay
-from forager.tuning.course import Course, laid_out
-from forager.world.tape.columns import Tape, load
-from forager.world.tape.cut import cut, squeezed_anew
+from forager.simulation.replay import Replay, ReplayPlan
+from forager.tape.cut import cut_tape, squeezed_anew
+from forager.tape.tape import Tape, load_tape
+from forager.tuning.split import Split, laid_out
 from tests.simulation.small_tape import DAY, HOME, HOUR, paper
 
 BASE = Settings()
@@ -24,12 +24,12 @@ def tape() -> Tape:
 
 
 @pytest.fixture(scope="module")
-def course(tape: Tape, tmp_path_factory: pytest.TempPathFactory) -> Course:
+def course(tape: Tape, tmp_path_factory: pytest.TempPathFactory) -> Split:
     return laid_out(tape, tmp_path_factory.mktemp("course"), BASE, held_out=0.5, budget=20.0)
 
 
-def test_the_training_tape_holds_nothing_of_the_held_out_time(tape: Tape, course: Course) -> None:
-    training = load(course.training.tape)
+def test_the_training_tape_holds_nothing_of_the_held_out_time(tape: Tape, course: Split) -> None:
+    training = load_tape(course.training.tape)
     assert training.time.max() < 2 * DAY == training.end
     assert training.versions == np.count_nonzero(tape.time < 2 * DAY)
 
@@ -43,13 +43,13 @@ def test_whatever_happens_later_the_training_tape_is_the_same(tape: Tape) -> Non
         gone=np.where(later, True, tape.gone),
         link_set=np.where(later, 0, tape.link_set).astype(np.int32),
     )
-    one, another = cut(tape, 0.0, 2 * DAY), cut(other, 0.0, 2 * DAY)
+    one, another = cut_tape(tape, 0.0, 2 * DAY), cut_tape(other, 0.0, 2 * DAY)
     assert all(np.array_equal(getattr(one, it.name), getattr(another, it.name), equal_nan=it.name == "published")
                for it in fields(Tape) if it.init)  # fmt: skip
 
 
-def test_the_held_out_part_begins_with_the_pages_as_they_stood(tape: Tape, course: Course) -> None:
-    held = load(course.held_out.tape)
+def test_the_held_out_part_begins_with_the_pages_as_they_stood(tape: Tape, course: Split) -> None:
+    held = load_tape(course.held_out.tape)
     assert (held.start, held.end) == (2 * DAY, 4 * DAY)
     for url in range(held.pages):
         shown = held.time[held.version_start[url] : held.version_start[url + 1]]
@@ -57,9 +57,9 @@ def test_the_held_out_part_begins_with_the_pages_as_they_stood(tape: Tape, cours
         assert np.count_nonzero(shown <= 2 * DAY) == min(1, np.count_nonzero(before <= 2 * DAY))
 
 
-def test_a_replay_of_the_cut_tape_is_the_first_part_of_a_replay_of_the_whole(tape: Tape, course: Course) -> None:
-    part = replay_of(load(course.training.tape), course.training.job(BASE, 3))
-    plan = Plan(20.0, course.training.seeds, end=2 * DAY)
+def test_a_replay_of_the_cut_tape_is_the_first_part_of_a_replay_of_the_whole(tape: Tape, course: Split) -> None:
+    part = replay_of(load_tape(course.training.tape), course.training.job(BASE, 3))
+    plan = ReplayPlan(20.0, course.training.seeds, end=2 * DAY)
     whole = Replay(tape, plan, BASE.crawl, BASE.forager, BASE.reinforcing,
                    revisit_after=BASE.visits.revisit_after, seed=3)  # fmt: skip
     part.run()
@@ -69,20 +69,20 @@ def test_a_replay_of_the_cut_tape_is_the_first_part_of_a_replay_of_the_whole(tap
     assert part.account.downloads == whole.account.downloads
 
 
-def test_a_replay_in_slices_is_the_replay_at_once(course: Course) -> None:
+def test_a_replay_in_slices_is_the_replay_at_once(course: Split) -> None:
     *early, last = course.training.watched(BASE, 5, Player())
-    whole = replay_of(load(course.training.tape), course.training.job(BASE, 5))
+    whole = replay_of(load_tape(course.training.tape), course.training.job(BASE, 5))
     whole.run()
     assert last == whole.figures(warm_up=course.training.warm_up)
     assert len(early) == 1  # two days
     assert 0 < early[0].efficiency.downloaded < last.efficiency.downloaded
 
 
-def test_both_parts_start_from_the_same_pages(course: Course) -> None:
+def test_both_parts_start_from_the_same_pages(course: Split) -> None:
     assert course.held_out.seeds == course.training.seeds == (HOME,)
 
 
-def test_news_of_the_first_half_day_does_not_count(course: Course) -> None:
+def test_news_of_the_first_half_day_does_not_count(course: Split) -> None:
     assert course.training.warm_up == 12 * HOUR
     *_, last = course.training.watched(BASE, 5, Player())
     assert last.delay.stories == 35 + 23  # hours 13 to 47 in one section; 13.5, 15, … 46.5 in the other

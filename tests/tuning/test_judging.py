@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from forager.settings import Settings
-from forager.simulation.account import Figures
-from forager.tuning.choosing import choose
+from forager.simulation.replay_account import ReplayFigures
 from forager.tuning.goals import GOALS, balance, goals_named
-from forager.tuning.judging import checking_lucks, interval, judge, judged_lucks, trial_lucks
-from forager.tuning.space import Point, changed
+from forager.tuning.judge import checking_lucks, judge, judged_lucks, paired_interval, trial_lucks
+from forager.tuning.select import choose_trial
+from forager.tuning.space import Point, changed_keys
 from forager.tuning.study import Trial
 from tests.tuning.fake_course import figures, late, orders, replays
 
@@ -26,12 +26,12 @@ def trial(ticket: int, value: float, changes: Point, **more: object) -> Trial:
 
 def test_the_interval_of_paired_differences() -> None:
     # differences 1, 2, 3: mean 2, s = 1, t(.975; 2) = 4.3027, 4.3027 / √3 = 2.4841
-    difference = interval([2.0, 4.0, 6.0], [1.0, 2.0, 3.0])
+    difference = paired_interval([2.0, 4.0, 6.0], [1.0, 2.0, 3.0])
     assert (difference.mean, difference.low) == (2.0, pytest.approx(-0.4841, abs=1e-4))
     assert difference.high == pytest.approx(4.4841, abs=1e-4)
-    assert str(interval([1.0, 1.0], [2.0, 2.0])) == "-1 [-1, -1]"
-    assert math.isnan(interval([1.0], [2.0]).low)
-    assert math.isnan(interval([math.nan], [2.0]).mean)
+    assert str(paired_interval([1.0, 1.0], [2.0, 2.0])) == "-1 [-1, -1]"
+    assert math.isnan(paired_interval([1.0], [2.0]).low)
+    assert math.isnan(paired_interval([math.nan], [2.0]).mean)
 
 
 def test_the_luck_of_trials_choice_and_judgement_never_meets() -> None:
@@ -47,7 +47,7 @@ def test_gains_are_shares_of_the_old_value_and_the_least_counts() -> None:
 
 def test_changes_that_make_no_difference_are_taken_back(tmp_path: Path) -> None:
     trials = [trial(0, 1.18, {}), trial(4, 1.0, FOUND), trial(5, 0.2, {"crawl.explore": 0.1}, pruned=True)]
-    chosen = choose(orders(tmp_path), trials, (1.18,), (7, 8, 9), replays=BY_LATENESS)
+    chosen = choose_trial(orders(tmp_path), trials, (1.18,), (7, 8, 9), replays=BY_LATENESS)
     assert chosen.changes == {"crawl.least_worth": 0.5}
     assert chosen.taken_back == ("crawl.explore", "forager.max_step")
     assert (chosen.trial, chosen.before, chosen.after) == (4, pytest.approx((1.18,)), pytest.approx((1.0,)))
@@ -56,13 +56,13 @@ def test_changes_that_make_no_difference_are_taken_back(tmp_path: Path) -> None:
 def test_a_trial_that_was_only_lucky_is_not_chosen(tmp_path: Path) -> None:
     lucky, good = {"crawl.explore": 0.2}, {"crawl.least_worth": 0.6}
     trials = [trial(3, 0.1, lucky), trial(4, 1.02, good)]
-    chosen = choose(orders(tmp_path), trials, (1.18,), (7,), replays=BY_LATENESS)
+    chosen = choose_trial(orders(tmp_path), trials, (1.18,), (7,), replays=BY_LATENESS)
     assert chosen.changes == good
 
 
 def test_where_nothing_is_better_nothing_changes(tmp_path: Path) -> None:
     trials = [trial(1, 1.0, {"crawl.explore": 0.2}), trial(2, 0.5, {"crawl.least_worth": 0.5}, shortfall=0.2)]
-    chosen = choose(orders(tmp_path), trials, (1.18,), (7,), replays=BY_LATENESS)
+    chosen = choose_trial(orders(tmp_path), trials, (1.18,), (7,), replays=BY_LATENESS)
     assert (chosen.changes, chosen.trial) == ({}, None)
 
 
@@ -79,7 +79,7 @@ def test_what_there_is_no_time_for_is_left_out(
     limit: int, changes: Point, taken_back: tuple[str, ...], tmp_path: Path
 ) -> None:
     played = replays(lambda settings: figures(late(settings)), limit)
-    chosen = choose(orders(tmp_path), [trial(4, 1.0, FOUND)], (1.18,), (7, 8, 9), replays=played)
+    chosen = choose_trial(orders(tmp_path), [trial(4, 1.0, FOUND)], (1.18,), (7, 8, 9), replays=played)
     assert (chosen.changes, chosen.taken_back) == (changes, taken_back)
 
 
@@ -87,7 +87,7 @@ def test_what_there_is_no_time_for_is_left_out(
 def test_only_seeds_with_which_both_were_replayed_are_judged_and_one_is_too_few(
     limit: int, seeds: int, tmp_path: Path
 ) -> None:
-    part, new = orders(tmp_path).parts[0], changed(BASE, {"crawl.explore": 0.2})
+    part, new = orders(tmp_path).parts[0], changed_keys(BASE, {"crawl.explore": 0.2})
     judged = judge(part, LATE, BASE, new, (1, 2, 3), replays(lambda settings: figures(), limit))
     assert (len(judged.before.repeats) if judged else 0) == seeds
     if judged:
@@ -108,9 +108,9 @@ def test_only_seeds_with_which_both_were_replayed_are_judged_and_one_is_too_few(
     ],
 )
 def test_better_means_something_gained_and_nothing_sought_lost(
-    goals: tuple[str, ...], old: Figures, new: Figures, better: bool, tmp_path: Path
+    goals: tuple[str, ...], old: ReplayFigures, new: ReplayFigures, better: bool, tmp_path: Path
 ) -> None:
-    other = changed(BASE, {"crawl.explore": 0.2})
+    other = changed_keys(BASE, {"crawl.explore": 0.2})
     part = orders(tmp_path).parts[0]
     played = replays(lambda settings: old if settings == BASE else new)
     judged = judge(part, goals_named(goals), BASE, other, (1, 2, 3), played)

@@ -12,9 +12,9 @@ import pytest
 
 from forager.errors import InputError, StoreError
 from forager.settings import Settings
-from forager.simulation.account import Figures
+from forager.simulation.replay_account import ReplayFigures
 from forager.tuning.goals import GOALS
-from forager.tuning.searching import search
+from forager.tuning.search import search
 from forager.tuning.space import Space, paper
 from forager.tuning.study import JOURNAL, START, Study, Trial, check_terms, claim
 from tests.tuning.fake_course import SPACE, figures, late, orders
@@ -53,7 +53,7 @@ def test_hopeless_trials_are_given_up_early(tmp_path: Path) -> None:
 
 
 def test_with_several_goals_nothing_is_given_up(tmp_path: Path) -> None:
-    def both(settings: Settings) -> Figures:
+    def both(settings: Settings) -> ReplayFigures:
         return figures(late(settings), requests=2 + settings.crawl.explore)
 
     done = searched(tmp_path, 0, 20, formula=both, goals=(GOALS["late"], GOALS["requests"]))
@@ -62,7 +62,7 @@ def test_with_several_goals_nothing_is_given_up(tmp_path: Path) -> None:
 
 
 def test_a_goal_that_finding_less_would_serve_is_sought_among_trials_that_cover_enough(tmp_path: Path) -> None:
-    def thrifty(settings: Settings) -> Figures:
+    def thrifty(settings: Settings) -> ReplayFigures:
         worth = settings.crawl.least_worth
         return figures(requests=5 - 4 * worth, coverage=1.0 if worth <= 0.5 else 0.5)
 

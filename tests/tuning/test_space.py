@@ -8,9 +8,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forager.errors import InputError
-from forager.settings import PRESETS, Settings, leaves, value_of
-from forager.tuning.space import AT_MOST, USUAL, Choices, Range, Space, changed, paper, plain
-from forager.tuning.space_file import narrowed, read_space, shown
+from forager.settings import PRESETS, Settings, setting_leaves, value_of
+from forager.tuning.space import (
+    AT_MOST,
+    USUAL,
+    Choices,
+    Range,
+    Space,
+    changed_keys,
+    narrowed,
+    paper,
+    plain,
+    read_space,
+    shown_space,
+)
 
 BASE = Settings()
 
@@ -25,7 +36,7 @@ POINTS = st.fixed_dictionaries({key: values(one) for key, one in USUAL.items()})
 
 
 def test_the_defaults_lie_in_the_space_and_every_name_is_a_setting() -> None:
-    assert set(USUAL) <= set(leaves())
+    assert set(USUAL) <= set(setting_leaves())
     assert Space(BASE).holds(BASE)
     assert Space(BASE).changes(Space(BASE).of(BASE)) == {}
 
@@ -40,7 +51,7 @@ def test_the_paper_lies_in_the_space_but_for_what_counts_as_a_document() -> None
 @settings(max_examples=50, deadline=None)
 @given(POINTS)
 def test_any_point_gives_settings_that_hold_together(point: dict[str, Any]) -> None:
-    made = changed(BASE, Space(BASE).changes(point))
+    made = changed_keys(BASE, Space(BASE).changes(point))
     assert made.forager.weblog.start_size <= made.forager.weblog.size
     for lower, upper in AT_MOST:
         assert value_of(made, lower) <= value_of(made, upper)
@@ -51,7 +62,7 @@ def test_any_point_gives_settings_that_hold_together(point: dict[str, Any]) -> N
 def test_what_people_fixed_stays_and_the_other_gives_way(point: dict[str, Any], pair: Any, first: bool) -> None:
     key = pair[0] if first else pair[1]
     space = narrowed(BASE, {key: plain(value_of(BASE, key))}, "test")
-    made = changed(BASE, space.changes({name: point[name] for name in space.dimensions}))
+    made = changed_keys(BASE, space.changes({name: point[name] for name in space.dimensions}))
     assert value_of(made, key) == value_of(BASE, key)
     assert value_of(made, pair[0]) <= value_of(made, pair[1])
 
@@ -63,7 +74,7 @@ def test_a_start_list_longer_than_the_weblog_is_cut() -> None:
 
 def test_the_space_as_shown_reads_back_as_itself(tmp_path: Path) -> None:
     path = tmp_path / "space.yaml"
-    path.write_text(shown(USUAL))
+    path.write_text(shown_space(USUAL))
     assert read_space(path, BASE).dimensions == USUAL
 
 
@@ -80,7 +91,7 @@ def test_a_file_narrows_fixes_and_removes(tmp_path: Path) -> None:
     assert space.dimensions["forager.kind"] == Choices(("WL", "RL"))
     assert space.fixed == {"forager.max_step": 7}
     assert not {"forager.max_step", "reinforcing.scores.relative"} & set(space.dimensions)
-    assert changed(BASE, space.changes({})).forager.max_step == 7
+    assert changed_keys(BASE, space.changes({})).forager.max_step == 7
 
 
 @pytest.mark.parametrize(

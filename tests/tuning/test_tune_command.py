@@ -13,19 +13,19 @@ from pathlib import Path
 import pytest
 
 from forager.cli.app import run
-from forager.cli.tune_view import verdict
+from forager.cli.tune import verdict
 from forager.errors import Exit
-from forager.settings import Settings, load
-from forager.tuning.choosing import Chosen
+from forager.newsroom.newsroom_settings import NewsroomSettings
+from forager.settings import Settings, load_settings
+from forager.tape.tape import save
 from forager.tuning.goals import GOALS
-from forager.tuning.judging import judge
-from forager.tuning.report import report
-from forager.tuning.space import Point, Space, changed
+from forager.tuning.judge import judge
+from forager.tuning.report import tuning_report
+from forager.tuning.select import Chosen
+from forager.tuning.space import Point, Space, changed_keys
 from forager.tuning.study import JOURNAL, Study
-from forager.tuning.tuning import Outcome, Tuning, Wishes
-from forager.tuning.writing import tuned_yaml
-from forager.world.newsroom.settings import NewsroomSettings
-from forager.world.tape.columns import save
+from forager.tuning.tuned_file import tuned_yaml
+from forager.tuning.tuning import Tuning, TuningOutcome, Wishes
 from tests.served import served_newsroom
 from tests.simulation.small_tape import paper
 from tests.tuning.fake_course import figures, orders, replays
@@ -63,16 +63,16 @@ def call(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, s
     return int(ended.value.code or 0), out, err
 
 
-def outcome(changes: Point, *, better: bool, base: Settings = BASE) -> Outcome:
+def outcome(changes: Point, *, better: bool, base: Settings = BASE) -> TuningOutcome:
     """What came of a tuning that never ran."""
     wishes = Wishes((GOALS["late"],), 20.0, 10, 0.5, 3, 1, 1)
-    new = changed(base, changes)
+    new = changed_keys(base, changes)
     part = orders(Path()).parts[0]
     played = replays(lambda settings: figures(late=1.0 if better and settings == new else 2.0))
     judged = judge(part, wishes.goals, base, new, (1, 2, 3), played)
     assert judged is not None
     tuning = Tuning(paper(days=2.0), Path(), Space(base), wishes)
-    return Outcome(tuning, Chosen(changes, 7, (2.0,), (1.0,)), judged)
+    return TuningOutcome(tuning, Chosen(changes, 7, (2.0,), (1.0,)), judged)
 
 
 def interrupt_after(trials: int, folder: Path) -> None:
@@ -109,7 +109,7 @@ def test_a_tuning_is_stopped_goes_on_and_writes_settings_report_and_the_promised
     assert set(held) >= {"before", "after", "difference_ci"}
     low, high = held["difference_ci"]["late_hours"]
     assert low <= held["after"]["late_hours"] - held["before"]["late_hours"] <= high
-    assert load(Path("tuned.yaml")).settings == changed(BASE, facts["best"])
+    assert load_settings(Path("tuned.yaml")).settings == changed_keys(BASE, facts["best"])
     page = Path("tuned.html").read_text()
     for title in ("Old against new on the held-out part", "The search: late_hours", "Changes"):
         assert f"<h2>{title}</h2>" in page
@@ -177,8 +177,8 @@ def test_a_signal_ends_everything_at_once(number: signal.Signals, tape: Path) ->
 def test_tuned_settings_are_few_explained_and_read_back(tmp_path: Path) -> None:
     text = tuned_yaml(outcome(CHANGES, better=True), now=1_700_000_000.0)
     (tmp_path / "tuned.yaml").write_text(text)
-    loaded = load(tmp_path / "tuned.yaml")
-    assert loaded.settings == changed(BASE, CHANGES)
+    loaded = load_settings(tmp_path / "tuned.yaml")
+    assert loaded.settings == changed_keys(BASE, CHANGES)
     assert {key for key, origin in loaded.origins.items() if origin != "default"} == set(CHANGES)
     assert "least_worth: 0.4  # was 0.2" in text
     assert "# Tuned by `forager tune` on 2023-11-14 22:13:20 UTC." in text
@@ -190,16 +190,18 @@ def test_where_nothing_was_gained_nothing_differing_is_written(tmp_path: Path) -
     same = outcome(CHANGES, better=False)
     text = tuned_yaml(same, now=0.0)
     (tmp_path / "tuned.yaml").write_text(text)
-    assert load(tmp_path / "tuned.yaml").settings == BASE
+    assert load_settings(tmp_path / "tuned.yaml").settings == BASE
     assert "No better than the settings as they were" in text
     assert verdict(same).startswith("No better than the settings as they are on the held-out part")
 
 
 def test_what_was_given_before_is_kept_beside_the_changes(tmp_path: Path) -> None:
-    given = changed(BASE, {"crawl.cycle": 300.0, "crawl.least_worth": 0.5})
+    given = changed_keys(BASE, {"crawl.cycle": 300.0, "crawl.least_worth": 0.5})
     text = tuned_yaml(outcome({"crawl.least_worth": 0.2}, better=True, base=given), now=0.0)
     (tmp_path / "tuned.yaml").write_text(text)
-    assert load(tmp_path / "tuned.yaml").settings == changed(BASE, {"crawl.cycle": 300.0, "crawl.least_worth": 0.2})
+    assert load_settings(tmp_path / "tuned.yaml").settings == changed_keys(
+        BASE, {"crawl.cycle": 300.0, "crawl.least_worth": 0.2}
+    )
     assert "cycle: 300.0  # as it was given" in text
 
 
@@ -258,9 +260,11 @@ def test_the_report_of_several_goals_has_a_front(tmp_path: Path) -> None:
     tuning = Tuning(paper(days=2.0), tmp_path, asked.space, wishes)
     tuning.study = study
     study.note("start", {"values": [1.18, 4.0], "coverage": 1.0})
-    judged = judge(asked.parts[0], goals, BASE, changed(BASE, CHANGES), (1, 2), replays(lambda settings: figures()))
+    judged = judge(
+        asked.parts[0], goals, BASE, changed_keys(BASE, CHANGES), (1, 2), replays(lambda settings: figures())
+    )
     assert judged is not None
-    page = report(Outcome(tuning, Chosen(CHANGES, 7, (1.18, 4.0), (1.0, 4.0)), judged), now=0.0)
+    page = tuning_report(TuningOutcome(tuning, Chosen(CHANGES, 7, (1.18, 4.0), (1.0, 4.0)), judged), now=0.0)
     assert "<h2>Pareto front</h2>" in page
     assert "<h2>The search: requests_per_story</h2>" in page
     assert "not borne out by the held-out part" in page

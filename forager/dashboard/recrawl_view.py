@@ -1,0 +1,188 @@
+"""Page Recrawl: the rule by which known pages are looked at again, how well it does, and what comes next and why."""
+
+from dataclasses import asdict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from forager.core.page_table import PageTable
+from forager.core.scheduler import Scheduler
+from forager.dashboard.chronicle import Chronicle, Cycle
+from forager.dashboard.event_facts import Facts
+from forager.dashboard.watched import Watched
+from forager.events import Learned
+from forager.recrawl.cycle import top
+from forager.recrawl.policies import EXPECTED, Policy
+from forager.recrawl.recrawl_settings import WORTH
+from forager.report.text import shown, span
+from forager.store.protocol import Known
+from forager.terms import Kind, UrlId
+
+NEXT = 50
+"""Pages of the schedule sent at once (ours)."""
+DAY = 86_400.0
+
+MEANING = (
+    "links that just appeared go first, then the pages that promise most: λ·t new documents for pages that list, "
+    "1 − e^(−λt) for single texts, with λ learned from all visits"
+)
+"""What the default ranks by, in words."""
+FORMULA = "λ·t for lists, 1 − e^(−λt) for texts"
+BY_POLICY = (
+    "pages never visited go first while they promise enough new documents; all others are ordered by the score that the "
+    "function gives to their history: n visits, X changes, t cycles since the last visit"
+)
+"""What any other policy ranks by, in words."""
+REORDERED = (
+    "links that just appeared and pages never visited go by the new documents they promise; of the pages seen before that "
+    "promise enough, the one goes first to whose history the learned function gives the highest score"
+)
+"""What the default ranks by once a function was learned beside it, in words."""
+
+
+def recrawl(watched: Watched, chronicle: Chronicle) -> Facts:
+    """Everything on the page."""
+    now, settings, account = watched.clock.now(), watched.settings, chronicle.account
+    policy = Policy() if watched.scheduler is None else watched.scheduler.policy
+    by_default = policy.name == WORTH
+    return {
+        "now": now,
+        "policy": EXPECTED if by_default else policy.name,
+        "meaning": (MEANING if policy.score is None else REORDERED) if by_default else BY_POLICY,
+        "formula": policy.formula or (FORMULA if by_default else policy.name),
+        "fitness": next((_learned(one) for one in reversed(chronicle.learned) if one.replaced), None),
+        "learned": [_learned(one) for one in chronicle.learned],
+        "least_worth": settings.least_worth,
+        "explore": settings.explore,
+        "cycle": settings.cycle,
+        "share": settings.recrawl_share,
+        "turns": {"fleet": account.fleet.requests, "recrawl": account.recrawl.requests},
+        "cycles": [_cycle(cycle) for cycle in chronicle.cycles],
+        "next": schedule(watched, now),
+    }
+
+
+def schedule(watched: Watched, now: float) -> list[Facts]:
+    """The pages that the recrawl cycle would look at first, and what speaks for each.
+
+    By a policy, those never visited that promise enough come first, and then, from their rank on, those with a history;
+    of these too only those that promise enough, if the policy was learned beside the default.
+    """
+    scheduler = watched.scheduler
+    if scheduler is None or scheduler.policy.score is None:
+        return _by_worth(watched.known(), watched, now, NEXT)
+    known = watched.known()
+    never = known[~scheduler.history.visited(known)]
+    never = never[_promises_enough(never, scheduler, watched, now)]
+    return _by_worth(never, watched, now, NEXT // 2) + _by_policy(scheduler, watched, now, len(never))
+
+
+def _by_worth(known: NDArray[np.int64], watched: Watched, now: float, count: int) -> list[Facts]:
+    """The pages that promise most; links that just appeared go first."""
+    visits = watched.shared.visits
+    worth, fresh = visits.worth(known, now)
+    best = _best(np.where(fresh, worth + 1e3, worth), count)
+    return [
+        {"rank": rank, "worth": round(float(worth[place]), 4), "fresh": bool(fresh[place]), "rate": round(rate, 4)}
+        | {"score": None}
+        | _known(page := watched.store.known(UrlId(int(known[place]))))
+        | {"why": why_next(page, float(worth[place]), bool(fresh[place]), rate, watched, visits, now)}
+        for rank, (place, rate) in enumerate(
+            zip(best.tolist(), visits.rate(known[best]).tolist(), strict=True), start=1
+        )
+    ]
+
+
+def _by_policy(scheduler: Scheduler, watched: Watched, now: float, before: int) -> list[Facts]:
+    """The pages with a history, as the policy orders them, after so many others."""
+    score = scheduler.asked
+    assert score is not None
+
+    def eligible(part: slice) -> NDArray[np.bool_]:
+        return _promises_enough(np.arange(part.start, part.stop), scheduler, watched, now)
+
+    reorders = scheduler.policy.name == WORTH
+    chosen = top(scheduler.history, score, now, NEXT // 2, eligible if reorders else None)
+    states = scheduler.history.states(now, chosen.pages)
+    return [
+        {"rank": rank, "worth": None, "fresh": False, "rate": None, "score": round(score, 4)}
+        | _known(watched.store.known(UrlId(page)))
+        | {"why": f"n = {n:g} visits, X = {changes:g} changes, t = {cycles:.2f} cycles since the last"}
+        for rank, page, score, n, changes, cycles in zip(
+            range(before + 1, before + 1 + len(chosen.pages)),
+            chosen.pages.tolist(),
+            chosen.scores.tolist(),
+            states.n.tolist(),
+            states.X.tolist(),
+            states.t.tolist(),
+            strict=True,
+        )
+    ]
+
+
+def _promises_enough(pages: NDArray[np.int64], scheduler: Scheduler, watched: Watched, now: float) -> NDArray[np.bool_]:
+    """Which pages are worth a request."""
+    worth, _ = watched.shared.visits.worth(pages, now)
+    return np.asarray(worth >= scheduler.candidates.thrift.least_worth)
+
+
+def why_next(
+    page: Known, worth: float, fresh: bool, rate: float, watched: Watched, visits: PageTable, now: float
+) -> str:
+    """The terms of a page's worth, in words."""
+    if fresh:
+        source = visits.revealer(page.id)
+        where = f" on {shown(watched.store.url(source), 80)}" if source >= 0 else ""
+        return f"a link that just appeared{where}"
+    if page.last_visit is None or not visits.visited(np.array([page.id]))[0]:
+        asked = f"asked for {page.visits} times, never seen itself" if page.visits else "never visited"
+        return f"{asked}; links of its sort brought {worth:.2f} new documents each"
+    hours = min(now - page.last_visit, DAY) / 3600
+    lists = page.kind in (Kind.HUB, Kind.FEED, Kind.SITEMAP)
+    said = f"{rate:.2f} news an hour, last seen {span(now - page.last_visit)} ago"
+    lift = worth / (rate * hours) if lists and rate * hours > 0 else 1.0
+    return f"{said}; × {lift:.1f}, as a page that links here just had news" if lift > 1.05 else said
+
+
+def why_scheduled(id: UrlId, watched: Watched) -> str:
+    """What the policy reads of a page, its score and rank; empty if the documents it promises decide."""
+    if watched.scheduler is None:
+        return ""
+    explained = watched.scheduler.explain(id, watched.clock.now())
+    return "" if explained is None else f"By {shown(str(watched.scheduler.policy))}: {explained}."
+
+
+def _best(order: NDArray[np.float64], count: int) -> NDArray[np.int64]:
+    """Where the largest stand, largest first."""
+    if not order.size:
+        return np.empty(0, dtype=np.int64)
+    largest = np.argpartition(-order, min(count, order.size) - 1)[:count]
+    return largest[np.argsort(-order[largest], kind="stable")]
+
+
+def _known(page: Known) -> Facts:
+    return {
+        "url": page.url,
+        "kind": page.kind.value,
+        "visits": page.visits,
+        "changes": page.changes,
+        "last_visit": page.last_visit,
+    }
+
+
+def _learned(learned: Learned) -> Facts:
+    return {
+        "at": learned.at,
+        "formula": shown(learned.formula, 2000),
+        "fitness": learned.fitness,
+        "new": learned.new,
+        "old": learned.old,
+        "replaced": learned.replaced,
+        "visits": learned.visits,
+    }
+
+
+def _cycle(cycle: Cycle) -> Facts:
+    """While it runs, or where nobody judges it, its ChangeRate is that of all its visits so far."""
+    so_far = round(cycle.changed / cycle.visited, 4) if cycle.visited else None
+    return asdict(cycle) | {"change_rate": so_far if cycle.change_rate is None else cycle.change_rate}

@@ -1,0 +1,167 @@
+"""Never-visited pages in the order of the link graph: RW-EG on all that the crawl has seen, renewed as the graph grows.
+
+The impact of a page is what it earned: the documents that it revealed. Scores are worked out beside the crawl, on one
+core, going on from the last ones; in simulated time, which knows no threads, between two downloads. How often: when
+the links waiting are `GROWTH` of those in the graph, so that all renewals together cost each link a constant; and once
+in a cycle if anything is new, because impact changes too.
+"""
+
+import asyncio
+from dataclasses import dataclass
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from forager.clock import Clock, rest
+from forager.core.agent import ReinforcingAgent
+from forager.core.page_table import PageTable
+from forager.core.parameters import ForagerKind
+from forager.core.shared import Shared
+from forager.engine.background import Offload, inline
+from forager.engine.crawl_settings import CrawlSettings, OrderingKind
+from forager.graph.graph import Graph, GrowingGraph, Packing
+from forager.graph.kernels import Vector
+from forager.graph.methods import appeals
+from forager.graph.walks import Ranking, WalkSettings, enriched_walk
+from forager.store.protocol import VersionId
+from forager.store.store import Store
+from forager.terms import UrlId
+
+SHARES: dict[OrderingKind, float] = {"td": 0.0, "rw-eg": 1.0, "mixed": 0.5}
+"""How much the link graph has to say beside long-term profit."""
+WALK = WalkSettings(cores="one", tolerance=1e-6)
+"""The paper's constants; scores need be no better than the order of pages asks for."""
+GROWTH = 0.1
+"""Links waiting, as a share of those in the graph, at which scores are renewed."""
+FEWEST = 10_000
+"""No renewal for fewer links than this, except once in a cycle."""
+LOOK_EVERY = 30.0
+"""Seconds between two looks whether scores are to be renewed."""
+STARTS = 200
+"""Best pages kept as start pages for newborn foragers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Renewal:
+    """What it takes to score the graph of one moment; nobody else touches it."""
+
+    packing: Packing
+    earned: Vector
+    """Impact by page number; may be shorter or longer than the graph."""
+    last: Ranking | None
+
+    def done(self) -> "Renewed":
+        graph = self.packing.done()
+        impact = np.zeros(graph.pages)
+        known = min(graph.pages, self.earned.size)
+        impact[:known] = self.earned[:known]
+        ranking = enriched_walk(graph, impact, WALK, self.last)
+        return Renewed(graph, ranking, appeals(graph, ranking))
+
+
+@dataclass(frozen=True, slots=True)
+class Renewed:
+    """A graph with its scores."""
+
+    graph: Graph
+    ranking: Ranking
+    appeal: Vector
+
+
+class Ordering:
+    """The link graph of a crawl, and what it says of pages nobody has visited. Obeys `foragers.ordering.LinkOrder`."""
+
+    def __init__(self, kind: OrderingKind, visits: PageTable, every: float, offload: Offload = inline) -> None:
+        self.share, self.visits, self.every, self.offload = SHARES[kind], visits, every, offload
+        self.renewals = 0
+        self.ranking: Ranking | None = None
+        """The latest scores."""
+        self._growing = GrowingGraph()
+        self._links = 0
+        self._renewed = -np.inf
+        self._shown = np.zeros(1024, dtype=np.uint64)  # a fingerprint of the links each page showed last
+        self.scores: Vector = np.zeros(0)
+        self._starts: list[UrlId] = []
+
+    def __repr__(self) -> str:
+        return f"<Ordering {self._links} links, renewed {self.renewals} times, {self._growing.waiting} links waiting>"
+
+    @classmethod
+    def arranged(
+        cls, crawl: CrawlSettings, agent: ReinforcingAgent, shared: Shared, offload: Offload = inline
+    ) -> "Ordering | None":
+        """The order that the settings ask for, told to the fleet and to its newborns; None if profit alone decides."""
+        walk = agent.forager_settings
+        if crawl.ordering == "td" or walk.order == "profit" or walk.kind is ForagerKind.BFS:
+            return None
+        ordering = cls(crawl.ordering, shared.visits, crawl.cycle, offload)
+        shared.order, agent.suggest = ordering, ordering.starts
+        return ordering
+
+    # What the fleet tells and asks.
+
+    def saw(self, url: UrlId, links: NDArray[np.int64]) -> None:
+        """A page was visited and showed these links."""
+        if url >= self._shown.size:
+            self._shown = np.concatenate([self._shown, np.zeros(max(url, self._shown.size), dtype=np.uint64)])
+        print_ = np.uint64(xxhash.xxh3_64_intdigest(links.tobytes()) or 1)
+        if self._shown[url] != print_:
+            self._shown[url] = print_
+            self._growing.add_page(url, links)
+
+    def starts(self, count: int) -> list[UrlId]:
+        """Good pages to start from, best first: lists, and pages nobody has visited. Each is given once a renewal."""
+        given, rest = self._starts[: max(0, count)], self._starts[max(0, count) :]
+        self._starts = rest
+        return given
+
+    # Renewing the scores.
+
+    @property
+    def waiting(self) -> int:
+        """Links that are not in the scores yet, …"""
+        return self._growing.waiting
+
+    @property
+    def most_waiting(self) -> int:
+        """… with more of which they are renewed, …"""
+        return int(max(FEWEST, GROWTH * self._links))
+
+    @property
+    def renew_at(self) -> float:
+        """… or with any from then on."""
+        return self._renewed + self.every
+
+    def due(self, now: float) -> bool:
+        """Has the graph grown enough, or is it time?"""
+        return self.waiting > self.most_waiting or (self.waiting > 0 and now >= self.renew_at)
+
+    def renewal(self, now: float) -> Renewal:
+        """The work to do, to be done elsewhere; give its result to `take` before asking again."""
+        self._renewed = now
+        return Renewal(self._growing.packing(), self.visits.hits(), self.ranking)
+
+    def take(self, renewed: Renewed) -> None:
+        """From now on these scores hold."""
+        self._growing.keep(renewed.graph)
+        self.ranking, self.scores, self._links = renewed.ranking, renewed.appeal, renewed.graph.links
+        hubs = self.visits.hubs[self.visits.hubs < renewed.graph.pages]
+        candidates = np.union1d(renewed.graph.frontier, hubs)
+        self._starts = [UrlId(int(url)) for url in renewed.ranking.order(candidates)[:STARTS]]
+        self.renewals += 1
+
+    def renew_if_due(self, now: float) -> None:
+        """At once: for simulated time."""
+        if self.due(now):
+            self.take(self.renewal(now).done())
+
+    async def run(self, store: Store, clock: Clock, stopping: asyncio.Event) -> None:
+        """Renew the scores beside the crawl until told to stop; first of all, read what an earlier run has seen."""
+        for number in range(store.counts().versions):
+            url, _, version = await store.version(VersionId(number))
+            self.saw(url, np.asarray(version.links, dtype=np.int64))
+        while not stopping.is_set():
+            if self.due(clock.now()):
+                self.take(await self.offload(self.renewal(clock.now()).done))
+            await rest(clock, min(self.every, LOOK_EVERY), stopping)

@@ -1,0 +1,128 @@
+"""The recrawl cycle, live: every host has a worker that looks at the page the scheduler likes best, again and again.
+
+A slow host delays nobody; the share of the cycle at each host is kept by `world.shares`.
+
+The recrawl side of a crawl or a replay, put together from what the fleet knows and the settings.
+"""
+
+import asyncio
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from forager.chance import stream
+from forager.clock import Clock, rest
+from forager.core.agent import ReinforcingAgent
+from forager.core.candidates import EVERYWHERE, NOWHERE, Candidates
+from forager.core.exploration import Thrift
+from forager.core.rules import FloatArray, IntArray
+from forager.core.scheduler import Scheduler
+from forager.core.shared import Shared
+from forager.engine.crawl_settings import CrawlSettings
+from forager.engine.step import judge_sighting
+from forager.engine.stories import Teller
+from forager.engine.world import WebWorld
+from forager.events import Event
+from forager.recrawl.policies import Hacs, Policy, history_for
+from forager.recrawl.recrawl_settings import RecrawlSettings
+from forager.recrawl.visit_log import VisitLog
+from forager.terms import NOBODY, UrlId
+
+
+class RecrawlCycle:
+    """Looks at known pages again."""
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        world: WebWorld,
+        agent: ReinforcingAgent,
+        shared: Shared,
+        teller: Teller,
+        clock: Clock,
+        thrift: Thrift,
+        settings: CrawlSettings,
+        note: Callable[[Event], None],
+    ) -> None:
+        self.scheduler, self.world, self.agent, self.shared, self.teller = scheduler, world, agent, shared, teller
+        self.clock, self.thrift, self.settings, self.note = clock, thrift, settings, note
+        self._rng = stream(agent.seed, "recrawl")
+
+    def __repr__(self) -> str:
+        return f"<RecrawlCycle {self.scheduler!r}>"
+
+    async def run(self, stopping: asyncio.Event) -> None:
+        """Serve all hosts, also those that become known later, until told to stop."""
+        served: set[int] = set()
+        async with asyncio.TaskGroup() as group:
+            while not stopping.is_set():
+                for event in self.scheduler.turn(self.clock.now()):
+                    self.note(event)
+                for host in self.scheduler.groups:
+                    if host not in served:
+                        served.add(host)
+                        group.create_task(self._serve(host, stopping))
+                await rest(self.clock, self.settings.idle, stopping)
+
+    async def _serve(self, host: int, stopping: asyncio.Event) -> None:
+        """Visit the pages of one host, the best as of now first."""
+        while not stopping.is_set():
+            chosen = self.scheduler.choose(self.clock.now(), self._rng.random(), host)
+            if chosen is None:
+                self.thrift.rested()
+            if chosen is None or not await self._look(UrlId(chosen[0]), chosen[1]):
+                await rest(self.clock, self.settings.idle, stopping)
+
+    async def _look(self, id: UrlId, worth: float) -> bool:
+        """Visit a page; False if nothing can be asked of its host now."""
+        self.shared.visits.going(id, self.clock.now())
+        (sighting,) = await self.world.visit([id], NOBODY)
+        if not sighting.free:
+            self.thrift.spend(worth)
+        await self.teller.settle(judge_sighting(sighting, self.agent, self.shared, self.clock.now()))
+        if not sighting.free:
+            if sighting.url != id:  # redirected: what the other page shows says nothing of this one
+                self.shared.visits.record(id, sighting.when)
+            self.scheduler.looked(sighting.url)
+        elif not sighting.ok:  # nobody asked for it: its host is blocked, or it is passed by
+            wait = self.world.settings.retry_after if sighting.gone else self.settings.idle
+            self.scheduler.postpone(id, self.clock.now() + wait)
+            return sighting.gone
+        return True
+
+
+def make_scheduler(
+    policy: Policy,
+    shared: Shared,
+    thrift: Thrift,
+    crawl: CrawlSettings,
+    recrawl: RecrawlSettings,
+    *,
+    revisit_after: float,
+    last: Callable[[], FloatArray] | None = None,
+    seeds: IntArray = NOWHERE,
+    only: NDArray[np.bool_] = EVERYWHERE,
+    known: Callable[[], IntArray] | None = None,
+    groups: Callable[[int], IntArray] | None = None,
+) -> Scheduler:
+    """A scheduler that hears of every visit from now on; the page table keeps what it needs. See `Candidates`; `last` are
+    the last visits if nothing else is given."""
+    retrain, pages = recrawl.retrain, shared.visits
+    extended = retrain.enabled and retrain.terminals == "extended"  # functions to come may read what HACS reads
+    history = history_for(Hacs(recrawl.hacs) if extended else policy.score, 0, recrawl, crawl.cycle)
+    pages.keep_histories(history, VisitLog() if retrain.enabled else None)
+    candidates = Candidates(
+        pages,
+        shared.mind,
+        thrift,
+        every=crawl.cycle,
+        last=last or (lambda: pages.history.tables.times[1]),
+        revisit_after=revisit_after,
+        seeds=seeds,
+        only=only,
+        known=known,
+        groups=groups,
+    )
+    shared.reveal = candidates.reveal
+    return Scheduler(policy, candidates)

@@ -1,0 +1,127 @@
+"""What the recrawl side knows, kept in the store: the policy in use and what was learned.
+
+Histories are saved with the page table. What a sudden end cut off is read back from the stored visits, page by page;
+without a saved history all of it is.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+
+import msgspec
+import numpy as np
+
+from forager.core.packed import unpack
+from forager.core.page_table import PageTable
+from forager.core.scheduler import Scheduler
+from forager.events import CycleDone, Learned
+from forager.recrawl.formula import parse
+from forager.recrawl.policies import Formula, Policy, rhythm_in
+from forager.recrawl.rhythm import Rhythm
+from forager.recrawl.visit_log import VisitLog
+from forager.store.protocol import Story, Visit
+from forager.store.store import Store
+from forager.terms import UrlId
+
+SCHEDULE = "schedule"
+"""The name under which it is kept."""
+HISTORY, FORM = "history", 1
+"""The name and the format under which an earlier version kept histories by themselves."""
+BATCH = 10_000
+"""Visits entered into a log at once."""
+MANY = 2_000
+"""Pages whose visits are asked for one after the other, at most; a minute's work of a polite crawl is less."""
+LESSONS = 50
+"""Latest attempts at learning that are remembered."""
+
+
+class Schedule(msgspec.Struct):
+    """The policy in use, how it came to that, and how the last cycle went."""
+
+    setting: str
+    """`crawl.policy` as it was set."""
+    formula: str = ""
+    """The formula in use; empty if the setting names a rule."""
+    learned: bool = False
+    """The formula was learned during the crawl."""
+    lessons: list[Learned] = msgspec.field(default_factory=list)
+    done: CycleDone | None = None
+    """The last full cycle."""
+    cycle: float = 900.0
+    """How long cycles are, in seconds."""
+    rhythm: Rhythm = ()
+    """Of the week, if the formula came with one."""
+
+
+def save_schedule(setting: str, scheduler: Scheduler, lessons: Sequence[Learned]) -> bytes:
+    policy = scheduler.policy
+    in_use = [one for one in lessons if one.replaced and one.formula == policy.formula][-1:]
+    latest = list(lessons[-LESSONS:])
+    if in_use and in_use[0] not in latest:  # how it came to that is remembered however long ago it was
+        latest[:1] = in_use
+    kept = Schedule(setting, policy.formula, bool(in_use), latest, scheduler.done, scheduler.cycle, rhythm_in(policy))
+    return msgspec.json.encode(kept)
+
+
+async def recall_schedule(store: Store) -> Schedule | None:
+    kept = await store.recall(SCHEDULE)
+    return None if kept is None else msgspec.json.decode(kept, type=Schedule)
+
+
+def policy_in_use(set_now: Policy, kept: Schedule | None) -> Policy:
+    """The policy of the settings, or the function learned from it before."""
+    if kept is None or not kept.learned or kept.setting != set_now.name:
+        return set_now
+    return Policy(set_now.name, Formula.of(parse(kept.formula)), kept.formula)
+
+
+async def restore_histories(pages: PageTable, store: Store) -> None:
+    """Bring the histories in a page table up to all that the store knows."""
+    kept = await store.recall(HISTORY)
+    if kept is not None and not pages.history.any_visits:
+        pages.restore(unpack(HISTORY, FORM, kept))
+    log, pages.log = pages.log, None
+    visited = store.last_visits()
+    since = pages.history.lasts(len(visited))
+    behind = np.flatnonzero(visited > since).tolist()
+    async for visit in _visits(store, behind):
+        if visit.at > since[visit.id]:
+            pages.recall(np.array([visit.id]), np.array([visit.at]), np.array([visit.changed]))
+    for number in behind:
+        version = store.known(UrlId(number)).version
+        if version is not None:
+            pages.holds(number, version)
+    pages.log = log
+    if log is not None:
+        await _refill(log, store)
+
+
+async def _visits(store: Store, pages: Sequence[int]) -> AsyncIterator[Visit]:
+    """The stored visits of some pages, and perhaps of others: of many pages they are had faster all together."""
+    if len(pages) > MANY:
+        async for visit in store.visits():
+            yield visit
+    else:
+        for number in pages:
+            async for visit in store.visits(UrlId(number)):
+                yield visit
+
+
+async def _refill(log: VisitLog, store: Store) -> None:
+    """Enter the stored visits into a log, and which new documents they revealed."""
+    waiting: list[Visit] = []
+    async for visit in store.visits():
+        waiting.append(visit)
+        if len(waiting) == BATCH:
+            _enter(log, waiting)
+            waiting.clear()
+    _enter(log, waiting)
+    log.credit_past([_document(story, store) async for story in store.stories()])
+
+
+def _document(story: Story, store: Store) -> tuple[int, int, float, float]:
+    source = None if story.discovered_from is None else store.find(story.discovered_from)
+    return story.id, -1 if source is None else source, story.first_seen, story.fetched
+
+
+def _enter(log: VisitLog, visits: list[Visit]) -> None:
+    pages = np.array([visit.id for visit in visits], dtype=np.int64)
+    log.add(pages, np.array([visit.at for visit in visits]), np.array([visit.changed for visit in visits], np.bool_))

@@ -1,0 +1,91 @@
+"""From an accepted document to a story: the decision on every new version is stored, and told."""
+
+from asyncio import CancelledError
+from collections.abc import Callable
+
+from forager.core.sighting import Reinforcement
+from forager.engine.step import Taken
+from forager.events import Event, Told
+from forager.pages.fingerprints import Copies, simhash
+from forager.pages.urls import site
+from forager.store.protocol import Story, Version, VersionId
+from forager.store.store import Store
+from forager.terms import DateSource, ForagerId, Url
+
+
+class Teller:
+    """Settles versions: one story per accepted document, its copies named after the first."""
+
+    def __init__(
+        self, store: Store, note: Callable[[Event], None], accept: Callable[[Story, Version], bool] | None = None
+    ) -> None:
+        """`accept` has the last word on what becomes a story."""
+        self.store, self.note, self.accept = store, note, accept
+        self.copies = Copies()
+
+    async def settle(self, taken: Taken) -> None:
+        """Store what was decided on the versions of a step; a story is told once it is stored."""
+        relevant = {one.finding.version: one for one in taken.reinforcements if one.relevant}
+        for sighting in taken.sightings:
+            accepted = relevant.get(sighting.version)
+            if sighting.version < 0 or (sighting.free and accepted is None):
+                continue
+            await self._decide(VersionId(sighting.version), accepted)
+
+    async def _decide(self, number: VersionId, accepted: Reinforcement | None) -> None:
+        if accepted is None:
+            await self.store.settle(number, None)
+            return
+        _, fetched, version = await self.store.version(number)
+        story = self.story(number, fetched, version, accepted)
+        if self.accept is not None and not self.accept(story, version):
+            await self.store.settle(number, None)
+            return
+        if story.simhash and self.copies.first(story.simhash) is None:
+            self.copies.learn(story.simhash, story.id)
+        try:
+            await self.store.settle(number, story)
+        except CancelledError:  # the forager was deleted while it waited: its story is stored all the same
+            self.note(told(story))
+            raise
+        self.note(told(story))
+
+    def story(self, number: VersionId, fetched: float, version: Version, accepted: Reinforcement) -> Story:
+        """Everything people want to know of a document."""
+        finding = accepted.finding
+        page = self.store.known(finding.url)
+        likeness = version.simhash or simhash(version.text)
+        first = self.copies.first(likeness) if likeness else None
+        return Story(
+            id=page.id,
+            version=number,
+            url=page.url,
+            site=site(page.url),
+            title=version.title,
+            published=finding.published,
+            published_source=(version.published.source if version.published else DateSource.FIRST_SEEN).value,
+            first_seen=page.found,
+            fetched=fetched,
+            discovered_from=None if page.source is None else Url(self.store.url(page.source)),
+            discovered_via=page.channel,
+            forager=ForagerId(finding.by),
+            duplicate_of=None if first is None or first == page.id else self.store.url(first),
+            text_print=version.text_print,
+            simhash=likeness,
+        )
+
+
+def told(story: Story) -> Told:
+    """The event that tells a story."""
+    return Told(
+        at=story.fetched,
+        id=story.id,
+        url=story.url,
+        site=story.site,
+        title=story.title,
+        published=story.published,
+        published_source=story.published_source,
+        delay=story.delay,
+        via=story.discovered_via,
+        by=story.forager,
+    )

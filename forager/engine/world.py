@@ -1,0 +1,208 @@
+"""The live World: fetch a page, keep what it shows, and share one fetch among all who ask for it.
+
+Two sides ask the same hosts: the fleet and the recrawl cycle. At each host they take turns by their shares.
+
+A host has as many slots as it may have requests at once. While both sides wait for one, the side that got less than its
+share goes first; what one side leaves unspent goes to the other.
+"""
+
+import asyncio
+from collections import defaultdict, deque
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from types import TracebackType
+from typing import Self
+
+from forager.clock import Clock
+from forager.core.sighting import Sighting
+from forager.engine.ingest import Ingest
+from forager.pages.urls import canonical, host
+from forager.store.protocol import Found, Lease, Visit
+from forager.terms import NOBODY, Channel, ForagerId, Outcome, Request, Response, UrlId
+from forager.web.web import Web
+
+MEMORY = 0.98
+"""Of each turn what was spent before counts this much less, so that an idle hour earns no monopoly later. Ours."""
+
+
+@dataclass(slots=True)
+class _Host:
+    busy: int = 0
+    spent: list[float] = field(default_factory=lambda: [0.0, 0.0])
+    waiting: tuple[deque[asyncio.Future[None]], deque[asyncio.Future[None]]] = field(
+        default_factory=lambda: (deque(), deque())
+    )
+
+
+class Shares:
+    """Grants turns at hosts; side 0 is the fleet, side 1 the recrawl cycle."""
+
+    def __init__(self, recrawl_share: float, slots: int = 1) -> None:
+        self.weights = (1 - recrawl_share, recrawl_share)
+        self.slots = slots
+        self.turns = [0, 0]
+        self._hosts: defaultdict[str, _Host] = defaultdict(_Host)
+
+    def __repr__(self) -> str:
+        return f"<Shares fleet {self.turns[0]} turns, recrawl {self.turns[1]}, {len(self._hosts)} hosts>"
+
+    @asynccontextmanager
+    async def turn(self, name: str, side: int) -> AsyncIterator[None]:
+        """Hold a slot of the host; wait for it if need be."""
+        host = self._hosts[name]
+        if host.busy >= self.slots:
+            waiter = asyncio.get_running_loop().create_future()
+            host.waiting[side].append(waiter)
+            try:
+                await waiter
+            except asyncio.CancelledError:
+                if waiter.done() and not waiter.cancelled():
+                    self._leave(host)  # the slot was granted in the same moment: hand it on
+                raise
+        else:
+            host.busy += 1
+        self._charge(host, side)
+        try:
+            yield
+        finally:
+            self._leave(host)
+
+    def _charge(self, host: _Host, side: int) -> None:
+        self.turns[side] += 1
+        host.spent = [spent * MEMORY for spent in host.spent]
+        host.spent[side] += 1
+
+    def _leave(self, host: _Host) -> None:
+        """Give the slot to the next in turn, or free it."""
+        for side in sorted((0, 1), key=lambda side: host.spent[side] / max(self.weights[side], 1e-9)):
+            queue = host.waiting[side]
+            while queue:
+                waiter = queue.popleft()
+                if not waiter.done():
+                    waiter.set_result(None)
+                    return
+        host.busy -= 1
+
+
+class WebWorld:
+    """What foragers and the recrawl cycle see of the live web; enter it with `async with`."""
+
+    def __init__(
+        self,
+        web: Web,
+        keeper: Ingest,
+        clock: Clock,
+        shares: Shares,
+        sitemaps: Callable[[str], Sequence[str]] = lambda host: (),
+    ) -> None:
+        """`sitemaps` tells which sitemaps the robots.txt of a host names."""
+        self.web, self.keeper, self.clock, self.shares, self.sitemaps = web, keeper, clock, shares, sitemaps
+        self.store, self.settings = keeper.store, keeper.settings
+        self._flights: dict[UrlId, asyncio.Task[Sighting]] = {}
+        self._hosts: set[str] = set()
+        """Those whose robots.txt was asked for sitemaps."""
+        self._draining = False
+        self._stack = AsyncExitStack()
+        self._group: asyncio.TaskGroup | None = None
+
+    def __repr__(self) -> str:
+        return f"<WebWorld {self.keeper!r}, {len(self._flights)} being fetched>"
+
+    async def __aenter__(self) -> Self:
+        self._group = await self._stack.enter_async_context(asyncio.TaskGroup())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Wait for the fetches in flight; their visits are kept."""
+        await self._stack.__aexit__(kind, error, trace)
+
+    def drain(self) -> None:
+        """Begin no more fetches: the crawl is about to end."""
+        self._draining = True
+
+    async def visit(self, urls: Sequence[UrlId], by: ForagerId = NOBODY) -> list[Sighting]:
+        """Look at pages, all at once; what was fetched by somebody a moment ago is not fetched again."""
+        joined = [id in self._flights for id in urls]
+        flights = [self._shared(id, by) for id in urls]
+        seen = [one if isinstance(one, Sighting) else await asyncio.shield(one) for one in flights]
+        if self.keeper.states is not None:
+            self.keeper.states.settle()
+        return [replace(one, free=True) if was else one for one, was in zip(seen, joined, strict=True)]
+
+    def _shared(self, id: UrlId, by: ForagerId) -> Sighting | asyncio.Task[Sighting]:
+        """A sighting young enough to be shared, a fetch under way, or a new one."""
+        seen = self.keeper.lately.of(id)
+        if seen is not None and self.clock.now() - seen.when < self.settings.revisit_after:
+            return replace(seen, free=True)
+        known = self.store.known(id)
+        if known.channel is Channel.LINK and self.keeper.scope.ground.passes_by(known.url):
+            return Sighting(id, self.clock.now(), ok=False, free=True, gone=True)
+        if id not in self._flights:
+            assert self._group is not None, "a world is entered with `async with`"
+            work = self._fly(id, by)
+            try:
+                flight = self._flights[id] = self._group.create_task(work)
+            except RuntimeError:  # the crawl is coming down
+                work.close()
+                raise
+            flight.add_done_callback(lambda _: self._flights.pop(id, None))
+        return self._flights[id]
+
+    async def _fly(self, id: UrlId, by: ForagerId) -> Sighting:
+        """A visit in its turn: the fleet and the recrawl cycle share each host."""
+        async with self.shares.turn(host(self.store.url(id)), int(by == NOBODY)):
+            leases = [] if self._draining else await self.store.lease(1, self.clock.now(), only=[id])
+            if not leases:  # the crawl ends, or its host is blocked: nothing was asked
+                return Sighting(id, self.clock.now(), ok=False, free=True)
+            return await self.look(leases[0], by)
+
+    async def look(self, lease: Lease, by: ForagerId = NOBODY) -> Sighting:
+        """Fetch a leased page and keep what it shows."""
+        try:
+            response = await self.web.fetch(Request(lease.url, lease.validators))
+            await self._enter_sitemaps(lease)
+            if response.url == lease.url:
+                return await self.keeper.keep(self.store.known(lease.id), response, by)
+            return await self._moved(lease, response, by)
+        except BaseException:
+            await self.store.release([lease])
+            raise
+
+    async def _enter_sitemaps(self, lease: Lease) -> None:
+        """The sitemaps of a host, once its robots.txt was read."""
+        name = host(lease.url)
+        if name in self._hosts:
+            return
+        self._hosts.add(name)
+        now = self.clock.now()
+        urls = (canonical(text, lease.url) for text in self.sitemaps(name))
+        chosen = [url for url in urls if url is not None and not self.keeper.scope.objection(url, 1)]
+        await self.store.put([Found(url, Channel.ROBOTS, now, lease.id, depth=1, due=now) for url in chosen])
+
+    async def _moved(self, lease: Lease, response: Response, by: ForagerId) -> Sighting:
+        """A redirect: the visit to the old URL is closed; the page is kept under the new one if that is in scope."""
+        now, first = self.clock.now(), response.hops[0]
+        closed = Visit(
+            lease.id,
+            first.asked,
+            Outcome.MOVED,
+            seconds=response.asked + response.seconds - first.asked,
+            by=by,
+            final_url=response.url,
+            due=now + self.settings.retry_after,
+        )
+        objection = self.keeper.scope.objection(response.url, lease.depth)
+        if objection:
+            self.keeper.skipped.add(objection, response.url)
+            self.keeper.tell_moved(self.store.known(lease.id), closed, first.status)
+            await self.store.ack(closed)
+            return Sighting(lease.id, response.asked, ok=False, gone=True)  # it will lead out of the crawl again
+        (id,) = await self.store.put([Found(response.url, Channel.REDIRECT, now, lease.id, depth=lease.depth)])
+        self.keeper.tell_moved(self.store.known(lease.id), closed, first.status)
+        await self.store.ack(closed)
+        sighting = await self.keeper.keep(self.store.known(id), response, by)
+        self.keeper.lately.note(lease.id, sighting)
+        return sighting

@@ -1,0 +1,112 @@
+"""Making trees: ramped half-and-half, crossover and the two mutations of GP4C.
+
+A child that would be too deep is not born: its parent takes the place.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from forager.gp.gp_settings import GPSettings
+from forager.gp.trees import ARITY, CONSTANTS, Symbol, Tree, canonical_tree, depth, end_of, graft, terminals_of
+
+FUNCTIONS = tuple(ARITY)
+_TRIES = 20
+_REPLACEMENT_DEPTH = 4
+
+
+KNOWN_RULES: tuple[Tree, ...] = (
+    ("t",),
+    ("*", "t", "X"),  # found by the papers
+    ("/", "*", "t", "X", "n"),  # ranks as NAD does
+    ("/", "*", "t", "+", "X", 0.1, "+", "n", 1.0),
+    *((name,) for name in ("cg", "nad", "sad", "aad", "gad", "azar", "gain")),
+    ("*", "*", "t", "t", "lam"),  # least summed delay
+    ("*", "azar", "pow", "lam", 0.5),  # between Azar and Azar × rate
+    ("hacs",),
+    ("*", "rate", "t"),
+    ("*", "docs", "t"),
+    ("*", "pace", "t"),  # the documents expected; ranks as Azar × rate of documents does
+    ("*", "pace", "*", "t", "t"),  # least summed delay of documents
+    ("*", "pace", "busy"),  # the documents expected when hours are not alike
+    ("*", "pace", "*", "t", "busy"),
+    ("*", "*", "pace", "t", "pow", "busy", 0.5),
+    ("*", "lam", "busy"),
+)
+"""What people would try first; evolution may do better."""
+
+
+def known_rules(terminals: Sequence[str], settings: GPSettings) -> list[Tree]:
+    """The known rules that these terminals can spell, if they are wanted."""
+    return [tree for tree in KNOWN_RULES if terminals_of(tree) <= set(terminals)] if settings.known_rules else []
+
+
+def random_tree(rng: np.random.Generator, terminals: Sequence[str], deepest: int, full: bool, constants: float) -> Tree:
+    """A tree of at most this depth; `full`: every leaf lies that deep, else branches may end early."""
+    leaves = len(terminals) + len(CONSTANTS)
+    if deepest == 0 or (not full and rng.random() < leaves / (leaves + len(FUNCTIONS))):
+        return (_leaf(rng, terminals, constants),)
+    function = FUNCTIONS[int(rng.integers(len(FUNCTIONS)))]
+    tree: tuple[Symbol, ...] = (function,)
+    for _ in range(ARITY[function]):
+        tree += random_tree(rng, terminals, deepest - 1, full, constants)
+    return tree
+
+
+def _leaf(rng: np.random.Generator, terminals: Sequence[str], constants: float) -> Symbol:
+    if rng.random() < constants:
+        return CONSTANTS[int(rng.integers(len(CONSTANTS)))]
+    return terminals[int(rng.integers(len(terminals)))]
+
+
+def ramped(rng: np.random.Generator, terminals: Sequence[str], settings: GPSettings) -> list[Tree]:
+    """The first population: depths 2 … `initial_depth` in turn, half of them full; different ones if easily had.
+
+    It begins with the known rules that these terminals can spell, if they are wanted.
+    """
+    population = known_rules(terminals, settings)[: settings.population // 2]
+    seen: set[Tree] = {canonical_tree(tree) for tree in population}
+    depths = range(min(2, settings.initial_depth), settings.initial_depth + 1)
+    for number in range(settings.population - len(population)):
+        deepest, full = depths[(number // 2) % len(depths)], number % 2 == 0
+        for _ in range(_TRIES):
+            tree = random_tree(rng, terminals, deepest, full, settings.constants)
+            if canonical_tree(tree) not in seen:
+                break
+        seen.add(canonical_tree(tree))
+        population.append(tree)
+    return population
+
+
+def crossover(rng: np.random.Generator, mother: Tree, father: Tree, settings: GPSettings) -> Tree:
+    """The mother with a random subtree replaced by one of the father's."""
+    if max(depth(mother), depth(father)) > settings.crossover_depth:
+        return mother
+    start = int(rng.integers(len(father)))
+    child = graft(mother, int(rng.integers(len(mother))), father[start : end_of(father, start)])
+    return child if depth(child) <= settings.max_depth else mother
+
+
+def replace(rng: np.random.Generator, tree: Tree, terminals: Sequence[str], settings: GPSettings) -> Tree:
+    """Replacement mutation: a random subtree becomes a new random one."""
+    scion = random_tree(rng, terminals, int(rng.integers(_REPLACEMENT_DEPTH + 1)), False, settings.constants)
+    child = graft(tree, int(rng.integers(len(tree))), scion)
+    return child if depth(child) <= settings.max_depth else tree
+
+
+def swap(rng: np.random.Generator, tree: Tree, settings: GPSettings) -> Tree:
+    """Swap mutation: two random subtrees, neither within the other, change places."""
+    for _ in range(_TRIES if len(tree) > 2 else 0):
+        first, second = sorted(int(at) for at in rng.integers(len(tree), size=2))
+        first_end = end_of(tree, first)
+        if first_end <= second:
+            second_end = end_of(tree, second)
+            child = (
+                tree[:first]
+                + tree[second:second_end]
+                + tree[first_end:second]
+                + tree[first:first_end]
+                + tree[second_end:]
+            )
+            return child if depth(child) <= settings.max_depth else tree
+    return tree

@@ -1,0 +1,70 @@
+"""The fitness of a tree: simulate the crawl with it and measure (GP4C)."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from forager.gp.gp_settings import GPSettings, Measure
+from forager.gp.grouped import GroupedSimulation, reads_states_only
+from forager.gp.pagewise import PagewiseSimulation
+from forager.gp.trees import Tree, terminals_of
+from forager.recrawl.change_log import ChangeLog
+from forager.recrawl.policies import Formula, ScoreFunction
+from forager.recrawl.recrawl_settings import DEFAULTS, RecrawlSettings
+from forager.recrawl.rhythm import Rhythm
+from forager.recrawl.simulate import simulate
+from forager.recrawl.terminals import ALL, BASIC, EXTENDED, TRAILED
+
+MOST_TRAILED = 4_000_000
+"""Pages × cycles up to which HACS' terminals are offered: they take ten times as long as all others together; ours."""
+_ROW: dict[Measure, int] = {"changerate": 0, "ndcg": 1, "freshness": 2}
+
+
+class Judge:
+    """Measures trees on one log. Made ready at the first question, so it travels cheaply to other processes."""
+
+    def __init__(self, log: ChangeLog, settings: GPSettings, rhythm: Rhythm = ()) -> None:
+        self.log, self.settings, self.rhythm = log, settings, rhythm
+        self._grouped: GroupedSimulation | None = None
+        self._pagewise: PagewiseSimulation | None = None
+
+    def by_page(self, score: Tree | ScoreFunction, recrawl: RecrawlSettings = DEFAULTS) -> NDArray[np.float64]:
+        """What each page contributes to the fitness of a tree, or of any rule; their mean is the fitness.
+
+        `recrawl` tells how histories are kept that the rule reads.
+        """
+        wanted, young = replace(recrawl, k=self.settings.k, warmup=self.settings.warmup), self.settings.young
+        rule = Formula.of(score, self.rhythm) if isinstance(score, tuple) else score
+        curves = simulate(self.log, rule, wanted, young=young)
+        if self.settings.fitness != "discovery":
+            return np.asarray(curves.by_page[_ROW[self.settings.fitness]])
+        return np.zeros(self.log.pages) if curves.discovery is None else curves.discovery.by_page
+
+    def __call__(self, tree: Tree) -> float:
+        """The fitness of a tree; higher is better."""
+        measure, settings = self.settings.fitness, self.settings
+        if measure == "discovery" or not reads_states_only(terminals_of(tree)):
+            self._pagewise = self._pagewise or PagewiseSimulation(self.log, settings.k, settings.warmup, self.rhythm)
+            if measure == "discovery":
+                return self._pagewise.worth(tree, settings.young)
+            rows, _ = self._pagewise.run(tree)
+            return float(rows[:, _ROW[measure]].mean()) if len(rows) else 0.0
+        self._grouped = self._grouped or GroupedSimulation(self.log, settings.k, settings.warmup, self.rhythm)
+        fitness = self._grouped.fitness(tree)
+        return {"changerate": fitness.change_rate, "ndcg": fitness.ndcg, "freshness": fitness.freshness}[measure]
+
+
+def terminal_set(settings: GPSettings, log: ChangeLog, rhythm: Rhythm = ()) -> tuple[str, ...]:
+    """The terminals trees may read on this log: of the set that was asked for, those that can be told in reasonable time."""
+    names = {"basic": BASIC, "all": ALL, "extended": EXTENDED}[settings.terminals]
+    told = {
+        "docs": log.documents is not None,
+        "pace": log.documents is not None,
+        "hour": log.cycle < 86_400.0,
+        "busy": len(rhythm) > 0,
+        **dict.fromkeys(TRAILED, log.pages * log.cycles <= MOST_TRAILED),
+        "hub": log.hub is not None and len(np.unique(log.hub)) > 1,
+        "inlinks": log.inlinks is not None and len(np.unique(log.inlinks)) > 1,
+    }
+    return tuple(name for name in names if told.get(name, True))

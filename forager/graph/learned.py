@@ -1,0 +1,140 @@
+"""ML: one ranking learned from all others (random-walk paper, section 6).
+
+Each page is described by its scores under the other rankings; a regression on pages of known impact predicts the impact
+of the rest.
+
+The .632+ bootstrap (Efron and Tibshirani 1997), and the choice of ω by it (random-walk paper, section 5.1).
+
+How well a ranking does on the very pages it was chosen on is too rosy, on pages left out too gloomy; .632+ weighs the
+two, leaning to the second the more it looks like overfitting.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.tree import DecisionTreeRegressor
+
+from forager.graph.kernels import Counts, Vector
+from forager.graph.measures import chance_impact, relative_impact
+from forager.graph.walks import Ranking
+from forager.units import Count, Share
+
+
+class Regression(StrEnum):
+    """What predicts the impact."""
+
+    TREE = "tree"  # the paper's choice for Wikipedia
+    BOOSTING = "boosting"
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedSettings:
+    """How the learned combination is trained."""
+
+    regression: Regression = Regression.TREE
+    """`tree`, stated by the paper, or `boosting`: gradient-boosted trees, ours."""
+    training_share: Share = 0.65
+    """Part of the frontier whose impact is given for training, the rest is for judging; stated by the paper."""
+    leaf_pages: Count = 20
+    """Training pages in each leaf of a tree, at least; ours."""
+
+
+def split_pages(pages: Counts, share: float, rng: np.random.Generator) -> tuple[Counts, Counts]:
+    """Pages at random in two: this share for training, the rest for judging; both in order of their numbers."""
+    mixed = rng.permutation(pages)
+    cut = round(share * pages.size)
+    return np.sort(mixed[:cut]), np.sort(mixed[cut:])
+
+
+def learned_rank(
+    features: Sequence[Ranking], known: Counts, impact: Vector, pages: Counts, settings: LearnedSettings
+) -> Ranking:
+    """Predicted impact of `pages`, learned from the training pages `known`, which earned `impact`.
+
+    A tree gives all pages of a leaf the same prediction: the last feature decides among them.
+    """
+    table = np.column_stack([feature.places() for feature in features])
+    model = _model(settings)
+    model.fit(table[known], impact)
+    scores = np.zeros(len(table))
+    scores[pages] = _untied(model.predict(table[pages]), features[-1].scores[pages])
+    return Ranking(scores, sum(feature.iterations for feature in features))
+
+
+def _model(settings: LearnedSettings) -> DecisionTreeRegressor | HistGradientBoostingRegressor:
+    if settings.regression is Regression.TREE:
+        return DecisionTreeRegressor(min_samples_leaf=settings.leaf_pages, random_state=0)
+    return HistGradientBoostingRegressor(min_samples_leaf=settings.leaf_pages, random_state=0, early_stopping=False)
+
+
+def _untied(predicted: NDArray[np.float64], decider: Vector) -> Vector:
+    """Predictions moved by less than half of the smallest gap between them, so that equal ones follow `decider`."""
+    levels = np.unique(predicted)
+    gap = float(np.diff(levels).min()) if levels.size > 1 else 1.0
+    distinct, places = np.unique(decider, return_inverse=True)
+    return predicted + 0.49 * gap * places / max(1, distinct.size)
+
+
+OMEGAS = tuple(tenth / 10 for tenth in range(11))
+"""The values of ω that are tried: steps of 0.1, stated by the paper."""
+
+
+@dataclass(frozen=True, slots=True)
+class TuningSettings:
+    """How ω is chosen."""
+
+    share: Share = 0.1
+    """Impact is compared on this first part of the frontier; the paper shows 5% and 10%."""
+    samples: Count = 50
+    """Bootstrap samples; ours."""
+
+
+def error_632_plus(apparent: float, left_out: float, no_information: float) -> float:
+    """The .632+ estimate from the error on the training pages, on pages left out, and of a rule that knows nothing."""
+    left_out = min(left_out, no_information)
+    overfit = 0.0
+    if left_out > apparent and no_information > apparent:
+        overfit = (left_out - apparent) / (no_information - apparent)
+    weight = 0.632 / (1 - 0.368 * overfit)
+    return (1 - weight) * apparent + weight * left_out
+
+
+def ranking_errors(
+    rankings: Sequence[Ranking], pages: Counts, impact: Vector, settings: TuningSettings, rng: np.random.Generator
+) -> list[float]:
+    """The .632+ error of each ranking on training pages: 1 − impact relative to the ideal.
+
+    `impact` covers all page numbers. All rankings are judged on the same bootstrap samples.
+    """
+    orders = [ranking.order(pages) for ranking in rankings]
+    errors: list[list[float]] = [[] for _ in rankings]
+    left_out = np.empty(impact.size, dtype=np.bool_)
+    for _ in range(settings.samples):
+        left_out[:] = True
+        left_out[rng.choice(pages, pages.size)] = False
+        for order, found in zip(orders, errors, strict=True):
+            rest = order[left_out[order]]
+            if rest.size:
+                found.append(_error(impact[rest], settings))
+    chance = 1 - chance_impact(impact[pages], settings.share)
+    apparent = [_error(impact[order], settings) for order in orders]
+    return [
+        error_632_plus(own, float(np.mean(found)) if found else own, chance)
+        for own, found in zip(apparent, errors, strict=True)
+    ]
+
+
+def best_omega(
+    rankings: Mapping[float, Ranking], pages: Counts, impact: Vector, settings: TuningSettings, rng: np.random.Generator
+) -> float:
+    """The ω whose ranking errs least on the training pages; of equally good ones the largest, nearest to plain RW."""
+    errors = ranking_errors(list(rankings.values()), pages, impact, settings, rng)
+    return min(zip(errors, rankings, strict=True), key=lambda found: (found[0], -found[1]))[1]
+
+
+def _error(ranked: Vector, settings: TuningSettings) -> float:
+    return 1 - relative_impact(ranked, [settings.share])[0]

@@ -1,0 +1,237 @@
+"""RW and RW-EG: random walks in which pages of high impact have the say (random-walk paper, sections 4.2 and 4.3).
+
+The paper leaves two things open on virtual edges; reconstructed here:
+
+- Frontier pages do not vote over virtual edges. Their impact is unknown, the paper's Figure 2 draws no such edge,
+  and only so can scores be carried over to the frontier in one last step. As receivers they count: Σ_k w_ik runs
+  over D ∪ F.
+- d' in the impact factor F' of virtual edges, needed for γ > 0, is Σ_k w_ik over its maximum: the weighted degree,
+  as the plain number of virtual neighbours cannot be had without building the edges.
+
+The iteration behind every walk: votes along links and between co-cited pages, until the scores stand still.
+
+One step is x ← Aᵀ(a∘x + A(b∘x)) − indegree∘b∘x + (1 − α)/n with A the 0/1 matrix of links (rows link to columns):
+`a` is what a page hands to each of its links, `b` what it hands over each virtual edge. AᵀA minus its diagonal, the
+in-degrees, is the matrix of virtual edges; it is never built. Both kinds of votes share the outer product: RW-EG
+takes two products a step.
+
+Only downloaded pages vote: `a` and `b` are 0 elsewhere. So the iteration runs on D alone, and the scores are
+carried over to the frontier in one last step.
+
+The plain rankings of the frontier: Random, InDegree and PageRank (random-walk paper, section 3.2).
+"""
+
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from forager.graph.graph import Cores, Graph, Sums
+from forager.graph.kernels import Counts, Vector
+from forager.units import Count, Share
+
+
+@dataclass(frozen=True, slots=True)
+class WalkSettings:
+    """How the walker votes, and when to stop."""
+
+    alpha: Annotated[float, Field(ge=0, lt=1)] = 0.85
+    """α, share of a score that is handed on; the rest is spread evenly over all pages; stated by the paper."""
+    gamma: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    """γ, how strongly a high out-degree adds to a page's votes; the paper takes 0 for web pages, 1 for Wikipedia."""
+    epsilon: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 0.001
+    """ε, added to every impact so that pages without impact still vote a little; stated by the paper."""
+    omega: Share = 0.8
+    """ω, share of the votes in RW-EG that follow real links; the paper's web crawl was best at 0.8 to 0.9, tune it."""
+    tolerance: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1e-9
+    """Stop when the scores of D, which sum to at most 1, change by no more than this in all (L1); ours."""
+    max_iterations: Count = 500
+    """Stop after so many steps in any case; ours."""
+    cores: Cores = "all"
+    """`one` leaves the others to whoever works beside; the scores are the same; ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """A score for every page number; 0 for numbers outside D ∪ F."""
+
+    scores: Vector
+    iterations: int = 0
+    """Steps on D; the last step, to the frontier, is not counted. 0 for scores that need none."""
+    residual: float = 0.0
+    """L1 distance between the last two steps."""
+
+    def places(self) -> Counts:
+        """Each page's place in the order of scores, from 0 for the lowest up; equal scores share a place.
+
+        Trees learn from these: scikit-learn takes values that differ by less than 1e-7 for equal, as scores often do.
+        """
+        places: Counts = np.unique(self.scores, return_inverse=True)[1]
+        return places
+
+    def order(self, pages: Counts) -> Counts:
+        """These pages, best first; equal scores by page number."""
+        pages = np.sort(pages)
+        return pages[np.argsort(-self.scores[pages], kind="stable")]
+
+
+def settle(
+    graph: Graph,
+    a: Vector,
+    b: Vector | None,
+    settings: WalkSettings,
+    *,
+    start: Ranking | None = None,
+    lossless: bool = False,
+) -> Ranking:
+    """Step until the scores stand still; `start` is a ranking to go on from, made when the graph was smaller.
+
+    If `lossless`, what is not handed along links is spread evenly, so that the scores sum to 1.
+    """
+    votes = Sums(graph.into, graph.downloaded, settings.cores)
+    hand_on = _Votes(graph, a, b, settings.cores)
+    restart = _Restart(graph, a if lossless else None, settings.alpha)
+    x, y = _first(graph, restart, start), np.zeros(graph.pages)
+    iterations, residual = 0, np.inf
+    while residual > settings.tolerance and iterations < settings.max_iterations:
+        votes.of(hand_on.along_links(x), y, restart.of(x))
+        hand_on.take_back(x, y)
+        x -= y
+        residual = float(np.abs(x, out=x).sum())
+        x, y = y, x
+        iterations += 1
+    _carry_over(graph, hand_on.along_links(x), restart.of(x), x, settings.cores)
+    return Ranking(x, iterations, residual)
+
+
+class _Restart:
+    """What every page gets in a step besides votes: (1 − α)/n, or an equal part of all that is not handed on by `a`."""
+
+    def __init__(self, graph: Graph, a: Vector | None, alpha: float) -> None:
+        self._pages = max(1, graph.size)
+        self._constant = (1 - alpha) / self._pages
+        self._handed = None if a is None else a * graph.out_degree
+
+    @property
+    def first(self) -> float:
+        """The score to begin with."""
+        return self._constant if self._handed is None else 1 / self._pages
+
+    def of(self, x: Vector) -> float:
+        if self._handed is None:
+            return self._constant
+        handed_on = float(np.einsum("i,i->", self._handed, x))  # not @: its bits depend on the number of cores
+        return (1 - handed_on) / self._pages
+
+
+class _Votes:
+    """What each page hands to each of its links in one step; buffers are used again, a step allocates nothing."""
+
+    def __init__(self, graph: Graph, a: Vector, b: Vector | None, cores: Cores) -> None:
+        self._a, self._b = a, b
+        self._votes = np.zeros(graph.pages)
+        if b is not None:
+            self._co_citing = Sums(graph.out, graph.downloaded, cores)
+            self._in_degree = graph.in_degree
+            self._buffer = np.empty(graph.pages)
+
+    def along_links(self, x: Vector) -> Vector:
+        """a∘x + A(b∘x): by its second part a page passes on what the pages it cites hand to each other."""
+        if self._b is None:
+            return np.multiply(self._a, x, out=self._votes)
+        np.multiply(self._b, x, out=self._buffer)
+        self._co_citing.of(self._buffer, self._votes)  # rows outside D stay 0
+        np.multiply(self._a, x, out=self._buffer)
+        self._votes += self._buffer
+        return self._votes
+
+    def take_back(self, x: Vector, y: Vector) -> None:
+        """Subtract from `y` what a page handed to itself: being cited with oneself is no virtual edge."""
+        if self._b is not None:
+            np.multiply(self._b, self._in_degree, out=self._buffer)
+            self._buffer *= x
+            y -= self._buffer
+
+
+def _first(graph: Graph, restart: _Restart, start: Ranking | None) -> Vector:
+    """The scores to begin with, 0 outside D: earlier ones where there are any."""
+    x = np.where(graph.downloaded, restart.first, 0.0)
+    if start is not None:
+        known = min(x.size, start.scores.size)
+        x[:known] = np.where(graph.downloaded[:known] & (start.scores[:known] > 0), start.scores[:known], x[:known])
+    return x
+
+
+def _carry_over(graph: Graph, votes: Vector, base: float, x: Vector, cores: Cores) -> None:
+    """One step from D to the frontier, where nobody votes."""
+    in_frontier = np.zeros(graph.pages, dtype=np.bool_)
+    in_frontier[graph.frontier] = True
+    Sums(graph.into, in_frontier, cores).of(votes, x, base)
+
+
+def random_rank(graph: Graph, rng: np.random.Generator) -> Ranking:
+    """Any order is as good as another."""
+    return Ranking(rng.random(graph.pages))
+
+
+def in_degree(graph: Graph) -> Ranking:
+    """Pages by the number of downloaded pages that link to them."""
+    return Ranking(graph.in_degree.astype(np.float64))
+
+
+def page_rank(graph: Graph, settings: WalkSettings, start: Ranking | None = None) -> Ranking:
+    """PageRank on D ∪ F, summing to 1: a page without links, as all of the frontier, votes for every page alike."""
+    votes = settings.alpha * reciprocal(graph.out_degree)
+    return settle(graph, votes, None, settings, start=start, lossless=True)
+
+
+def reciprocal(numbers: Counts | Vector) -> Vector:
+    """1/number, and 0 for 0."""
+    values = np.zeros(numbers.size)
+    return np.divide(1.0, numbers, out=values, where=numbers > 0)
+
+
+def random_walk(graph: Graph, impact: Vector, settings: WalkSettings, start: Ranking | None = None) -> Ranking:
+    """RW: x(j) = α Σ F_i M_ij x(i) + (1 − α)/n, M_ij = 1/outdegree(i). Impact outside D is not looked at."""
+    return settle(graph, _votes(graph, impact, settings), None, settings, start=start)
+
+
+def enriched_walk(graph: Graph, impact: Vector, settings: WalkSettings, start: Ranking | None = None) -> Ranking:
+    """RW-EG: a share ω of the votes along links, the rest over virtual edges between pages cited together."""
+    along = settings.omega * _votes(graph, impact, settings)
+    across = (1 - settings.omega) * _virtual_votes(graph, impact, settings)
+    return settle(graph, along, across if settings.omega < 1 else None, settings, start=start)
+
+
+def virtual_walk(graph: Graph, impact: Vector, settings: WalkSettings, start: Ranking | None = None) -> Ranking:
+    """RW on virtual edges alone: RW-EG with ω = 0."""
+    return enriched_walk(graph, impact, replace(settings, omega=0.0), start)
+
+
+def impact_factor(graph: Graph, impact: Vector, degree: Vector, settings: WalkSettings) -> Vector:
+    """F_i = (I_i / max I) · (d_i)^γ on D, d_i the degree over its maximum; 0 elsewhere. Negative impact counts as 0."""
+    smoothed = np.where(graph.downloaded, np.maximum(impact, 0.0) + settings.epsilon, 0.0)
+    factor = smoothed / (smoothed.max(initial=0.0) or 1.0)
+    if settings.gamma:
+        factor *= (degree / (degree.max(initial=0.0) or 1.0)) ** settings.gamma
+    return factor
+
+
+def virtual_degree(graph: Graph, cores: Cores = "all") -> Vector:
+    """Σ_k w_ik of each downloaded page: Aᵀ(A·1) − indegree; 0 elsewhere."""
+    degree = np.zeros(graph.pages)
+    Sums(graph.into, graph.downloaded, cores).of(graph.out_degree.astype(np.float64), degree)
+    return degree - np.where(graph.downloaded, graph.in_degree, 0)
+
+
+def _votes(graph: Graph, impact: Vector, settings: WalkSettings) -> Vector:
+    """α F_i / outdegree(i): what a page hands to each of its links."""
+    degree = graph.out_degree.astype(np.float64)
+    return settings.alpha * impact_factor(graph, impact, degree, settings) * reciprocal(degree)
+
+
+def _virtual_votes(graph: Graph, impact: Vector, settings: WalkSettings) -> Vector:
+    """α F'_i / Σ_k w_ik: what a page hands over each virtual edge of weight 1."""
+    degree = virtual_degree(graph, settings.cores)
+    return settings.alpha * impact_factor(graph, impact, degree, settings) * reciprocal(degree)

@@ -1,0 +1,170 @@
+"""The change log of a tape: when each page changed, and which list of links showed which document from when to when.
+
+A page of a list kind (hub, feed, sitemap) changes when it shows a link that it never showed before (HACS), any other
+page when its text changes; a page that is gone does not change. Score functions are judged on pages that are known from
+the beginning: pages first seen after the first part of the tape (`settled`) are left out.
+
+Which page showed which link from when to when, read off the link sets of a tape, page by page (compiled).
+"""
+
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from forager.errors import InputError
+from forager.importers.log_tables import Cycles
+from forager.recrawl.change_log import ChangeLog, ShownDocuments
+from forager.tape.tape import Tape
+from forager.tape.world import LISTS
+from forager.terms import UrlId
+
+IntArray = NDArray[np.int64]
+
+
+@njit(cache=True)
+def _stays(pages, version_start, link_set, link_start, links, gone, urls):  # type: ignore[no-untyped-def]
+    """Rows of page, link, first version and last version; and for each version whether it has a link new to its page."""
+    rows, room = 0, 1024
+    table = np.empty((4, room), dtype=np.int64)
+    fresh = np.zeros(len(link_set), dtype=np.bool_)
+    owner, first, last = np.full(urls, -1), np.empty(urls, dtype=np.int64), np.empty(urls, dtype=np.int64)
+    met = np.empty(urls, dtype=np.int64)
+    for page in pages:
+        count = 0
+        for version in range(version_start[page], version_start[page + 1]):
+            if gone[version]:
+                continue
+            chosen = link_set[version]
+            for place in range(link_start[chosen], link_start[chosen + 1]):
+                link = np.int64(links[place])
+                if owner[link] != page:
+                    owner[link], first[link], last[link] = page, version, version
+                    met[count] = link
+                    count += 1
+                    fresh[version] = version > version_start[page]
+                elif last[link] >= version - 1:
+                    last[link] = version
+                else:
+                    if rows == room:
+                        table, room = _wider(table), 2 * room
+                    table[:, rows] = page, link, first[link], last[link]
+                    rows += 1
+                    first[link] = last[link] = version
+        for place in range(count):
+            if rows == room:
+                table, room = _wider(table), 2 * room
+            table[:, rows] = page, met[place], first[met[place]], last[met[place]]
+            rows += 1
+    return table[:, :rows].copy(), fresh
+
+
+@njit(cache=True)
+def _wider(table):  # type: ignore[no-untyped-def]
+    wide = np.empty((4, 2 * table.shape[1]), dtype=np.int64)
+    wide[:, : table.shape[1]] = table
+    return wide
+
+
+def stays_of(tape: Tape, pages: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
+    """Four rows (page, link, first and last version that shows it), and which versions have a link new to their page."""
+    table, fresh = _stays(
+        pages,
+        np.asarray(tape.version_start),
+        np.asarray(tape.link_set),
+        np.asarray(tape.link_start),
+        np.asarray(tape.links),
+        np.asarray(tape.gone),
+        tape.pages,
+    )
+    return table, fresh
+
+
+Pages = Literal["auto", "all", "hubs", "articles"]
+ChangeRule = Literal["auto", "links", "text", "bytes"]
+
+
+def log_of_tape(
+    tape: Tape, cycle: float | None = None, *, pages: Pages = "auto", change: ChangeRule = "auto", settled: float = 0.1
+) -> ChangeLog:
+    """The log of the pages seen in the first `settled` part of the tape; `cycle` None: what suits its rhythm.
+
+    `pages` auto: all that can be downloaded, so only lists where documents are read off them.
+    """
+    lists = np.isin(tape.url_kind, LISTS)
+    wanted = {"all": np.ones(tape.pages, dtype=np.bool_), "hubs": lists, "articles": ~lists}
+    wanted["auto"] = wanted["hubs" if tape.identity == "link" else "all"]
+    chosen = _chosen(tape, wanted[pages], settled)
+    owner = np.repeat(np.arange(tape.pages), np.diff(tape.version_start))
+    known = np.isin(owner, chosen)
+    if not known.any():
+        raise InputError(f"{tape.origin}: no page to learn from; see --pages and --settled")
+    stays, fresh = stays_of(tape, chosen if change == "links" else chosen[lists[chosen]])
+    moved = _moved(tape, owner, tape.digest if change == "bytes" else _texts(tape))
+    changed = {"auto": np.where(lists[owner], fresh, moved), "links": fresh}.get(change, moved)
+    time = np.asarray(tape.time)
+    grid = Cycles.of(np.append(time[known], tape.end), np.append(owner[known], -1), cycle, tape.origin, len(chosen))
+    number = np.full(tape.pages, -1, dtype=np.int64)
+    number[chosen] = np.arange(len(chosen))
+    log = ChangeLog.of_visits(
+        number[owner[known]],
+        grid.of_moment(time[known]),
+        changed[known],
+        tuple(tape.url(UrlId(int(id))) for id in chosen),
+        grid.count,
+    )
+    return replace(
+        log,
+        documents=_documents(tape, stays, lists, number, grid),
+        start=grid.start,
+        cycle=grid.length,
+        hub=lists[chosen],
+        inlinks=_inlinks(tape, chosen),
+    )
+
+
+def _chosen(tape: Tape, wanted: NDArray[np.bool_], settled: float) -> IntArray:
+    """The pages of the wanted kind that were seen by the end of the first part."""
+    first = np.full(tape.pages, np.inf)
+    seen = np.diff(tape.version_start) > 0
+    first[seen] = np.asarray(tape.time)[tape.version_start[:-1][seen]]
+    return np.flatnonzero((first <= tape.start + settled * (tape.end - tape.start)) & wanted)
+
+
+def _texts(tape: Tape) -> NDArray[np.uint64]:
+    return np.where(tape.text_print == 0, tape.digest, tape.text_print)
+
+
+def _moved(tape: Tape, owner: IntArray, content: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Which versions show other content than the page's last one that was not gone."""
+    there = np.flatnonzero(~np.asarray(tape.gone))
+    moved = np.zeros(tape.versions, dtype=np.bool_)
+    same_page = owner[there[1:]] == owner[there[:-1]]
+    moved[there[1:]] = same_page & (content[there[1:]] != content[there[:-1]])
+    return moved
+
+
+def _documents(
+    tape: Tape, stays: IntArray, lists: NDArray[np.bool_], number: IntArray, grid: Cycles
+) -> ShownDocuments | None:
+    """What lists show, but for other lists; None if they show nothing. A visit sees what stands at its cycle's end."""
+    page, link, first, last = stays[:, lists[stays[0]] & ~lists[stays[1]]]
+    if not len(page):
+        return None
+    time = np.asarray(tape.time)
+    until = np.where(last + 1 < tape.version_start[page + 1], time[np.minimum(last + 1, tape.versions - 1)], np.inf)
+    begun = grid.of_moment(time[first])
+    ended = np.where(np.isfinite(until), grid.of_moment(np.minimum(until, tape.end)) - 1, grid.count - 1)
+    _, document = np.unique(link, return_inverse=True)
+    return ShownDocuments(document.astype(np.int64), number[page], begun, np.maximum(begun, ended))
+
+
+def _inlinks(tape: Tape, chosen: IntArray) -> IntArray:
+    """How many of these pages link to each of them in their first version."""
+    sets = np.asarray(tape.link_set)[tape.version_start[:-1][chosen]]
+    links = np.asarray(tape.links)
+    shown = [np.unique(links[tape.link_start[one] : tape.link_start[one + 1]]) for one in sets]
+    counts = np.bincount(np.concatenate(shown) if shown else np.empty(0, dtype=np.int64), minlength=tape.pages)
+    return np.asarray(counts[chosen], dtype=np.int64)

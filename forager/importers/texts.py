@@ -1,0 +1,59 @@
+"""Texts that the operator has on disk: a folder of .txt and .html files, or JSON lines with a `text` each."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from forager.errors import InputError
+from forager.pages.page import read
+from forager.terms import Outcome, Response, Url
+
+HTML = (".html", ".htm")
+
+
+class _Line(msgspec.Struct):
+    text: str = ""
+    title: str = ""
+
+
+def read_texts(place: Path) -> Iterator[str]:
+    """Every text, in the order of the lines or of the file names; empty ones are left out."""
+    if place.is_dir():
+        files = sorted(path for path in place.rglob("*") if path.suffix.lower() in (*HTML, ".txt") and path.is_file())
+        if not files:
+            raise InputError(f"{place}: there are no .txt or .html files in this folder")
+        found: Iterator[str] = (_file(path) for path in files)
+    elif place.is_file():
+        found = _lines(place)
+    else:
+        raise InputError(f"{place}: there is no such file or folder")
+    yield from (text for text in found if text.strip())
+
+
+def _file(path: Path) -> str:
+    """A text as it is; of a web page its title and main text."""
+    body = _bytes(path)
+    if path.suffix.lower() not in HTML:
+        return body.decode("utf-8", errors="replace")
+    url = Url("http://localhost/")
+    page = read(Response(url, Outcome.FETCHED, 0.0, status=200, headers=(("content-type", "text/html"),), body=body))
+    return f"{page.title}\n{page.text}"
+
+
+def _lines(path: Path) -> Iterator[str]:
+    for number, line in enumerate(_bytes(path).splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            held = msgspec.json.decode(line, type=_Line)
+        except (msgspec.DecodeError, UnicodeDecodeError) as trouble:
+            raise InputError(f"{path}:{number}: expected a JSON object with a `text` ({trouble})") from None
+        yield f"{held.title}\n{held.text}" if held.text else ""
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as trouble:
+        raise InputError(f"{path}: cannot be read ({trouble.strerror})") from None

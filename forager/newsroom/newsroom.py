@@ -1,0 +1,163 @@
+"""The newsroom as a web: answers requests as of its clock, in process or (see `serve`) over real HTTP."""
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from email.utils import formatdate
+
+from forager.clock import Clock
+from forager.newsroom.files import Files
+from forager.newsroom.newsroom_settings import Honesty, NewsroomSettings
+from forager.newsroom.noise import lot, token
+from forager.newsroom.plan import NewsPlan, make_plan
+from forager.newsroom.sheets import SheetPrinter
+from forager.newsroom.site import Sheet, SheetKind, Site
+from forager.newsroom.truth import Truth
+from forager.terms import Request, Response, Trouble, Url, Validators
+from forager.web.web import NO_SUCH_HOST, Answer, failed, http_date, judged
+
+STATUS = {SheetKind.MOVED: 301, SheetKind.REMOVED: 410, SheetKind.NOTHING: 404}
+HTML = "text/html; charset=utf-8"
+NOTHING_KNOWN = Validators()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request as the server saw it."""
+
+    at: float
+    paper: str
+    target: str
+    """Path and query."""
+    status: int
+    """0 if the connection was cut."""
+    conditional: bool
+    bytes: int
+    """Length of the body sent, before any compression."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a request gets: an answer after a wait, or a cut connection."""
+
+    answer: Answer | None
+    """None: the connection is cut."""
+    wait: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Host:
+    site: Site
+    pages: SheetPrinter
+    files: Files
+
+
+class Newsroom:
+    """Several newspapers under one clock; `bases` says where each is served, by paper name, without a final slash."""
+
+    def __init__(
+        self,
+        settings: NewsroomSettings,
+        clock: Clock,
+        bases: Mapping[str, str] | None = None,
+        *,
+        plan: NewsPlan | None = None,
+    ) -> None:
+        self.settings, self.clock = settings, clock
+        self.plan = plan or make_plan(settings)
+        self.bases = dict(bases or {paper.name: f"http://{paper.name}.example" for paper in settings.papers})
+        self.requests: deque[Asked] = deque(maxlen=settings.log)
+        sites = {self.bases[paper.name]: Site(self.plan, p) for p, paper in enumerate(settings.papers)}
+        self._hosts = {base: _Host(site, SheetPrinter(site, base), Files(site, base)) for base, site in sites.items()}
+        self.truth = Truth(sites)
+
+    def __repr__(self) -> str:
+        return f"<Newsroom {', '.join(self.bases)}: {len(self.plan.articles)} articles, {len(self.requests)} requests>"
+
+    @property
+    def homes(self) -> list[Url]:
+        """The home page of each paper: where a crawl may start."""
+        return [Url(f"{base}/") for base in self.bases.values()]
+
+    def served_at(self, bases: Mapping[str, str], clock: Clock) -> "Newsroom":
+        """The same news on other hosts and another clock, with a request log of its own."""
+        return Newsroom(self.settings, clock, bases, plan=self.plan)
+
+    async def fetch(self, request: Request) -> Response:
+        asked = self.clock.now()
+        scheme, _, rest = request.url.partition("://")
+        authority, _, target = rest.partition("/")
+        if f"{scheme}://{authority}" not in self._hosts:
+            return failed(request, Trouble.DNS, f"{NO_SUCH_HOST} {authority}", asked=asked)
+        reply = self.reply(f"{scheme}://{authority}", f"/{target}", asked, request.validators)
+        await self.clock.sleep(reply.wait)
+        seconds = self.clock.now() - asked
+        if reply.answer is None:
+            return failed(request, Trouble.CONNECT, "the connection was reset", asked=asked, seconds=seconds)
+        answer = reply.answer
+        if request.body_limit is not None and len(answer.body) > request.body_limit:
+            body = answer.body[: request.body_limit]
+            answer = Answer(answer.status, answer.headers, body, len(body), answer.address)
+        return judged(request, answer, asked=asked, seconds=seconds)
+
+    def reply(self, base: str, target: str, now: float, validators: Validators = NOTHING_KNOWN) -> Reply:
+        """What the paper at `base` answers to a GET of `target`, a path with its query; the request is logged."""
+        host = self._hosts[base]
+        key = (host.site.paper.name, target, f"{now:.3f}")
+        wait = self.settings.latency * (0.5 + lot(self.settings.seed, "latency", *key))
+        answer, late = self._troubled(lot(self.settings.seed, "trouble", *key), host, target, now, validators)
+        status, length = (0, 0) if answer is None else (answer.status, len(answer.body))
+        conditional = validators != NOTHING_KNOWN
+        self.requests.append(Asked(now, host.site.paper.name, target, status, conditional, length))
+        return Reply(answer, wait + late)
+
+    def _troubled(
+        self, luck: float, host: _Host, target: str, now: float, validators: Validators
+    ) -> tuple[Answer | None, float]:
+        """The answer, unless `luck` says that the server has trouble just now; and how late it comes."""
+        settings = self.settings
+        if luck < (bound := settings.resets):
+            return None, 0.0
+        if luck < (bound := bound + settings.errors):
+            return _plain(500, "Something went wrong.", now), 0.0
+        if luck < (bound := bound + settings.busy):
+            return _plain(503, "Too busy.", now, ("retry-after", str(round(settings.retry_after)))), 0.0
+        late = settings.slow_for if luck < bound + settings.slow else 0.0
+        return self._answer(host, target, now, validators), late
+
+    def _answer(self, host: _Host, target: str, now: float, validators: Validators) -> Answer:
+        sheet = host.site.sheet(target, now)
+        if sheet.kind is SheetKind.MOVED:
+            base = self.bases[host.site.paper.name]
+            return _plain(301, "It has moved.", now, ("location", f"{base}{sheet.path}"))
+        if sheet.kind in STATUS:
+            return _plain(STATUS[sheet.kind], "It is not here.", now)
+        marks = self._validators(host.site, sheet, target, now)
+        date = ("date", formatdate(now, usegmt=True))
+        if host.site.paper.validators is Honesty.HONEST and _unchanged(marks, validators, sheet.modified):
+            return Answer(304, (date, *marks))
+        if sheet.kind in (SheetKind.FEED, SheetKind.SITEMAP, SheetKind.SITEMAP_INDEX, SheetKind.ROBOTS):
+            mime, body = host.files.render(sheet, now)
+        else:
+            mime, body = HTML, host.pages.render(sheet, now)
+        return Answer(200, (date, ("content-type", mime), *marks), body, len(body))
+
+    def _validators(self, site: Site, sheet: Sheet, target: str, now: float) -> tuple[tuple[str, str], ...]:
+        if site.paper.validators is Honesty.ABSENT:
+            return ()
+        if site.paper.validators is Honesty.USELESS:
+            return (("etag", f'"{token(self.settings.seed, "etag", target, f"{now:.3f}")}"'),)
+        return (("etag", f'W/"{sheet.key}"'), ("last-modified", formatdate(sheet.modified, usegmt=True)))
+
+
+def _unchanged(marks: tuple[tuple[str, str], ...], asked: Validators, modified: float) -> bool:
+    """Whether the asker's copy is current; an ETag, if given, decides alone (RFC 9110, section 13.2.2)."""
+    if asked.etag:
+        return dict(marks)["etag"] in asked.etag
+    since = http_date(asked.last_modified) if asked.last_modified else None
+    return since is not None and modified <= since
+
+
+def _plain(status: int, text: str, now: float, *headers: tuple[str, str]) -> Answer:
+    body = f"<!DOCTYPE html><title>{status}</title><p>{text}</p>\n".encode()
+    return Answer(status, (("date", formatdate(now, usegmt=True)), ("content-type", HTML), *headers), body, len(body))

@@ -1,0 +1,197 @@
+"""HTML of a sheet: a plain newspaper page with navigation, boilerplate and the noise that is no change.
+
+A page is a few pieces of bytes with noise between them; the pieces are kept ready, so rendering again only joins them.
+
+How articles state their dates: three ways of markup, and the troubles with dates that real papers have.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from html import escape
+
+from forager.newsroom.article import Article
+from forager.newsroom.cache import BoundedCache
+from forager.newsroom.newsroom_settings import FeedFormat, Markup, NewsroomSettings, Paper
+from forager.newsroom.noise import lot, noise, token
+from forager.newsroom.site import Sheet, SheetKind, Site
+from forager.newsroom.traps import visitor_links
+
+AHEAD = 5 * 86400.0
+"""How far a wrong date lies in the future."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What an article says of itself; empty text where it says nothing."""
+
+    published: str
+    modified: str
+
+
+def iso(when: float) -> str:
+    return datetime.fromtimestamp(when, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def dates_on_page(article: Article, version: int, settings: NewsroomSettings) -> Stated:
+    """The dates on the article's page: right for most articles, else missing, the day only, or in the future."""
+    luck = lot(settings.seed, "date", article.number)
+    modified = iso(article.changes[version - 1].at) if version else ""
+    if luck < settings.missing_dates:
+        return Stated("", "")
+    if luck < settings.missing_dates + settings.day_dates:
+        return Stated(iso(article.published)[:10], modified[:10])
+    if luck < settings.missing_dates + settings.day_dates + settings.future_dates:
+        return Stated(iso(article.published + AHEAD), "")
+    return Stated(iso(article.published), modified)
+
+
+def date_markup(paper: Paper, stated: Stated, headline: str, author: str, url: str, opened: float) -> tuple[str, str]:
+    """What goes into the head of the page, and what stands below the headline."""
+    head, below = "", ""
+    if paper.deploy_date:
+        head += f'<meta name="date" content="{iso(opened)[:10]}">\n'
+    if paper.markup is Markup.JSON_LD:
+        facts = {
+            "@context": "https://schema.org",
+            "@type": "NewsArticle",
+            "headline": headline,
+            "url": url,
+            "datePublished": stated.published,
+            "dateModified": stated.modified or stated.published,
+            "author": {"@type": "Person", "name": author},
+        }
+        text = json.dumps({name: fact for name, fact in facts.items() if fact}).replace("<", "\\u003c")
+        head += f'<script type="application/ld+json">{text}</script>\n'
+    elif paper.markup is Markup.META:
+        for name, value in (("published", stated.published), ("modified", stated.modified)):
+            head += f'<meta property="article:{name}_time" content="{value}">\n' if value else ""
+    elif stated.published:
+        below = f'<time datetime="{stated.published}">{stated.published[:10]}</time>'
+        if stated.modified:
+            below += f' (updated <time class="updated" datetime="{stated.modified}">{stated.modified[:10]}</time>)'
+    return head, f'<p class="meta">By {escape(author)} {below}</p>'
+
+
+STYLE = """
+body{margin:0 auto;max-width:72rem;padding:0 1rem;font:17px/1.5 Georgia,serif;color:#1a1a1a;background:#fdfcf9}
+header{display:flex;align-items:baseline;justify-content:space-between;border-bottom:4px double #1a1a1a;padding:1rem 0}
+.logo{font-size:2.6rem;font-weight:bold;color:inherit}.clock,.meta,.ad,footer{color:#666;font-size:.85rem}
+nav{padding:.5rem 0;border-bottom:1px solid #ccc}nav a{margin-right:1.2rem;font-variant:small-caps;color:#333}
+.ad{margin:1rem 0;padding:1rem;background:#f1eee4;text-align:center}
+a{color:#14406b;text-decoration:none}a:hover{text-decoration:underline}
+.page{display:grid;grid-template-columns:1fr 17rem;gap:2.5rem}.columns{columns:2 20rem}section{break-inside:avoid}
+h1{font-size:2.1rem;line-height:1.15}h2{font-size:1.1rem;border-top:2px solid #8b1a1a;padding-top:.3rem}
+ul{padding-left:0;list-style:none}li{margin:.5rem 0}
+aside{font-size:.9rem;border-left:1px solid #ddd;padding-left:1rem}
+.entry{border-left:3px solid #8b1a1a;padding-left:.8rem}.note{font-style:italic}
+footer{margin-top:2rem;border-top:1px solid #ccc;padding:1rem 0}
+"""
+FEED_TYPES = {
+    FeedFormat.RSS: "application/rss+xml",
+    FeedFormat.ATOM: "application/atom+xml",
+    FeedFormat.JSON: "application/feed+json",
+}
+END_OF_PAGE = b'</footer>\n<script type="application/json">["'
+MOST_READ = 5
+POLICY = (
+    "{title} is made up from a seed. No word of it is true, but it is published on time.",
+    "We correct what is wrong as soon as we notice, and we say so at the foot of the article.",
+    "Letters to the editor are welcome. Please write on one side of the paper only.",
+)
+
+
+class SheetPrinter:
+    """Renders the HTML pages of a site that is known as `base`, e.g. `http://gazette.example`."""
+
+    def __init__(self, site: Site, base: str) -> None:
+        self.site, self.base, self.seed = site, base, site.settings.seed
+        self._pieces: BoundedCache[tuple[bytes, ...]] = BoundedCache(site.settings.cache)
+        self._most_read = lru_cache(8)(self._make_most_read)
+        count = int(0.1 * site.settings.page_size) + 1  # 1.6 pages of 16 digits each
+        self._filler = "".join(token(self.seed, "filler", n) for n in range(count)).encode()
+
+    def render(self, sheet: Sheet, now: float) -> bytes:
+        settings, name = self.site.settings, self.site.paper.name
+        pieces = self._pieces.get((sheet.path, sheet.key), lambda: self._make(sheet, now))
+        clock, advertisement, views, mark = noise(self.seed, name, sheet.path, now, settings.noise_every)
+        most_read = self._most_read(int(now // 3600))
+        session = visitor_links(mark.decode()).encode() if settings.traps else b""
+        wanted = int(settings.page_size * (0.6 + lot(self.seed, "size", name, sheet.path)))
+        filler = self._filler[: max(0, wanted - sum(map(len, pieces)) - len(most_read) - 100)]
+        before, top, main, counter, foot = pieces
+        end = (END_OF_PAGE, mark, b'","', filler, b'"]</script>\n</body>\n</html>\n')
+        parts = (before, clock, top, advertisement, main, most_read, counter, views, foot, session, *end)
+        return b"".join(parts)
+
+    def _make(self, sheet: Sheet, now: float) -> tuple[bytes, ...]:
+        site, title = self.site, escape(self.site.paper.title)
+        name, in_head, main = self._article(sheet, now) if sheet.article else (sheet.title, "", self._main(sheet, now))
+        feed = f'<link rel="alternate" type="{FEED_TYPES[site.paper.feed]}" href="{site.feed}">\n' if site.feed else ""
+        heading = title if sheet.kind is SheetKind.HOME else f"{escape(name)} | {title}"
+        before = (
+            f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{heading}</title>\n'
+            f'<link rel="canonical" href="{self.base}{escape(sheet.path)}">\n{feed}{in_head}'
+            f'<style>{STYLE}</style>\n</head>\n<body>\n<header><a class="logo" href="/">{title}</a><span class="clock">'
+        )
+        nav = "".join(f'<a href="{path}">{escape(name)}</a>' for path, name in site.nav)
+        foot = " ".join(f'<a href="{escape(path)}">{escape(name)}</a>' for path, name in site.footer)
+        return (
+            before.encode(),
+            f'</span></header>\n<nav>{nav}</nav>\n<div class="ad">'.encode(),
+            f'</div>\n<div class="page">\n<main>{main}</main>\n<aside><h2>Most read</h2>'.encode(),
+            b'<p class="views">Read today: ',
+            f"</p></aside>\n</div>\n<footer>{foot} &copy; {title} ".encode(),
+        )
+
+    def _main(self, sheet: Sheet, now: float) -> str:
+        if sheet.kind is SheetKind.TEXT and not sheet.links:
+            words = "".join(f"<p>{escape(line.format(title=self.site.paper.title))}</p>" for line in POLICY)
+            return f"<h1>{escape(sheet.title)}</h1>{words}"
+        lists = "".join(
+            f"<section><h2>{escape(heading or 'Latest')}</h2>{self._list(sheet, articles, now)}</section>"
+            for heading, articles in sheet.lists
+            if articles
+        )
+        links = " · ".join(f'<a href="{escape(path)}">{escape(name)}</a>' for path, name in sheet.links)
+        return f'<h1>{escape(sheet.title)}</h1><div class="columns">{lists}</div><p class="more">{links}</p>'
+
+    def _list(self, sheet: Sheet, articles: Iterable[Article], now: float) -> str:
+        return "<ul>" + "".join(self._item(sheet, article, now) for article in articles) + "</ul>"
+
+    def _item(self, sheet: Sheet, article: Article, now: float) -> str:
+        """A link to an article; every third is absolute. Texts keep the first headline of what they link to."""
+        version = 0 if sheet.kind is SheetKind.ARTICLE else article.title_version(now)
+        path = self.site.href(sheet, article, now)
+        base = self.base if article.number % 3 == 0 else ""
+        return f'<li><a href="{base}{path}">{escape(self.site.title(article.number, version))}</a></li>'
+
+    def _article(self, sheet: Sheet, now: float) -> tuple[str, str, str]:
+        """The headline, what goes into the head, and the main part."""
+        assert sheet.article is not None
+        site, article = self.site, sheet.article
+        version = article.version(now)
+        text = site.text(article.number, version)
+        stated = dates_on_page(article, version, site.settings)
+        in_head, byline = date_markup(
+            site.paper, stated, text.headline, article.author, self.base + sheet.path, site.opened
+        )
+        entries = "".join(f'<p class="entry">{escape(entry)}</p>\n' for entry in text.entries)
+        paragraphs = "".join(f"<p>{escape(' '.join(sentences))}</p>\n" for sentences in text.paragraphs)
+        notes = "".join(f'<p class="note">{escape(note)}</p>\n' for note in text.notes)
+        places = " · ".join(f'<a href="{path}">{escape(name)}</a>' for path, name in sheet.links)
+        body = f"<article>\n<h1>{escape(text.headline)}</h1>\n{byline}\n{entries}{paragraphs}{notes}</article>\n"
+        related = "".join(
+            f"<h2>{heading}</h2>{self._list(sheet, listed, now)}" for heading, listed in sheet.lists if listed
+        )
+        return text.headline, in_head, f'{body}<p class="more">More: {places}</p>\n<div class="related">{related}</div>'
+
+    def _make_most_read(self, hour: int) -> bytes:
+        """Some articles of the last days, drawn anew each hour; the links carry tracking parameters."""
+        recent = self.site.everything.latest(hour * 3600.0, 60).articles
+        drawn = sorted(recent, key=lambda article: lot(self.seed, "read", hour, article.number))[:MOST_READ]
+        query = "?utm_source=mostread&amp;utm_medium=box"
+        items = (f'<li><a href="{a.path}{query}">{escape(self.site.title(a.number, 0))}</a></li>' for a in drawn)
+        return f"<ol>{''.join(items)}</ol>".encode()

@@ -1,0 +1,134 @@
+"""What is really published, changed and removed, so that coverage and delay of a crawl are exact."""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from forager.newsroom.article import Article
+from forager.newsroom.site import NEWS_SPAN, Sheet, SheetKind, Site, entered
+from forager.terms import Url
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A story: an article at its first publication."""
+
+    url: Url
+    paper: str
+    section: str
+    published: float
+    article: Article
+    copy_of: Url | None = None
+    """The story, of another paper, that this one is a copy of."""
+
+
+class Truth:
+    """All knowledge of a newsroom about itself; URLs are those of the hosts it is served as."""
+
+    def __init__(self, sites: Mapping[str, Site]) -> None:
+        """`sites` by base, e.g. `http://gazette.example`."""
+        self._sites = sites
+        bases = {site.paper.name: base for base, site in sites.items()}
+        plan = next(iter(sites.values())).plan
+        names = [paper.name for paper in plan.settings.papers]
+        urls = [Url(bases[names[article.paper]] + article.path) for article in plan.articles]
+        self.stories = tuple(
+            Published(
+                url,
+                names[article.paper],
+                plan.settings.papers[article.paper].sections[article.section].name,
+                article.published,
+                article,
+                None if article.copy_of is None else urls[article.copy_of],
+            )
+            for url, article in zip(urls, plan.articles, strict=True)
+        )
+        self._times = [story.published for story in self.stories]
+        moved = {Url(bases[names[a.paper]] + a.moved_path): a for a in plan.articles if a.moved is not None}
+        self._articles = dict(zip(urls, plan.articles, strict=True)) | moved
+
+    def published_between(self, since: float, until: float) -> tuple[Published, ...]:
+        """The stories published in [since, until), in order."""
+        return self.stories[bisect_left(self._times, since) : bisect_left(self._times, until)]
+
+    def article(self, url: Url) -> Article | None:
+        """The article that stands, or stood, or will stand at this URL; its address after a move counts as well."""
+        return self._articles.get(url)
+
+    def published(self, url: Url) -> float | None:
+        """When the article at this URL was first published; None if there never is one."""
+        article = self.article(url)
+        return None if article is None else article.published
+
+    def removed(self, url: Url) -> float | None:
+        """When the article at this URL is taken down; None if never."""
+        article = self.article(url)
+        return None if article is None else article.removed
+
+    def version_of(self, url: Url, now: float) -> int | None:
+        """The version of the article that this URL shows, 0 at first; None if it shows none, as after a move."""
+        article = self.article(url)
+        shown = article is not None and self._sheet(url, now).kind is SheetKind.ARTICLE
+        return article.version(now) if article is not None and shown else None
+
+    def content_of(self, url: Url, now: float) -> str | None:
+        """What identifies the content of any URL, lists and feeds included; None if there is nothing."""
+        return self._sheet(url, now).key or None
+
+    def changes_of(self, url: Url, since: float, until: float) -> list[float]:
+        """When the content of a URL changed in [since, until); of an article, its text (publication is no change)."""
+        article = self.article(url)
+        if article is not None:
+            return [change.at for change in article.changes if since <= change.at < until]
+        _, site, path = self._split(url)
+        every = self._written_every(site, path)
+        moments = sorted({entered(at, every) for at in _events(site.articles, news=path == "/sitemap-news.xml")})
+        changed = {site.sheet(path, at).modified for at in moments if since <= at < until}
+        opened = entered(site.opened, every)  # the site began then: no change
+        return sorted(at for at in changed if since <= at < until and at > opened)
+
+    def first_visible(self, url: Url) -> dict[Url, float]:
+        """The hubs, feed and news sitemap that listed a story, with the first moment they did."""
+        article = self.article(url)
+        if article is None:
+            return {}
+        base, site, _ = self._split(url)
+        visible = {}
+        for path in ("/", *(place for place, _ in site.places(article)), site.feed, "/sitemap-news.xml"):
+            at = entered(article.published, self._written_every(site, path))
+            if path and any(article in listed for _, listed in site.sheet(path, at).lists):
+                visible[Url(base + path)] = at
+        return visible
+
+    def links_of(self, url: Url, now: float) -> list[Url]:
+        """Where the content of a URL links to, navigation included; the links of the 'most read' box are noise."""
+        base, site, path = self._split(url)
+        return [Url(base + target) for target in site.links(site.sheet(path, now), now)]
+
+    def hubs(self) -> list[Url]:
+        """Home, section, topic and author pages of all papers."""
+        return [Url(base + path) for base, site in self._sites.items() for path in site.hubs()]
+
+    def _sheet(self, url: Url, now: float) -> Sheet:
+        _, site, path = self._split(url)
+        return site.sheet(path, now)
+
+    def _split(self, url: Url) -> tuple[str, Site, str]:
+        base = "/".join(url.split("/", 3)[:3])
+        return base, self._sites[base], url[len(base) :] or "/"
+
+    def _written_every(self, site: Site, path: str) -> float:
+        """In seconds; whatever is no feed and no sitemap shows a thing at once, at its whole second."""
+        if path.startswith("/sitemap"):
+            return site.settings.sitemap_every
+        return site.settings.feed_every if path == site.feed else 1.0
+
+
+def _events(articles: Iterable[Article], *, news: bool) -> Iterable[float]:
+    """Every moment at which some list may change."""
+    for article in articles:
+        yield article.published
+        yield from (change.at for change in article.changes)
+        yield from (at for at in (article.moved, article.removed) if at is not None)
+        if news:
+            yield article.published + NEWS_SPAN

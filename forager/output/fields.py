@@ -1,0 +1,123 @@
+"""What is told of a story, in every format: the same fields in the same order.
+
+Text of pages made safe for what will read it: encoders, spreadsheets, XML parsers and terminals.
+"""
+
+import math
+import re
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from typing import Protocol
+
+from forager.store.protocol import Counts, Story, Version, VersionId
+from forager.terms import NOBODY, Url, UrlId
+
+_HALF_PAIR = re.compile("[\ud800-\udfff]")
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
+_FORMULA = re.compile(  # after blanks and invisible marks, which some programs skip; ＝＋－＠ are the full-width forms
+    "[\\s\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]*[=+\\-@＝＋－＠]|[\t\r\n]"
+)
+_STEERING = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb\ufffe\uffff]")
+
+
+def encodable(text: str) -> str:
+    """With a replacement character for each half surrogate pair, which no encoding knows."""
+    return text if text.isascii() else _HALF_PAIR.sub("\ufffd", text)
+
+
+def without_controls(text: str) -> str:
+    """Without the control characters that XML forbids or discourages; tabs and line ends stay."""
+    return _CONTROL.sub("", text)
+
+
+def defused(cell: str) -> str:
+    """A cell that no spreadsheet takes for a formula: an apostrophe marks it as text."""
+    return f"'{cell}" if _FORMULA.match(cell) else cell
+
+
+def escaped(json: str) -> str:
+    """The same JSON with escapes for characters that steer terminals, turn the line around or may end it."""
+    return json if json.isascii() and "\x7f" not in json else _STEERING.sub(_escape, json)
+
+
+def _escape(match: re.Match[str]) -> str:
+    return f"\\u{ord(match[0]):04x}"
+
+
+Cell = int | float | str | None
+Row = dict[str, Cell]
+
+FIELDS = (
+    "number",  # the place in the order of acceptance, from 0
+    "url",
+    "final_url",  # of the page that answered
+    "canonical",  # what the page calls itself
+    "site",
+    "title",
+    "text",
+    "published",  # moments are ISO 8601 in UTC
+    "published_source",
+    "modified",
+    "first_seen",  # when its URL was met first
+    "fetched",
+    "delay",  # seconds from publication to fetch
+    "lang",
+    "discovered_from",
+    "discovered_via",
+    "forager",  # null if no forager brought it
+    "version",
+    "text_hash",  # 64 bits of the main text, as 16 hex digits
+    "simhash",  # nearly equal for nearly equal texts
+    "duplicate_of",
+)
+
+MOMENTS = frozenset(("published", "modified", "first_seen", "fetched"))
+
+
+class StorySource(Protocol):
+    """What is read from a store: the store of a running crawl and a read-only one both have it."""
+
+    def url(self, id: UrlId) -> Url: ...
+
+    def counts(self) -> Counts: ...
+
+    async def version(self, version: VersionId) -> tuple[UrlId, float, Version]: ...
+
+    def stories(self, after: int = 0) -> AsyncIterator[Story]: ...
+
+
+async def row(number: int, story: Story, source: StorySource) -> Row:
+    """The fields of a story, with what its stored version adds."""
+    page, _, version = await source.version(story.version)
+    cells: Row = {
+        "number": number,
+        "url": story.url,
+        "final_url": source.url(page),
+        "canonical": version.canonical or None,
+        "site": story.site,
+        "title": story.title,
+        "text": version.text,
+        "published": iso_moment(story.published),
+        "published_source": story.published_source,
+        "modified": None if version.modified is None else iso_moment(version.modified.time),
+        "first_seen": iso_moment(story.first_seen),
+        "fetched": iso_moment(story.fetched),
+        "delay": round(story.delay, 3) if math.isfinite(story.delay) else None,
+        "lang": version.lang or None,
+        "discovered_from": story.discovered_from,
+        "discovered_via": story.discovered_via.value,
+        "forager": None if story.forager == NOBODY else story.forager,
+        "version": story.version,
+        "text_hash": f"{story.text_print:016x}",
+        "simhash": f"{story.simhash:016x}",
+        "duplicate_of": story.duplicate_of,
+    }
+    return {name: encodable(cell) if isinstance(cell, str) else cell for name, cell in cells.items()}
+
+
+def iso_moment(time: float) -> str | None:
+    """ISO 8601 in UTC, to the millisecond; None for a time that no calendar has."""
+    try:
+        return datetime.fromtimestamp(time, UTC).isoformat(timespec="milliseconds")
+    except (ValueError, OverflowError, OSError):
+        return None

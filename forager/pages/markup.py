@@ -1,0 +1,318 @@
+"""From bytes to text: which character encoding is it, and what if the label lies.
+
+The order: a byte order mark; text that is valid UTF-8 (hardly any other text is, so no label is believed against it,
+save that of ISO-2022-JP, which is made of ASCII bytes); the label of the HTTP header; the label in the first bytes of
+the document; a guess by character frequencies on a sample. A label is believed if the bytes can be read with it. Labels
+mean what the WHATWG Encoding standard says they mean: `latin1` is windows-1252, `gb2312` is gb18030, and so on.
+
+Cuts markup that would cost a tree builder far more than its length: nested, reopened or attributed without end.
+
+The HTML standard makes three things quadratic. Opening a block looks through all open elements (200,000 nested `<div>`,
+1 MB, take minutes). A formatting element left open is opened again in every later block (1,000 different `<font>` and
+1,000 `<p>`, 20 KB, make a million elements). Each attribute of a tag is compared with those before it. An ordinary page
+is recognised by a few counts and not looked at closer; a suspicious one is scanned tag by tag and ends where it goes
+too far. The scan is an estimate: it does not know all rules by which elements close each other.
+
+XML bytes from strangers, before a parser sees them: byte order marks, entity bombs, bare ampersands.
+"""
+
+import codecs
+import re
+from html.entities import html5
+
+import numpy as np
+
+_PRESCAN = 4096  # bytes of the document searched for a label (ours: browsers look at 1,024)
+_SAMPLE = 4096  # bytes given to the guess
+_CHUNK = 32_768  # bytes checked at once: the text is thrown away, and small strings are made 30 times as fast
+_FEW = 0.02  # share of unreadable characters among those that are not ASCII up to which a label is believed (ours)
+
+_HEADER_LABEL = re.compile(r"charset\s*=\s*[\"']?\s*([^\s\"';,]+)", re.IGNORECASE)
+_META_LABEL = re.compile(rb"<meta[^>]{0,500}?charset\s*=\s*[\"']?\s*([^\s\"'/>;]+)", re.IGNORECASE)
+_XML_LABEL = re.compile(rb"<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([^\"'>]+)", re.IGNORECASE)
+_TAGS = re.compile(rb"<[^>]*>")
+_NOT_ASCII = re.compile(rb"[\x80-\xff]")
+
+_MARKS = (
+    (codecs.BOM_UTF8, codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, codecs.BOM_UTF16_BE, "utf-16-be"),
+    (b"<\0", b"", "utf-16-le"),  # markup without a mark gives itself away
+    (b"\0<", b"", "utf-16-be"),
+)
+_BEGINNINGS = tuple(begin for begin, _, _ in _MARKS)
+_CODEC_LABELS = {
+    "utf-8": "utf-8 utf8 unicode-1-1-utf-8 unicode utf-16 utf-16le utf-16be ucs-2",  # a readable label is not UTF-16
+    "cp1252": "windows-1252 cp1252 x-cp1252 iso-8859-1 iso8859-1 iso88591 iso_8859-1 latin1 latin-1 l1 ascii us-ascii",
+    "cp1250": "windows-1250 cp1250 x-cp1250",
+    "cp1251": "windows-1251 cp1251 x-cp1251 win-1251",
+    "cp1253": "windows-1253 cp1253",
+    "cp1254": "windows-1254 cp1254 iso-8859-9 iso8859-9 iso_8859-9 latin5 l5",
+    "cp1255": "windows-1255 cp1255",
+    "cp1256": "windows-1256 cp1256",
+    "cp1257": "windows-1257 cp1257",
+    "cp1258": "windows-1258 cp1258",
+    "cp874": "windows-874 tis-620 iso-8859-11 iso8859-11 dos-874",
+    "cp866": "ibm866 cp866 866",
+    "iso8859-2": "iso-8859-2 iso8859-2 iso_8859-2 latin2 l2",
+    "iso8859-3": "iso-8859-3 iso8859-3 latin3",
+    "iso8859-4": "iso-8859-4 iso8859-4 latin4",
+    "iso8859-5": "iso-8859-5 iso8859-5 cyrillic",
+    "iso8859-6": "iso-8859-6 iso8859-6 arabic",
+    "iso8859-7": "iso-8859-7 iso8859-7 greek",
+    "iso8859-8": "iso-8859-8 iso8859-8 iso-8859-8-i hebrew visual logical",
+    "iso8859-10": "iso-8859-10 latin6",
+    "iso8859-13": "iso-8859-13",
+    "iso8859-14": "iso-8859-14",
+    "iso8859-15": "iso-8859-15 iso8859-15 latin9 latin-9",
+    "iso8859-16": "iso-8859-16",
+    "koi8-r": "koi8-r koi8 koi8_r koi",
+    "koi8-u": "koi8-u koi8-ru",
+    "mac-roman": "macintosh mac x-mac-roman",
+    "mac-cyrillic": "x-mac-cyrillic x-mac-ukrainian",
+    "gb18030": "gb18030 gbk gb2312 gb_2312-80 x-gbk chinese iso-ir-58",
+    "big5hkscs": "big5 big5-hkscs cn-big5 x-x-big5",
+    "cp932": "shift_jis shift-jis sjis x-sjis windows-31j ms_kanji cp932",
+    "euc_jp": "euc-jp x-euc-jp",
+    "iso2022_jp": "iso-2022-jp csiso2022jp",
+    "cp949": "euc-kr ks_c_5601-1987 ks_c_5601 korean windows-949 cp949 ksc5601",
+}
+_CODECS = {label: codec for codec, labels in _CODEC_LABELS.items() for label in labels.split()}
+_GUESSABLE = [codec for codec in _CODEC_LABELS if codec not in ("utf-8", "iso2022_jp")]
+
+
+def decode(body: bytes, content_type: str = "") -> str:
+    """The text of a body; characters that cannot be read become U+FFFD."""
+    for begin, mark, codec in _MARKS:
+        if body.startswith(begin):
+            return body[len(mark) :].decode(codec, "replace")
+    labelled = _labelled(body, content_type)
+    if b"\x1b" not in body or "iso2022_jp" not in labelled:
+        try:
+            return body.decode()
+        except UnicodeDecodeError as broken:
+            if len(body) - broken.start < 4:  # only the last character is cut off
+                return body.decode(errors="replace")
+    for codec in labelled:
+        text = body.decode(codec, "replace")
+        if _is_plausible(text, codec):
+            return text
+    return body.decode(_guess(body), "replace")
+
+
+def to_utf8(body: bytes, content_type: str = "") -> bytes:
+    """The body in UTF-8 without byte order mark, for parsers that want bytes; the same object if it is that already."""
+    return body if _is_bare_utf8(body) else decode(body, content_type).encode("utf-8", "replace")
+
+
+def _is_bare_utf8(body: bytes) -> bool:
+    if b"\x1b" in body or body.startswith(_BEGINNINGS):
+        return False
+    if body.isascii():
+        return True
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        for begin in range(0, len(body), _CHUNK):
+            decoder.decode(body[begin : begin + _CHUNK])
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _labelled(body: bytes, content_type: str) -> list[str]:
+    """The codecs that header and document name, in this order, without unknown labels."""
+    labels = [found[1] for found in [_HEADER_LABEL.search(content_type)] if found]
+    for pattern in (_XML_LABEL, _META_LABEL):
+        found = pattern.search(body, 0, _PRESCAN)
+        if found:
+            labels.append(found[1].decode("ascii", "replace"))
+    return [codec for label in labels if (codec := _CODECS.get(label.strip().lower()))]
+
+
+def _is_plausible(text: str, codec: str) -> bool:
+    """Whether few enough of the characters that are not ASCII were unreadable."""
+    unreadable = text.count("\ufffd")
+    if unreadable == 0:
+        return True
+    foreign = len(text) - len(text.encode("ascii", "ignore"))
+    return unreadable <= (0.5 if codec == "utf-8" else _FEW) * foreign
+
+
+def _guess(body: bytes) -> str:
+    """The likeliest codec by the frequencies of characters round the first byte that is not ASCII."""
+    from charset_normalizer import from_bytes  # slow to load, and few pages need it
+
+    words = _TAGS.sub(b" ", body[: 64 * _SAMPLE])
+    first = _NOT_ASCII.search(words)
+    begin = max(0, first.start() - 64) if first else 0
+    best = from_bytes(words[begin : begin + _SAMPLE], cp_isolation=_GUESSABLE, steps=4, chunk_size=512).best()
+    return best.encoding if best is not None else "cp1252"
+
+
+Codes = np.ndarray[tuple[int], np.dtype[np.uint8]]
+Places = np.ndarray[tuple[int], np.dtype[np.intp]]
+
+_FEW_TAGS = 1_500  # whatever these do, it costs little
+_MANY_TAGS = 5_000
+_LONG_BODY = 65_536
+_LONG_TAG = 16_384
+_MAX_ATTRIBUTES = 1_000
+_MAX_FORMATS = 64
+
+_MARKUP = re.compile(
+    rb"""<!--.*?(?:-->|\Z)
+       | <(/?)([a-zA-Z][^\s/>]*+)                                                  # (closing?) (name)
+         ((?:[^>"'=]++ | =\s*+(?:"[^"]*+(?:"|\Z) | '[^']*+(?:'|\Z))?+ | ["'])*+)   # (attributes)
+         (?:>|\Z)""",
+    re.DOTALL | re.VERBOSE,
+)
+_QUOTED = re.compile(rb"""=\s*+(?:"[^"]*+"? | '[^']*+'?)""", re.VERBOSE)
+_RAW = frozenset({b"script", b"style", b"textarea", b"title", b"xmp", b"noembed", b"noframes", b"iframe"})
+_FORMATS = frozenset({b"b", b"big", b"code", b"em", b"font", b"i", b"s", b"small", b"strike", b"strong", b"tt", b"u"})
+_LEAF_TAGS = b"""
+    area base br col embed hr img input link meta param source track wbr html head body
+    p li dt dd option optgroup tr td th thead tbody tfoot caption colgroup rp rt
+"""
+_LEAVES = frozenset(_LEAF_TAGS.split())  # empty, or closed by the next of their kind
+
+
+def within_depth(body: bytes, max_depth: int) -> bytes:
+    """The body, or its beginning up to the tag that goes too far."""
+    return body if _is_ordinary(body, max_depth) else body[: _end(body, max_depth)]
+
+
+def _is_ordinary(body: bytes, max_depth: int) -> bool:
+    codes = np.frombuffer(body, np.uint8)
+    opening = codes == ord("<")
+    if len(body) <= _LONG_BODY and np.count_nonzero(opening) <= _FEW_TAGS:
+        return True
+    tags = np.flatnonzero(opening[:-1])
+    if len(body) > _LONG_BODY and _has_long_tag(body, codes, tags):
+        return False
+    if len(tags) <= _FEW_TAGS:
+        return True
+    closing = np.count_nonzero(codes[tags + 1] == ord("/"))
+    return len(tags) <= _MANY_TAGS and len(tags) - 2 * int(closing) <= max_depth
+
+
+def _has_long_tag(body: bytes, codes: Codes, tags: Places) -> bool:
+    """Whether some tag may hold very many attributes."""
+    if np.count_nonzero(codes == ord(">")) > 2 * len(tags) + 3 * _MAX_ATTRIBUTES:  # they stand in quotes
+        return True
+    ends = np.append(tags[1:], len(body))
+    begins = tags[ends - tags > _LONG_TAG].tolist()
+    return any(body.find(b">", begin, begin + _LONG_TAG) < 0 for begin in begins)
+
+
+def _end(body: bytes, max_depth: int) -> int:
+    """Where the markup goes too far; its length if it never does."""
+    stack: list[bytes] = []
+    opened: dict[bytes, int] = {}
+    formats: list[tuple[bytes, bytes]] = []
+    place = 0
+    while (tag := _MARKUP.search(body, place)) is not None:
+        place = tag.end()
+        closing, name, attributes = tag[1], (tag[2] or b"").lower(), tag[3] or b""
+        if len(attributes) > 2 * _MAX_ATTRIBUTES and _count(attributes) > _MAX_ATTRIBUTES:
+            return tag.start()
+        if name in _LEAVES:
+            while stack and stack[-1] in _FORMATS:  # a paragraph that ends takes its open formatting with it
+                opened[stack.pop()] -= 1
+        elif closing:
+            _close(name, stack, opened, formats)
+        elif name in _RAW:
+            place = _raw_end(body, name, place)
+        elif name:
+            stack.append(name)
+            opened[name] = opened.get(name, 0) + 1
+            if name in _FORMATS and formats.count((name, attributes)) < 3:  # at most three equal ones are reopened
+                formats.append((name, attributes))
+        if len(stack) > max_depth or len(formats) > _MAX_FORMATS:
+            return tag.start()
+    return len(body)
+
+
+def _close(name: bytes, stack: list[bytes], opened: dict[bytes, int], formats: list[tuple[bytes, bytes]]) -> None:
+    if opened.get(name, 0):
+        while (last := stack.pop()) != name:
+            opened[last] -= 1
+        opened[name] -= 1
+    if name in _FORMATS:
+        for place in range(len(formats) - 1, -1, -1):
+            if formats[place][0] == name:
+                del formats[place]
+                break
+
+
+def _count(attributes: bytes) -> int:
+    return len(_QUOTED.sub(b" ", attributes).replace(b"/", b" ").split())
+
+
+def _raw_end(body: bytes, name: bytes, place: int) -> int:
+    """Where the text of a script or the like ends; without an end tag it goes on to the end of the body."""
+    end = re.compile(rb"</" + name, re.IGNORECASE).search(body, place)
+    return end.start() if end else len(body)
+
+
+_BOMS = (  # the longer first: UTF-32 little-endian begins like UTF-16
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_WIDE = (  # `<` and the next character without a mark before them
+    (re.compile(rb"<\0\0\0.\0\0\0", re.DOTALL), "utf-32-le"),
+    (re.compile(rb"\0\0\0<\0\0\0.", re.DOTALL), "utf-32-be"),
+    (re.compile(rb"<\0.\0", re.DOTALL), "utf-16-le"),
+    (re.compile(rb"\0<\0.", re.DOTALL), "utf-16-be"),
+)
+_DECLARED = re.compile(rb"""(<\?xml[^>]{0,100}?)\s+encoding\s*=\s*["'][^"'>]{0,40}["']""")
+_ENTITY = re.compile(rb"<!ENTITY", re.IGNORECASE)
+_CDATA = re.compile(rb"(<!\[CDATA\[.*?(?:\]\]>|\Z))", re.DOTALL)
+_BARE = re.compile(rb"&(?!#?[0-9A-Za-z]{1,31};)")
+_NAMED = re.compile(rb"&[A-Za-z][0-9A-Za-z]{1,30};")
+_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+_XML_ENTITIES = frozenset((b"&amp;", b"&lt;", b"&gt;", b"&quot;", b"&apos;"))
+
+
+def without_bom(body: bytes) -> bytes:
+    """The document without leading blanks and byte order mark; UTF-16 and UTF-32 become UTF-8."""
+    for bom, encoding in _BOMS:
+        if body.startswith(bom):
+            return _utf8(body[len(bom) :], encoding).lstrip()
+    for start, encoding in _WIDE:
+        if start.match(body):
+            return _utf8(body, encoding)
+    return body.lstrip()
+
+
+def _utf8(body: bytes, encoding: str) -> bytes:
+    """In UTF-8, and no longer declared to be anything else."""
+    if encoding != "utf-8":
+        body = body.decode(encoding, "replace").encode()
+    return _DECLARED.sub(rb"\1", body, count=1)
+
+
+def declares_entities(body: bytes) -> bool:
+    """Whether the document type declares entities: no feed or sitemap needs them, and bombs are made of them."""
+    return _ENTITY.search(body) is not None
+
+
+def mended(body: bytes) -> bytes:
+    """Without control characters, and with every ampersand outside CDATA part of an entity that XML knows."""
+    if b"&" in body:
+        parts = _CDATA.split(body)  # text and CDATA by turns
+        parts[::2] = [_NAMED.sub(_entity, _BARE.sub(b"&amp;", text)) for text in parts[::2]]
+        body = b"".join(parts)
+    return _CONTROL.sub(b"", body)
+
+
+def _entity(match: re.Match[bytes]) -> bytes:
+    """`&#160;` for an entity of HTML, as `&nbsp;`; one that nobody knows becomes plain text."""
+    found = match[0]
+    if found in _XML_ENTITIES:
+        return found
+    meant = html5.get(found[1:].decode("ascii"))
+    return meant.encode("ascii", "xmlcharrefreplace") if meant and meant not in "&<" else b"&amp;" + found[1:]

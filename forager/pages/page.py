@@ -1,0 +1,343 @@
+"""From a response to a page: puts the other files of this room together and survives anything.
+
+A `Page` is lazy: whoever wants the links does not pay for dates or text. Whatever the bytes, nothing here raises; what
+could not be read is empty, and `trouble` says why.
+
+What the bytes of a body are: markup for people, a feed, a sitemap, or nothing we read.
+
+The content type is a hint and the bytes decide: feeds come as text/html, pictures as text/html, and application/xml can
+be anything.
+"""
+
+import re
+import zlib
+from collections.abc import Callable, Collection
+from enum import Enum, auto
+from typing import TypeVar
+
+from selectolax.lexbor import LexborHTMLParser
+
+from forager.pages import dates, feeds, kinds, sitemaps, text
+from forager.pages import fingerprints as prints
+from forager.pages.head import Head, RobotsMeta, read_robots_meta
+from forager.pages.lazy import lazily
+from forager.pages.links import PageLinks, says_only_a_text
+from forager.pages.markup import to_utf8, within_depth
+from forager.pages.pages_settings import PagesSettings
+from forager.pages.urls import UrlMemo
+from forager.terms import Dated, DateSource, Kind, Link, Response, Url
+
+_LOOK = 4096  # bytes looked at
+_GZIP = b"\x1f\x8b"
+_ROOT = re.compile(
+    rb"\s*+(?:(?><\?.*?\?>|<!--.*?-->|<!doctype[^>\[]*+(?:\[.*?\]\s*+)?+>)\s*+)*+<([a-z][\w:.-]*)",
+    re.DOTALL | re.IGNORECASE,
+)
+_TAG = re.compile(rb"<(?:!doctype\s+html|[a-z][a-z0-9]*[\s>/])", re.IGNORECASE)
+_JSON_FEED = re.compile(rb'\s*\{.*?"version"\s*:\s*"https?:\\?/\\?/(?:www\.)?jsonfeed\.org', re.DOTALL)
+_URL_LIST = re.compile(rb"\s*https?://[^\s<>]+\s*(?:\n|\Z)", re.IGNORECASE)
+_CONTROL = bytes(code for code in range(32) if code not in b"\t\n\r\f\x1b")
+_BINARY = (
+    b"%PDF", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"PK\x03\x04", b"RIFF", b"ID3", b"OggS", b"wOF", b"\0\0\0", _GZIP
+)  # fmt: skip
+_FEED_ROOTS = frozenset({b"rss", b"feed", b"rdf", b"channel"})
+_SITEMAP_ROOTS = frozenset({b"urlset", b"sitemapindex"})
+
+
+class Form(Enum):
+    HTML = auto()
+    FEED = auto()
+    SITEMAP = auto()
+    OTHER = auto()
+
+
+def form_of(body: bytes, content_type: str = "") -> Form:
+    """The form of a body; `content_type` helps only where the bytes leave it open."""
+    begin = body[:_LOOK]
+    if begin.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf", b"<\0", b"\0<")):
+        begin = to_utf8(begin)
+    if not begin.strip() or _is_binary(begin):
+        return Form.OTHER
+    root = _ROOT.match(begin)
+    if root is not None:
+        name = root[1].lower()
+        local = name.rpartition(b":")[2]
+        if local in _FEED_ROOTS:
+            return Form.FEED
+        if local in _SITEMAP_ROOTS:
+            return Form.SITEMAP
+        if name != b"html" and begin.lstrip()[:5].lower() == b"<?xml" and "html" not in content_type.lower():
+            return Form.OTHER
+    if _JSON_FEED.match(begin) or "feed+json" in content_type.lower():
+        return Form.FEED
+    stated = content_type.lower().partition(";")[0].strip()
+    if stated in ("", "text/plain") and _URL_LIST.match(begin):
+        return Form.SITEMAP
+    if stated in ("text/html", "application/xhtml+xml"):
+        return Form.HTML
+    if stated in ("", "application/octet-stream", "text/plain", "application/xml", "text/xml") and _TAG.search(begin):
+        return Form.HTML
+    return Form.OTHER
+
+
+def inflated_body(body: bytes, limit: int) -> bytes:
+    """A body that is a gzip file, such as sitemap.xml.gz, without its packing: `limit` bytes, or up to the damage."""
+    if not body.startswith(_GZIP):
+        return body
+    inflate = zlib.decompressobj(wbits=31)
+    found = bytearray()
+    try:
+        while body and len(found) < limit and not inflate.eof:
+            found += inflate.decompress(body, min(limit - len(found), 1 << 20))
+            body = inflate.unconsumed_tail
+    except zlib.error:
+        pass  # keep what came before the damage
+    return bytes(found)
+
+
+def _is_binary(begin: bytes) -> bool:
+    controls = len(begin) - len(begin.translate(None, _CONTROL))
+    return begin.startswith(_BINARY) or controls * 10 > len(begin)
+
+
+T = TypeVar("T")
+
+_DEFAULTS = PagesSettings()
+_UNPACKED_LIMIT = 50_000_000  # bytes; the sitemap protocol allows no more
+
+
+def read(response: Response, *, memo: UrlMemo | None = None, settings: PagesSettings = _DEFAULTS) -> "Page":
+    """The page in a response; `memo` lets pages of one site share the work on their links."""
+    return Page(response, memo, settings)
+
+
+def load_slow_parts() -> None:
+    """Load what only few pages need and what takes long to load: whoever must not be stopped by that later calls it."""
+    import charset_normalizer  # noqa: F401
+    import feedparser  # noqa: F401
+    from htmldate.extractors import month_words
+
+    month_words()
+
+
+class Page:
+    """What can be read of one response; each answer is worked out when it is asked for the first time."""
+
+    def __init__(self, response: Response, memo: UrlMemo | None = None, settings: PagesSettings = _DEFAULTS) -> None:
+        self.url: Url = response.url
+        self.response = response
+        """The answer that it was read from."""
+        self.trouble = "" if response.body else "empty body"
+        """Why something could not be read, as far as it was tried; empty if all went well."""
+        self._memo = memo
+        self._settings = settings
+
+    @lazily
+    def kind(self) -> Kind:
+        head = self._head
+        if head is not None:
+            return self._attempt(
+                "kind", lambda: kinds.kind_of(head, self.url, lambda: self.links, lambda: self.text), Kind.OTHER
+            )
+        if self._feed is not None:
+            return Kind.FEED
+        return Kind.SITEMAP if self._sitemap is not None else Kind.OTHER
+
+    @lazily
+    def links(self) -> tuple[Link, ...]:
+        """Links of the text and head of a page, entries of a feed, URLs and further sitemaps of a sitemap."""
+        if self._feed is not None:
+            return self._feed.links
+        if self._sitemap is not None:
+            return self._sitemap.sitemaps + self._sitemap.links
+        own = self._own_feeds
+        return tuple(link for link in self._all_links() if link.url not in own)
+
+    def _all_links(self) -> tuple[Link, ...]:
+        """The links of an HTML page, its own feeds too."""
+        read = self._links
+        return () if read is None else self._attempt("links", read.all, ())
+
+    @lazily
+    def _own_feeds(self) -> set[Url]:
+        """The feeds of an article alone, such as that of its comments: they bring no other story."""
+        read = self._links
+        return set() if read is None or not read.own_feeds or self.kind is not Kind.ARTICLE else read.own_feeds
+
+    @lazily
+    def targets(self) -> tuple[Url, ...]:
+        """The URLs of the `links` in their order, each once; of an HTML page much cheaper than the links themselves."""
+        read = self._links
+        if read is None:
+            return tuple(dict.fromkeys(link.url for link in self.links))
+        own = self._own_feeds
+        return tuple(url for url in read.urls if url not in own) if own else read.urls
+
+    def link(self, target: Url) -> Link:
+        """The link to one of the `targets`."""
+        read = None if "links" in self.__dict__ else self._links
+        if read is None:
+            return self._by_target[target]
+        return self._attempt("link", lambda: read.to(target), Link(target))
+
+    @lazily
+    def related(self) -> set[Url]:
+        """Those of the `targets` of which more is said than a text, as a relation; cheaper than the links themselves."""
+        read = None if "links" in self.__dict__ else self._links
+        if read is None:
+            return {link.url for link in self.links if not says_only_a_text(link)}
+        return read.related
+
+    @lazily
+    def title(self) -> str:
+        if self._feed is not None:
+            return self._feed.title
+        return self._from_head("title", lambda head: head.title, "")[: self._settings.max_anchor]
+
+    @lazily
+    def canonical(self) -> Url | None:
+        """What the page calls its own URL."""
+        read = self._links
+        return None if read is None else read.canonical
+
+    @lazily
+    def lang(self) -> str:
+        """The language as the page states it, in lower case (`en-gb`); empty if it does not."""
+        stated = self._from_tree("lang", _lang, "")
+        return (stated or self.response.header("content-language").partition(",")[0]).strip().lower()[:35]
+
+    @lazily
+    def published(self) -> Dated | None:
+        return self.published_but(())
+
+    def published_but(self, ignored: Collection[DateSource]) -> Dated | None:
+        """The publication date without these sources: they lie on this site."""
+        return self._from_head(
+            "published",
+            lambda head: dates.published(
+                head, self.url, last_modified=self._last_modified, now=self.response.asked, ignored=ignored
+            ),
+            None,
+        )
+
+    @lazily
+    def modified(self) -> Dated | None:
+        return self._from_head(
+            "modified",
+            lambda head: dates.modified(head, last_modified=self._last_modified, now=self.response.asked),
+            None,
+        )
+
+    @lazily
+    def text(self) -> str:
+        """The main text of an HTML page; the entries of a feed or sitemap, one a line."""
+        if self._tree is not None:
+            return self._from_tree("text", text.main_text, "")
+        return "\n".join(link.title or link.anchor or link.url for link in self.links)
+
+    @lazily
+    def byte_print(self) -> int:
+        return prints.byte_print(self.response.body)
+
+    @lazily
+    def text_print(self) -> int:
+        """Of the text; of the bytes if the page is nothing that has a text."""
+        if self.kind is Kind.OTHER:
+            return self.byte_print
+        return prints.text_print(self.text, tidy=self._tree is not None)
+
+    @lazily
+    def simhash(self) -> int:
+        return prints.simhash(self.text)
+
+    @lazily
+    def robots(self) -> RobotsMeta:
+        """What the page asks of robots; the links are read in any case."""
+        headers = [value for name, value in self.response.headers if name == "x-robots-tag"]
+        nothing: list[tuple[str, str]] = []
+        metas = self._from_head("robots", lambda head: head.named, nothing)
+        return read_robots_meta(metas, headers, self._settings.robots_agent)
+
+    def __repr__(self) -> str:
+        state = self.trouble or "readable"
+        return f"<Page {self.url} {self._form.name.lower()}, {len(self._body)} bytes, {state}>"
+
+    @lazily
+    def _body(self) -> bytes:
+        return self._attempt("body", lambda: inflated_body(self.response.body, _UNPACKED_LIMIT), b"")
+
+    @lazily
+    def _form(self) -> Form:
+        return self._attempt("form", lambda: form_of(self._body, self.response.header("content-type")), Form.OTHER)
+
+    @lazily
+    def _tree(self) -> LexborHTMLParser | None:
+        return self._attempt("markup", self._parse, None) if self._form is Form.HTML else None
+
+    @lazily
+    def _head(self) -> Head | None:
+        return None if self._tree is None else Head(self._tree)
+
+    @lazily
+    def _links(self) -> PageLinks | None:
+        head = self._head
+        if head is None:
+            return None
+        return self._attempt("links", lambda: PageLinks(head, self.url, memo=self._memo, settings=self._settings), None)
+
+    @lazily
+    def _by_target(self) -> dict[Url, Link]:
+        return {link.url: link for link in self.links}
+
+    @lazily
+    def _feed(self) -> feeds.Feed | None:
+        if self._form is not Form.FEED:
+            return None
+        content_type = self.response.header("content-type")
+        return self._found("feed", lambda: feeds.read_feed(self._body, self.url, content_type))
+
+    @lazily
+    def _sitemap(self) -> sitemaps.Sitemap | None:
+        if self._form is not Form.SITEMAP:
+            return None
+        return self._found("sitemap", lambda: sitemaps.read_sitemap(self._body, self.url))
+
+    @property
+    def _last_modified(self) -> str:
+        return self.response.header("last-modified")
+
+    def _parse(self) -> LexborHTMLParser:
+        markup = to_utf8(self._body, self.response.header("content-type"))
+        kept = within_depth(markup, self._settings.max_depth)
+        if len(kept) < len(markup):
+            self._note(f"markup: nested too deeply, read {len(kept)} of {len(markup)} bytes")
+        return LexborHTMLParser(kept)
+
+    def _from_tree(self, what: str, work: Callable[[LexborHTMLParser], T], otherwise: T) -> T:
+        tree = self._tree
+        return otherwise if tree is None else self._attempt(what, lambda: work(tree), otherwise)
+
+    def _from_head(self, what: str, work: Callable[[Head], T], otherwise: T) -> T:
+        head = self._head
+        return otherwise if head is None else self._attempt(what, lambda: work(head), otherwise)
+
+    def _found(self, what: str, work: Callable[[], T | None]) -> T | None:
+        found = self._attempt(what, work, None)
+        if found is None:
+            self._note(f"{what}: cannot be read")
+        return found
+
+    def _attempt(self, what: str, work: Callable[[], T], otherwise: T) -> T:
+        """The one place that catches everything: hostile bytes may hit a bug in any parser."""
+        try:
+            return work()
+        except Exception as error:
+            self._note(f"{what}: {type(error).__name__}: {str(error)[:200]}")
+            return otherwise
+
+    def _note(self, trouble: str) -> None:
+        self.trouble = self.trouble or trouble
+
+
+def _lang(tree: LexborHTMLParser) -> str:
+    return (tree.root.attributes.get("lang") if tree.root is not None else "") or ""

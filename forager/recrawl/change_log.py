@@ -1,0 +1,146 @@
+"""A change log: which page changed in which cycle. The world in which score functions are judged and learned.
+
+Change logs in few words: 64 cycles in one of the machine's, and which pages have the same changes.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownDocuments:
+    """A discovery log: which page shows which document from when to when; one entry per page that shows it."""
+
+    document: IntArray
+    """Document numbers, dense from 0."""
+    page: IntArray
+    first: IntArray
+    """First cycle in which the page shows it."""
+    last: IntArray
+    """Last cycle in which the page shows it."""
+
+    def appeared(self) -> IntArray:
+        """Of every document the first cycle in which any page shows it."""
+        first = np.full(int(self.document.max(initial=-1)) + 1, np.iinfo(np.int64).max)
+        np.minimum.at(first, self.document, self.first)
+        return first
+
+    def on(self, pages: IntArray) -> "ShownDocuments":
+        """Only what these pages show; pages and documents are numbered anew."""
+        new = np.full(int(max(self.page.max(initial=-1), pages.max(initial=-1))) + 1, -1, dtype=np.int64)
+        new[pages] = np.arange(len(pages))
+        kept = new[self.page] >= 0
+        _, document = np.unique(self.document[kept], return_inverse=True)
+        return ShownDocuments(document.astype(np.int64), new[self.page[kept]], self.first[kept], self.last[kept])
+
+    def during(self, start: int, stop: int) -> "ShownDocuments":
+        """The cycles from `start` to `stop`, counted anew; what appeared before has a first cycle below 0."""
+        kept = self.first < stop
+        _, document = np.unique(self.document[kept], return_inverse=True)
+        return ShownDocuments(
+            document.astype(np.int64), self.page[kept], self.first[kept] - start, self.last[kept] - start
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeLog:
+    """`changed[page, cycle]` says whether the page changed in that cycle compared with the one before (cycle 0: never).
+
+    A visit detects a change against our last copy: any change since the visit before. The order of the rows is the
+    fixed random order that breaks ties, so shuffle a log once before use.
+    """
+
+    changed: NDArray[np.bool_]
+    urls: tuple[str, ...] = ()
+    documents: ShownDocuments | None = None
+    start: float = np.nan
+    """When cycle 0 begins, in seconds since the epoch; nan if nobody knows."""
+    cycle: float = 86_400.0
+    """Length of a cycle in seconds."""
+    begin: int = 0
+    """The number that the log itself gives its first cycle."""
+    hub: NDArray[np.bool_] | None = None
+    """Which pages are lists of links; None: not known."""
+    inlinks: IntArray | None = None
+    """How many pages of the log linked here when it began; None: not known."""
+
+    @classmethod
+    def of_visits(
+        cls, page: IntArray, cycle: IntArray, changed: NDArray[np.bool_], urls: tuple[str, ...] = (), cycles: int = 0
+    ) -> "ChangeLog":
+        """The log that visits tell of: a change is placed in the cycle of the visit that saw it, no visit means no change."""
+        pages = max(len(urls), int(page.max(initial=-1)) + 1)
+        matrix = np.zeros((pages, max(cycles, int(cycle.max(initial=-1)) + 1)), dtype=np.bool_)
+        matrix[page[changed], cycle[changed]] = True
+        matrix[:, :1] = False
+        return cls(matrix, urls)
+
+    @property
+    def pages(self) -> int:
+        return int(self.changed.shape[0])
+
+    @property
+    def cycles(self) -> int:
+        return int(self.changed.shape[1])
+
+    def changed_share(self) -> float:
+        """Share of pages that change in a cycle, over all cycles but the first."""
+        return float(self.changed[:, 1:].mean()) if self.cycles > 1 and self.pages else 0.0
+
+    def next_change(self) -> NDArray[np.uint16]:
+        """`[cycle, page]`: the first cycle after this one in which the page changes; `cycles` if it does not."""
+        following = np.empty((self.cycles, self.pages), dtype=np.uint16)
+        coming = np.full(self.pages, self.cycles, dtype=np.uint16)
+        for cycle in range(self.cycles - 1, -1, -1):
+            following[cycle] = coming
+            coming[self.changed[:, cycle]] = cycle
+        return following
+
+    def part(self, pages: IntArray) -> "ChangeLog":
+        """The log of these pages, in this order."""
+        return replace(
+            self,
+            changed=np.ascontiguousarray(self.changed[pages]),
+            urls=tuple(self.urls[page] for page in pages) if self.urls else (),
+            documents=None if self.documents is None else self.documents.on(pages),
+            hub=None if self.hub is None else self.hub[pages],
+            inlinks=None if self.inlinks is None else self.inlinks[pages],
+        )
+
+    def span(self, start: int, stop: int) -> "ChangeLog":
+        """The cycles from `start` to `stop`, as a log of its own."""
+        changed = np.ascontiguousarray(self.changed[:, start:stop])
+        changed[:, :1] = False
+        documents = None if self.documents is None else self.documents.during(start, stop)
+        began = self.start + start * self.cycle
+        return replace(self, changed=changed, documents=documents, start=began, begin=self.begin + start)
+
+    def shuffled(self, rng: np.random.Generator) -> "ChangeLog":
+        return self.part(rng.permutation(self.pages))
+
+    def folds(self, count: int) -> list["ChangeLog"]:
+        """The pages dealt out to `count` logs of nearly equal size; the log should be shuffled."""
+        return [self.part(np.arange(fold, self.pages, count)) for fold in range(count)]
+
+
+def packed(changed: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """The change log with 64 cycles in a word: `[w, page]` has bit b set if the page changes in cycle 64·w + b."""
+    pages, cycles = changed.shape
+    words = np.zeros((max(1, -(-cycles // 64)), pages), dtype=np.uint64)
+    for cycle in range(cycles):
+        words[cycle // 64] |= changed[:, cycle].astype(np.uint64) << np.uint64(cycle % 64)
+    return words
+
+
+def patterns(changed: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """A number for each page such that pages with equal rows have equal numbers, and one page for each number."""
+    first, *others = packed(changed)
+    _, examples, number = np.unique(first, return_index=True, return_inverse=True)
+    for word in others:
+        distinct, place = np.unique(word, return_inverse=True)
+        _, examples, number = np.unique(number * len(distinct) + place, return_index=True, return_inverse=True)
+    return number, examples

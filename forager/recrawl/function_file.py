@@ -1,0 +1,108 @@
+"""Learned score functions as text: JSON with version, formula, where it comes from and what it achieved."""
+
+import json
+from dataclasses import asdict, dataclass, field
+
+from forager.errors import InputError
+from forager.gp.trees import Tree
+from forager.recrawl.formula import formula_text, parse
+from forager.recrawl.rhythm import HOURS, Rhythm
+
+FORMAT = "forager score function"
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where a function comes from."""
+
+    log: str = ""
+    pages: int = 0
+    cycles: int = 0
+    changed_share: float = 0.0
+    k: float = 0.05
+    warmup: int = 2
+    select: str = "best"
+    seeds: int = 0
+    generations: int = 0
+    population: int = 0
+    evaluations: int = 0
+    unique_evaluations: int = 0
+    seconds: float = 0.0
+    program: str = ""
+    evolved: bool = True
+    """False: a rule that people found, because nothing better beyond chance was evolved."""
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedFunction:
+    """A score function with its measured fitness."""
+
+    tree: Tree
+    terminals: str
+    fitness: str
+    train: float
+    validation: float
+    provenance: Provenance = field(default_factory=Provenance)
+    rhythm: Rhythm = ()
+    """How busy each hour of the week was in the log it was learned from; empty if the function does not ask."""
+
+    @property
+    def formula(self) -> str:
+        """The function as `crawl.policy` takes it."""
+        return formula_text(self.tree)
+
+
+def function_to_text(learned: LearnedFunction) -> str:
+    return json.dumps(
+        {
+            "format": FORMAT,
+            "version": VERSION,
+            "formula": learned.formula,
+            "tree": list(learned.tree),
+            "terminals": learned.terminals,
+            "fitness": learned.fitness,
+            "train": learned.train,
+            "validation": learned.validation,
+            "provenance": asdict(learned.provenance),
+            **({"rhythm": [round(pace, 4) for pace in learned.rhythm]} if learned.rhythm else {}),
+        },
+        indent=2,
+        ensure_ascii=False,
+    )
+
+
+def function_from_text(text: str, name: str = "function file") -> LearnedFunction:
+    """Read a function back; its formula is what counts. What is not such a file is an `InputError`."""
+    try:
+        content = json.loads(text)
+        if content["format"] != FORMAT:
+            raise InputError(f"{name}: not a score function written by `forager learn`")
+        if content["version"] > VERSION:
+            raise InputError(f"{name}: written by a newer Forager (version {content['version']}); please update")
+        known = {key: value for key, value in content.get("provenance", {}).items() if key in Provenance.__slots__}
+        return LearnedFunction(
+            _tree(str(content["formula"]), name),
+            str(content["terminals"]),
+            str(content["fitness"]),
+            float(content["train"]),
+            float(content["validation"]),
+            Provenance(**known),
+            _rhythm(content.get("rhythm", [])),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
+        raise InputError(f"{name}: not a score function written by `forager learn` ({problem})") from problem
+
+
+def _tree(formula: str, name: str) -> Tree:
+    try:
+        return parse(formula)
+    except InputError as problem:
+        raise InputError(f"{name}: {problem}") from None
+
+
+def _rhythm(values: list[float]) -> Rhythm:
+    rhythm = tuple(float(value) for value in values)
+    if len(rhythm) not in (0, HOURS) or not all(0.0 <= pace < float("inf") for pace in rhythm):
+        raise ValueError(f"a rhythm is {HOURS} paces")
+    return rhythm

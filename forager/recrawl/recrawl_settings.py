@@ -1,0 +1,109 @@
+"""The settings of the recrawl room."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from forager.gp.gp_settings import Terminals
+from forager.units import Count, Share
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+WORTH = "worth"
+"""The default of `crawl.policy`: by the new documents expected of a visit."""
+NAMES = (
+    *("rand", "age", "cg", "nad", "sad", "aad", "gad", "hacs", "last-obs", "brute"),
+    *("azar", "azar-rate", "breadth", "t2", "adaptive"),
+)
+"""The other policies that have a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class AdaptiveSettings:
+    """The adaptive interval rule of Nutch and StormCrawler; intervals in cycles."""
+
+    decrease: Share = 0.2
+    """A change found: the interval is multiplied by 1 − this; stated by the peers."""
+    increase: Annotated[float, Field(ge=0)] = 0.4
+    """No change found: the interval is multiplied by 1 + this; stated by the peers."""
+    initial: Positive = 10.0
+    """The interval after the first visit, in cycles; ours."""
+    shortest: Positive = 1.0
+    """Lower bound, in cycles; ours."""
+    longest: Positive = 365.0
+    """Upper bound, in cycles; the peers' year for daily cycles."""
+
+
+ADAPTIVE = AdaptiveSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class HacsSettings:
+    """The history-aware scheduler."""
+
+    updates: Literal["observed", "interpolated"] = "interpolated"
+    """Where in its interval an update is placed; the paper schedules with interpolated."""
+    window: Annotated[float, Field(gt=0)] = float("inf")
+    """w: only visits of the last w cycles count; infinite means all. The paper does best with one week."""
+    horizon: Annotated[float, Field(ge=0)] = 0.0
+    """e: the chance of an update by e cycles from now; 0 means by now, as every other policy here (ours)."""
+    threshold: Share = 0.0
+    """θ: pages below this chance are never visited; 0 leaves the choice to the ranking (ours)."""
+
+
+HACS = HacsSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class RetrainSettings:
+    """Learning a better score function (GP4C) while the crawl runs, in a process of its own.
+
+    With `crawl.policy: worth` it changes the order of what is worth a request; with a formula it replaces that.
+    """
+
+    enabled: bool = False
+    """Learn from time to time; a new function is used only if it is better than the present rule, page by page and beyond
+    chance, on pages that it did not learn from."""
+    after: Count = 1000
+    """New visits after which it is tried again; a lesson takes seconds, and a small crawl shall have one; ours."""
+    terminals: Terminals = "extended"
+    """What functions may read: basic n X t; all adds the estimators (stated); extended more of a page's history (ours)."""
+    fitness: Literal["auto", "discovery", "ndcg", "changerate", "freshness"] = "auto"
+    """What is maximised: the new documents that lists revealed, the sooner the better (auto, if there were any), or the
+    papers' ndcg (else) and changerate, or freshness."""
+    population: Annotated[int, Field(ge=2)] = 60
+    """Functions in a generation; a fifth of the paper's, so that one core is busy for about half a minute."""
+    generations: Count = 15
+    """Generations; the paper has 50."""
+    pages: Count = 5000
+    """At most so many pages are learned from, drawn evenly; ours."""
+
+
+RETRAIN = RetrainSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class RecrawlSettings:
+    """The recrawl policies: what `crawl.policy`, `forager compare policies` and retraining go by."""
+
+    k: Share = 0.05
+    """Share of the pages visited per cycle where policies are judged and functions learned; stated (5%)."""
+    breadth: Annotated[float, Field(ge=0, le=1)] = 0.5
+    """The policy `breadth` ranks by index × rate^breadth: 0 keeps copies fresh, 1 hunts for volume; ours."""
+    prior: Positive = 0.5
+    """a of λ = (X + a)/(T + b) in azar, azar-rate, t2 and breadth: a page of which nothing is known changes a times in b.
+
+    b is a day in a crawl, whose cycles are minutes, and a cycle in a change log, whose cycles the papers make a day; ours.
+    """
+    warmup: Count = 2
+    """Visits of every page before scores count, in simulations; stated."""
+    hacs: HacsSettings = HACS
+    """The policy `hacs`."""
+    adaptive: AdaptiveSettings = ADAPTIVE
+    """The policy `adaptive`."""
+    retrain: RetrainSettings = RETRAIN
+    """Learning beside the crawl."""
+
+
+DEFAULTS = RecrawlSettings()

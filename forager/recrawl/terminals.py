@@ -1,0 +1,158 @@
+"""What is known of many pages as columns, and the terminals a score function can read from them.
+
+A row may stand for one page or for all pages with the same history: pages with equal rows have equal scores.
+All times are counted in cycles, whole or not.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from forager.recrawl import estimators
+from forager.recrawl.rhythm import Rhythm, passed
+
+FloatArray = NDArray[np.float64]
+EMPTY: FloatArray = np.empty(0)
+PRIOR = 0.5
+"""Prior a of λ = (X + a)/(T + 1) in the terminals `lam`, `azar` and `gain`, and of documents in `pace`; ours."""
+
+
+def _empty() -> FloatArray:
+    return EMPTY
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PageStates:
+    """Columns of one length; those that nobody reads may be left empty."""
+
+    now: float
+    last: FloatArray
+    """The last visit."""
+    first: FloatArray = field(default_factory=_empty)
+    n: FloatArray = field(default_factory=_empty)
+    X: FloatArray = field(default_factory=_empty)
+    recent: FloatArray = field(default_factory=_empty)
+    """I_n, the change indicator of the last visit."""
+    ranked: FloatArray = field(default_factory=_empty)
+    """Sum of i · I_i, for AAD."""
+    halved: FloatArray = field(default_factory=_empty)
+    """G ← G/2 + I_n/2, for GAD."""
+    last_change: FloatArray = field(default_factory=_empty)
+    """The last visit that saw a change; the first visit if none did."""
+    documents: FloatArray = field(default_factory=_empty)
+    """New documents brought so far; not what the first visit found, which had gathered for nobody knows how long."""
+    interval: FloatArray = field(default_factory=_empty)
+    """The revisit interval of the adaptive rule."""
+    rate: FloatArray = field(default_factory=_empty)
+    """λ by maximum likelihood (HACS)."""
+    update: FloatArray = field(default_factory=_empty)
+    """τ, the last known update (HACS)."""
+    hub: FloatArray = field(default_factory=_empty)
+    """1 for lists of links, 0 for other pages."""
+    inlinks: FloatArray = field(default_factory=_empty)
+    """How many known pages link here."""
+    day: float = 1.0
+    """Cycles in a day, for the time of day …"""
+    phase: float = 0.0
+    """… and how many of them were over when the week began in which time was 0."""
+    rhythm: Rhythm = ()
+    """How busy each hour of the week is, for the busy time since the last visit; empty: all alike."""
+
+    def __len__(self) -> int:
+        return len(self.last)
+
+    @property
+    def t(self) -> FloatArray:
+        return self.now - self.last
+
+    @property
+    def T(self) -> FloatArray:
+        """The time observed: from the first to the last visit."""
+        return self.last - self.first
+
+
+def _lam(s: PageStates) -> FloatArray:
+    return estimators.observed_rate(s.X, s.T, PRIOR)
+
+
+def _hour(s: PageStates) -> FloatArray:
+    return np.full(len(s), hour_of(s.now, s.day, s.phase))
+
+
+def hour_of(now: float, day: float, phase: float) -> float:
+    """The hour of the day, 0 to 24, when a day has `day` cycles of which `phase` were over at 0."""
+    return ((now + phase) / day) % 1.0 * 24.0
+
+
+def _busy(s: PageStates) -> FloatArray:
+    hour = s.day / 24.0
+    now, last = (passed(s.rhythm, (when + s.phase) / hour) * hour for when in (np.array(s.now), s.last))
+    return now - last
+
+
+def _told(column: FloatArray, s: PageStates) -> FloatArray:
+    """The column, or zeros where nobody knows."""
+    return column if len(column) else np.zeros(len(s))
+
+
+TERMINALS: Mapping[str, Callable[[PageStates], FloatArray]] = {
+    "n": lambda s: s.n,
+    "X": lambda s: s.X,
+    "t": lambda s: s.t,
+    "cg": lambda s: estimators.cg(s.n, s.X),
+    "nad": lambda s: estimators.changed_since(estimators.nad_rate(s.n, s.X), s.t),
+    "sad": lambda s: estimators.changed_since(s.recent, s.t),
+    "aad": lambda s: estimators.changed_since(estimators.aad_rate(s.n, s.ranked), s.t),
+    "gad": lambda s: estimators.changed_since(estimators.gad_rate(s.n, s.halved), s.t),
+    "T": lambda s: s.T,
+    "lam": _lam,
+    "azar": lambda s: estimators.index_gain(_lam(s), s.t) / _lam(s),
+    "gain": lambda s: estimators.index_gain(_lam(s), s.t),
+    "since": lambda s: s.now - s.last_change,
+    "rate": lambda s: _told(s.rate, s),
+    "hacs": lambda s: estimators.changed_since(_told(s.rate, s), s.now - _told(s.update, s)),
+    "docs": lambda s: _told(s.documents, s) / np.maximum(s.n, 1.0),
+    "pace": lambda s: estimators.observed_rate(_told(s.documents, s), s.T, PRIOR),
+    "hour": _hour,
+    "busy": _busy,
+    "hub": lambda s: _told(s.hub, s),
+    "inlinks": lambda s: _told(s.inlinks, s),
+}
+"""Every terminal by its name in formulas; the estimators are the scores of the baselines of the same name."""
+
+BASIC = ("n", "X", "t")
+ALL = (*BASIC, "cg", "nad", "sad", "aad", "gad")
+EXTENDED = (
+    *ALL,
+    *("T", "lam", "azar", "gain", "since", "rate", "hacs", "docs", "pace", "hour", "busy", "hub", "inlinks"),
+)
+"""Ours; those that a log cannot tell are not offered."""
+
+TRAILED = frozenset({"rate", "hacs"})
+"""Terminals that need every interval between visits, not only running sums."""
+
+MEANINGS = {
+    "n": "visits so far",
+    "X": "visits that found a change",
+    "t": "cycles since the last visit",
+    "cg": "expected changes per visit (Cho & Garcia-Molina)",
+    "nad": "chance of change, all visits weighing the same",
+    "sad": "chance of change by the last visit alone",
+    "aad": "chance of change, visits weighing 1, 2, 3 …",
+    "gad": "chance of change, visits weighing 1, 2, 4 …",
+    "T": "cycles from the first to the last visit",
+    "lam": "changes per cycle, (X + 0.5) / (T + 1)",
+    "azar": "freshness index of Azar et al.",
+    "gain": "azar times lam",
+    "since": "cycles since the last change seen",
+    "rate": "changes per cycle by maximum likelihood (HACS)",
+    "hacs": "chance of an update since the last known one (HACS)",
+    "docs": "new documents per visit",
+    "pace": "new documents per cycle, (documents + 0.5) / (T + 1)",
+    "hour": "hour of the day",
+    "busy": "cycles since the last visit, busy hours of the week counting more than quiet ones",
+    "hub": "1 for lists of links, else 0",
+    "inlinks": "known pages that link here",
+}

@@ -1,0 +1,524 @@
+"""The account of a run, made from the events of its journal: what was found, how soon, what it cost, what went wrong.
+
+The only source of the figures that are shown: summary, `--json`, `statistics.json`, report, dashboard and metrics. An
+event costs the same however long the run is. Kept are eight bytes for each story and a bit for each known URL; all else
+is bounded. The account is saved with the rest of a crawl's state. What a sudden end cut off is heard again from the
+stored visits and stories, so that it covers the whole run and not the last process only.
+"""
+
+from array import array
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from forager.engine.scope import REFUSALS
+from forager.engine.stories import told
+from forager.errors import StoreError
+from forager.events import Born, CycleDone, Deleted, Event, Fetched, Told
+from forager.measures import quantile, ratio
+from forager.pages.urls import site
+from forager.store.protocol import Story, Visit
+from forager.terms import NOBODY, Kind, Outcome, Trouble, Url, UrlId
+
+KEPT = "account"
+"""The name under which it is kept."""
+SITES, REASONS, EXAMPLES, BUCKETS = 1000, 20, 5, 240
+"""Sites told apart, reasons told apart for each kind of trouble at a site, URLs named for a kind, buckets of time (ours)."""
+REASON = 200
+"""Characters of a reason that count (ours)."""
+OTHERS = "(other sites)"
+COUNTED = ("requests", "stories", "errors", "born", "deleted", "looks", "changes", "judged", "ndcg")
+"""What is counted over time; the last four as finished recrawl cycles tell them."""
+
+Counts = dict[str, int]
+
+
+@dataclass(slots=True)
+class Timeline:
+    """Counts over time in bounded memory: when all buckets are full, neighbours merge and buckets last twice as long."""
+
+    counts: dict[str, list[float]] = field(default_factory=lambda: {name: [0] for name in COUNTED})
+    start: float | None = None
+    """When the first thing was counted."""
+    width: float = 1.0
+    """Seconds that a bucket lasts."""
+    buckets: int = BUCKETS
+
+    def add(self, name: str, at: float, count: float = 1) -> None:
+        """Count something; what is older than the start counts in the first bucket."""
+        if self.start is None:
+            self.start = at
+        place = int((at - self.start) / self.width)
+        counts = self.counts[name]
+        counts[place if 0 <= place < len(counts) else self._room(place)] += count
+
+    @property
+    def end(self) -> float:
+        """When the last bucket ends."""
+        return (self.start or 0.0) + self.width * len(self.counts[COUNTED[0]])
+
+    def _room(self, place: int) -> int:
+        """Have that bucket; the place where it is then."""
+        place = max(0, place)
+        while place >= self.buckets:
+            self._merge()
+            place //= 2
+        for counts in self.counts.values():
+            counts.extend([0] * (place + 1 - len(counts)))
+        return place
+
+    def _merge(self) -> None:
+        self.width *= 2
+        for counts in self.counts.values():
+            if len(counts) % 2:
+                counts.append(0)
+            counts[:] = [a + b for a, b in zip(counts[::2], counts[1::2], strict=True)]
+
+
+class Delays:
+    """The delays of stories in the order in which they were told, eight bytes each."""
+
+    __slots__ = ("_seconds",)
+
+    def __init__(self, packed: bytes = b"") -> None:
+        self._seconds = array("d", packed)
+
+    def __repr__(self) -> str:
+        return f"<Delays {len(self):,}, median {quantile(self.values, 0.5):.0f} s>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Delays) and self._seconds == other._seconds
+
+    def __len__(self) -> int:
+        return len(self._seconds)
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        return np.array(self._seconds, dtype=np.float64)
+
+    def add(self, seconds: float) -> None:
+        self._seconds.append(seconds)
+
+    def pack(self) -> bytes:
+        return self._seconds.tobytes()
+
+
+@dataclass(slots=True)
+class Side:
+    """The visits of the fleet, or of the recrawl cycle."""
+
+    outcomes: Counts = field(default_factory=dict)
+    changed: int = 0
+    """Visits that saw a change."""
+    stories: int = 0
+
+    @property
+    def visits(self) -> int:
+        return sum(self.outcomes.values())
+
+    @property
+    def requests(self) -> int:
+        """A page that a rule forbids is visited without a request."""
+        return self.visits - self.outcomes.get(Outcome.REFUSED.value, 0)
+
+    def add(self, other: "Side") -> None:
+        """Count what the other has counted, too."""
+        _sum(self.outcomes, other.outcomes)
+        self.changed += other.changed
+        self.stories += other.stories
+
+
+@dataclass(slots=True)
+class SiteAccount:
+    """What one site gave and cost."""
+
+    fleet: Side = field(default_factory=Side)
+    recrawl: Side = field(default_factory=Side)
+    wire_bytes: int = 0
+    delays: Delays = field(default_factory=Delays)
+    channels: Counts = field(default_factory=dict)
+    """Stories by the way in which their URL was found first."""
+    errors: dict[str, Counts] = field(default_factory=dict)
+    """What went wrong with requests that were made: by kind, then by reason."""
+    refusals: dict[str, Counts] = field(default_factory=dict)
+    """Visits that were not made because a rule or a budget forbids them: by kind, then by rule."""
+    last_error: str = ""
+    last_story: float | None = None
+
+    @property
+    def stories(self) -> int:
+        return len(self.delays)
+
+    @property
+    def requests(self) -> int:
+        return self.fleet.requests + self.recrawl.requests
+
+    @property
+    def outcomes(self) -> Counts:
+        """All visits by how they ended."""
+        return _summed((self.fleet.outcomes, self.recrawl.outcomes))
+
+    @property
+    def not_modified(self) -> int:
+        return self.outcomes.get(Outcome.UNCHANGED.value, 0)
+
+    def side(self, by: int) -> Side:
+        """Whose visit it is."""
+        return self.recrawl if by == NOBODY else self.fleet
+
+    def delay(self, share: float) -> float | None:
+        """The delay that this share of the stories stayed below; None without stories."""
+        return _rounded(quantile(self.delays.values, share))
+
+    def facts(self) -> dict[str, Any]:
+        """The account of the site as plain values."""
+        return {
+            "stories": self.stories,
+            "delay_median_s": self.delay(0.5),
+            "delay_p90_s": self.delay(0.9),
+            "requests": self.requests,
+            "not_modified": self.not_modified,
+            "wire_bytes": self.wire_bytes,
+            "outcomes": self.outcomes,
+            "channels": _most_first(self.channels),
+            "errors": _most_first({kind: sum(reasons.values()) for kind, reasons in self.errors.items()}),
+        }
+
+
+@dataclass(slots=True)
+class Cycles:
+    """The finished recrawl cycles."""
+
+    done: int = 0
+    visits: int = 0
+    """Pages that they looked at and that had been seen before."""
+    changes: int = 0
+    judged: int = 0
+    """Cycles that saw a change; in others every order is as good."""
+    ndcg: float = 0.0
+    """The sum over those judged."""
+
+    def facts(self) -> dict[str, Any]:
+        return {
+            "done": self.done,
+            "visits": self.visits,
+            "changes": self.changes,
+            "change_rate": _rounded(ratio(self.changes, self.visits), 4),
+            "ndcg": _rounded(ratio(self.ndcg, self.judged), 4),
+        }
+
+
+@dataclass(slots=True)
+class Account:
+    """Hears every event once; asked at any time."""
+
+    sites: dict[str, SiteAccount] = field(default_factory=dict)
+    visits: int = 0
+    stories: int = 0
+    """All of them, which is the number of the latest: what is stored after these was not heard yet."""
+    pages: int = 0
+    """Different pages that were fetched."""
+    fetched: bytearray = field(default_factory=bytearray)
+    """A bit for each URL, by number: whether it was fetched …"""
+    told: bytearray = field(default_factory=bytearray)
+    """… and whether it has become a story."""
+    born: int = 0
+    deleted: int = 0
+    cycles: Cycles = field(default_factory=Cycles)
+    examples: dict[str, list[Url]] = field(default_factory=dict)
+    """URLs by the kind of trouble that they had first."""
+    timeline: Timeline = field(default_factory=Timeline)
+    began: float | None = None
+    ended: float | None = None
+
+    def __repr__(self) -> str:
+        return f"<Account {self.stories:,} stories, {self.visits:,} visits, {len(self.sites):,} sites>"
+
+    def hear(self, event: Event) -> None:
+        """Enter an event."""
+        self.began = event.at if self.began is None else self.began
+        self.ended = event.at if self.ended is None else max(self.ended, event.at)
+        match event:
+            case Fetched():
+                self._fetched(event)
+            case Told():
+                self._told(event)
+            case Born():
+                self._born(event)
+            case Deleted():
+                self.deleted += 1
+                self.timeline.add("deleted", event.at)
+            case CycleDone():
+                self._cycle_done(event)
+
+    def _site(self, name: str) -> SiteAccount:
+        """The account of a site; sites beyond the most that are told apart share one."""
+        account = self.sites.get(name)
+        if account is None:
+            if len(self.sites) >= SITES:
+                name = OTHERS
+            account = self.sites[name] = self.sites.get(name) or SiteAccount()
+        return account
+
+    def _fetched(self, event: Fetched) -> None:
+        account = self._site(site(event.url))
+        side = account.side(event.by)
+        self.visits += 1
+        _count(side.outcomes, event.outcome._value_)  # `value` takes five times as long
+        side.changed += event.changed
+        account.wire_bytes += event.wire_bytes
+        if event.outcome is Outcome.FETCHED:
+            self.pages += _set(self.fetched, event.id)
+        if event.outcome is Outcome.REFUSED:
+            self._trouble(account.refusals, REFUSALS.get(event.trouble, event.trouble.value), event)
+            return
+        self.timeline.add("requests", event.at)
+        if event.trouble is not Trouble.NONE:
+            kind = error_kind(event)
+            account.last_error = event.error[:REASON] or kind
+            self._trouble(account.errors, kind, event)
+            self.timeline.add("errors", event.at)
+
+    def _trouble(self, kinds: dict[str, Counts], kind: str, event: Fetched) -> None:
+        reasons, reason = kinds.setdefault(kind, {}), event.error[:REASON]
+        _count(reasons, reason if reason in reasons or len(reasons) < REASONS else "")
+        examples = self.examples.setdefault(kind, [])
+        if len(examples) < EXAMPLES and event.url not in examples:
+            examples.append(event.url)
+
+    def _told(self, event: Told) -> None:
+        account = self._site(event.site)
+        self.stories += 1
+        account.side(event.by).stories += 1
+        account.delays.add(event.delay)
+        account.last_story = event.at
+        _count(account.channels, event.via._value_)
+        _set(self.told, event.id)
+        self.timeline.add("stories", event.at)
+
+    def _born(self, event: Born) -> None:
+        """Foragers are numbered in the order of birth; those alive when a crawl goes on are announced once more."""
+        if event.forager >= self.born:
+            self.born = event.forager + 1
+            self.timeline.add("born", event.at)
+
+    def _cycle_done(self, event: CycleDone) -> None:
+        cycles, timeline = self.cycles, self.timeline
+        cycles.done += 1
+        cycles.visits += event.visits
+        cycles.changes += event.changes
+        timeline.add("looks", event.at, event.visits)
+        timeline.add("changes", event.at, event.changes)
+        if event.changes:
+            cycles.judged += 1
+            cycles.ndcg += event.ndcg
+            timeline.add("judged", event.at)
+            timeline.add("ndcg", event.at, event.ndcg)
+
+    # What is asked.
+
+    @property
+    def fleet(self) -> Side:
+        """The visits of the fleet at all sites."""
+        return _together(one.fleet for one in self.sites.values())
+
+    @property
+    def recrawl(self) -> Side:
+        """The visits of the recrawl cycle at all sites."""
+        return _together(one.recrawl for one in self.sites.values())
+
+    @property
+    def requests(self) -> int:
+        return sum(one.requests for one in self.sites.values())
+
+    @property
+    def requests_per_story(self) -> float | None:
+        return _rounded(ratio(self.requests, self.stories), 2)
+
+    @property
+    def outcomes(self) -> Counts:
+        """All visits by how they ended."""
+        return _summed(one.outcomes for one in self.sites.values())
+
+    @property
+    def not_modified(self) -> int:
+        return self.outcomes.get(Outcome.UNCHANGED.value, 0)
+
+    @property
+    def changes(self) -> int:
+        """Visits that saw a change."""
+        return sum(one.fleet.changed + one.recrawl.changed for one in self.sites.values())
+
+    @property
+    def wire_bytes(self) -> int:
+        return sum(one.wire_bytes for one in self.sites.values())
+
+    @property
+    def errors(self) -> dict[str, Counts]:
+        """What went wrong, by kind and reason; most frequent kinds first."""
+        return _troubles(one.errors for one in self.sites.values())
+
+    @property
+    def refusals(self) -> dict[str, Counts]:
+        """What was not asked for, by kind and rule; most frequent kinds first."""
+        return _troubles(one.refusals for one in self.sites.values())
+
+    @property
+    def error_count(self) -> int:
+        return sum(sum(reasons.values()) for reasons in self.errors.values())
+
+    @property
+    def alive(self) -> int:
+        return self.born - self.deleted
+
+    def delay(self, share: float) -> float | None:
+        """The delay that this share of all stories stayed below; None without stories."""
+        delays = [one.delays.values for one in self.sites.values()]
+        return _rounded(quantile(np.concatenate(delays), share)) if delays else None
+
+    def is_told(self, id: UrlId) -> bool:
+        """Whether a URL has become a story."""
+        return id >> 3 < len(self.told) and bool(self.told[id >> 3] >> (id & 7) & 1)
+
+    def facts(self) -> dict[str, Any]:
+        """The account as plain values, for JSON and for people."""
+        return {
+            "pages": self.pages,
+            "stories": self.stories,
+            "delay_median_s": self.delay(0.5),
+            "delay_p90_s": self.delay(0.9),
+            "requests": self.requests,
+            "requests_per_story": self.requests_per_story,
+            "not_modified": self.not_modified,
+            "changes": self.changes,
+            "wire_bytes": self.wire_bytes,
+            "visits": self.visits,
+            "outcomes": self.outcomes,
+            "budget": {"fleet": self.fleet.requests, "recrawl": self.recrawl.requests},
+            "errors": {kind: sum(reasons.values()) for kind, reasons in self.errors.items()},
+            "cycles": self.cycles.facts(),
+            "foragers": {"alive": self.alive, "born": self.born, "deleted": self.deleted},
+            "sites": {name: account.facts() for name, account in sorted(self.sites.items())},
+        }
+
+    # How it survives.
+
+    def save(self) -> bytes:
+        return msgspec.msgpack.encode(self, enc_hook=_packed)
+
+    @classmethod
+    def load(cls, saved: bytes) -> "Account":
+        try:
+            return msgspec.msgpack.decode(saved, type=cls, dec_hook=_unpacked)
+        except (msgspec.MsgspecError, ValueError) as error:
+            raise StoreError(f"the kept account cannot be read ({error}); start a new run directory") from None
+
+
+class Accounted(Protocol):
+    """What is asked of a store."""
+
+    def url(self, id: UrlId) -> Url: ...
+    async def recall(self, name: str) -> bytes | None: ...
+    def visits(self, id: UrlId | None = None, after: int = 0) -> AsyncIterator[Visit]: ...
+    def stories(self, after: int = 0) -> AsyncIterator[Story]: ...
+
+
+async def recall_account(store: Accounted) -> Account:
+    """The account of the run so far: as it was saved last, and what was stored since."""
+    saved = await store.recall(KEPT)
+    account = Account() if saved is None else Account.load(saved)
+    async for visit in store.visits(after=account.visits):
+        account.hear(_visited(visit, store.url(visit.id)))
+    async for story in store.stories(account.stories):
+        account.hear(told(story))
+    return account
+
+
+def error_kind(event: Fetched) -> str:
+    """The kind under which an error is counted; statuses are told apart."""
+    return f"status {event.status}" if event.trouble is Trouble.STATUS else event.trouble.value
+
+
+def _visited(visit: Visit, url: Url) -> Fetched:
+    """The event of a stored visit; its last two fields are not stored, and no account asks for them."""
+    return Fetched(
+        at=visit.at,
+        id=visit.id,
+        url=url,
+        by=visit.by,
+        outcome=visit.outcome,
+        status=visit.status,
+        trouble=visit.trouble,
+        error=visit.error,
+        seconds=visit.seconds,
+        wire_bytes=visit.wire_bytes,
+        changed=visit.changed,
+        kind=Kind.OTHER,
+        new_links=0,
+    )
+
+
+def _count(counts: Counts, name: str) -> None:
+    counts[name] = counts.get(name, 0) + 1
+
+
+def _set(bits: bytearray, id: int) -> bool:
+    """Set a bit; whether it was not set before."""
+    place, bit = id >> 3, 1 << (id & 7)
+    if place >= len(bits):
+        bits.extend(bytes(max(64, place + 1 - len(bits), len(bits) // 8)))
+    was = bits[place] & bit
+    bits[place] |= bit
+    return not was
+
+
+def _sum(counts: Counts, more: Counts) -> None:
+    for name, count in more.items():
+        counts[name] = counts.get(name, 0) + count
+
+
+def _summed(several: Iterable[Counts]) -> Counts:
+    total: Counts = {}
+    for counts in several:
+        _sum(total, counts)
+    return _most_first(total)
+
+
+def _most_first(counts: Counts) -> Counts:
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _together(sides: Iterable[Side]) -> Side:
+    total = Side()
+    for side in sides:
+        total.add(side)
+    return total
+
+
+def _troubles(several: Iterable[dict[str, Counts]]) -> dict[str, Counts]:
+    total: dict[str, Counts] = {}
+    for kinds in several:
+        for kind, reasons in kinds.items():
+            _sum(total.setdefault(kind, {}), reasons)
+    return dict(sorted(total.items(), key=lambda item: (-sum(item[1].values()), item[0])))
+
+
+def _rounded(value: float, digits: int = 3) -> float | None:
+    """JSON knows no nan."""
+    return None if value != value else round(value, digits)
+
+
+def _packed(value: Any) -> Any:
+    if isinstance(value, Delays):
+        return value.pack()
+    raise NotImplementedError(type(value))
+
+
+def _unpacked(kind: type, value: Any) -> Any:
+    if kind is Delays:
+        return Delays(value)
+    raise NotImplementedError(kind)

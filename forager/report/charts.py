@@ -1,0 +1,267 @@
+"""Small charts as SVG text; numbers and harmless text only, so nothing of a page can become markup."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from forager.report.text import shown_moment, span
+
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 220, 70, 12, 12, 26
+ACROSS, DOWN = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
+COLOURS = 8
+"""Classes `c0` to `c7` of the style sheet, for lines `l0` to `l7`."""
+SPOTS = 48
+"""Points of a line, about, whose values can be pointed at (ours)."""
+
+Points = Sequence[tuple[float, float]]
+Limits = tuple[float, float]
+OPEN = (-math.inf, math.inf)
+
+
+def bars(counts: Sequence[float], began: float, ended: float, label: str) -> str:
+    """Counts over time."""
+    top, step = max(1, max(counts, default=1)), ACROSS / max(1, len(counts))
+    drawn = [line_chart(TOP + DOWN * (1 - share), f"{top * share:g}") for share in (0.0, 0.5, 1.0)]
+    for place, count in enumerate(counts):
+        if count:
+            height = DOWN * count / top
+            drawn.append(
+                f'<rect class="amount" x="{LEFT + place * step:.1f}" y="{TOP + DOWN - height:.1f}" '
+                f'width="{max(0.5, step - 0.7):.1f}" height="{height:.1f}"/>'
+            )
+    return frame([*drawn, *_time_axis(began, ended, HEIGHT)], HEIGHT, label)
+
+
+def shares(parts: Sequence[float], wholes: Sequence[float], began: float, ended: float, label: str) -> str:
+    """Parts of wholes over time, as a line; times without a whole are passed over."""
+    drawn = [line_chart(TOP + DOWN * (1 - share), f"{share:.0%}") for share in (0.0, 0.5, 1.0)]
+    step = ACROSS / max(1, len(parts))
+    points = [
+        f"{LEFT + (place + 0.5) * step:.1f},{TOP + DOWN * (1 - part / whole):.1f}"
+        for place, (part, whole) in enumerate(zip(parts, wholes, strict=True))
+        if whole
+    ]
+    drawn.append(f'<polyline class="curve" points="{" ".join(points)}"/>')
+    return frame([*drawn, *_time_axis(began, ended, HEIGHT)], HEIGHT, label)
+
+
+def dots(points: Sequence[tuple[float, float, int]], began: float, ended: float, label: str) -> str:
+    """Delays over time on a logarithmic scale: time, delay, colour."""
+    lowest, highest = 10.0, max([3600.0, *(delay for _, delay, _ in points if math.isfinite(delay))])
+
+    def height(delay: float) -> float:
+        return TOP + DOWN * (1 - math.log(max(lowest, delay) / lowest) / math.log(highest / lowest))
+
+    marks = [mark for mark in (10.0, 60.0, 600.0, 3600.0, 21600.0, 86400.0) if mark <= highest]
+    drawn = [line_chart(height(mark), span(mark)) for mark in marks]
+    drawn += [
+        f'<circle class="c{colour % COLOURS}" cx="{_x(at, began, ended):.1f}" cy="{height(delay):.1f}" r="2.4"/>'
+        for at, delay, colour in points
+        if math.isfinite(at) and math.isfinite(delay)
+    ]
+    return frame([*drawn, *_time_axis(began, ended, HEIGHT)], HEIGHT, label)
+
+
+def lives(rows: Sequence[tuple[int, int | None, float, float | None]], began: float, ended: float, label: str) -> str:
+    """Lives over time, one row each: number, parent, birth, death."""
+    row, places = 18, {number: TOP + place * 18 + 9 for place, (number, *_) in enumerate(rows)}
+    height, drawn = TOP + BOTTOM + row * len(rows), []
+    for number, parent, born, died in rows:
+        y, x, end = places[number], _x(born, began, ended), _x(ended if died is None else died, began, ended)
+        if parent in places:
+            drawn.append(f'<line class="birth" x1="{x:.1f}" x2="{x:.1f}" y1="{places[parent]}" y2="{y}"/>')
+        drawn.append(
+            f'<line class="{"life" if died is None else "life gone"}" x1="{x:.1f}" x2="{max(x + 2, end):.1f}" '
+            f'y1="{y}" y2="{y}"/><circle class="c0" cx="{x:.1f}" cy="{y}" r="3"/>'
+            f'<text class="axis" x="{LEFT - 8}" y="{y + 4}" text-anchor="end">№ {number}</text>'
+        )
+        if died is not None:
+            drawn.append(f'<text class="death" x="{end:.1f}" y="{y + 4}" text-anchor="middle">×</text>')
+    return frame([*drawn, *_time_axis(began, ended, height)], height, label)
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """Points of one kind."""
+
+    style: str
+    """A class of the style sheet."""
+    points: Points
+    radius: float = 3.0
+
+
+def scatter(
+    marks: Sequence[Marks],
+    label: str,
+    *,
+    along: str,
+    log: bool = False,
+    names: Sequence[str] = (),
+    limits: Limits = OPEN,
+    best: Points = (),
+) -> str:
+    """Dots by two numbers, or by one of several `names` and a number; and a line through `best`.
+
+    What lies outside the limits is drawn at the edge.
+    """
+    every = [point for one in marks for point in one.points]
+    x, ticks = _across([at for at, _ in every], log=log, names=names)
+    y, lines = _upwards([value for _, value in every], limits)
+    dots = [
+        f'<circle class="{one.style}" cx="{x(at):.1f}" cy="{y(value):.1f}" r="{one.radius:g}"/>'
+        for one in marks
+        for at, value in one.points
+        if math.isfinite(value)
+    ]
+    curve = [_polyline("curve", [(x(at), y(value)) for at, value in best])] if best else []
+    return frame([*lines, *dots, *curve, *ticks, _below(along)], HEIGHT, label)
+
+
+def curves(named: Sequence[tuple[str, Points]], label: str, *, along: str) -> str:
+    """Lines over a number, each with its class of the style sheet."""
+    every = [point for _, points in named for point in points if math.isfinite(point[1])]
+    x, ticks = _across([at for at, _ in every])
+    y, lines = _upwards([value for _, value in every], OPEN)
+    drawn = [
+        _polyline(style, [(x(at), y(value)) for at, value in points if math.isfinite(value)]) for style, points in named
+    ]
+    return frame([*lines, *drawn, *ticks, _below(along)], HEIGHT, label)
+
+
+def lines(
+    named: Sequence[tuple[str, Points]],
+    label: str,
+    *,
+    along: str,
+    form: str = ".3g",
+    ticks: str = ".3g",
+    zero: bool = False,
+) -> str:
+    """A line for each name, with a legend; a pointer at a line is told its name and the values there.
+
+    `form` writes values, `ticks` the numbers of the axis; both begin at 0 if `zero` says so.
+    """
+    known = [(name, [point for point in points if math.isfinite(point[1])]) for name, points in named]
+    every = [point for _, points in known for point in points] + ([(0.0, 0.0)] if zero else [])
+    x, marks = _across([at for at, _ in every], form=ticks)
+    y, across = _upwards([value for _, value in every], OPEN, form)
+    below = f'<text class="axis" x="{LEFT + ACROSS / 2}" y="{HEIGHT + 8}" text-anchor="middle">{escape(along)}</text>'
+    drawn = [
+        f"<g>{_polyline(_style(place), [(x(at), y(value)) for at, value in points])}"
+        + "".join(
+            f'<circle class="spot" cx="{x(at):.1f}" cy="{y(value):.1f}" r="6">'
+            f"<title>{escape(name)}: {value:{form}} ({escape(along)}: {at:{ticks}})</title></circle>"
+            for at, value in points[:: max(1, len(points) // SPOTS)]
+        )
+        + "</g>"
+        for place, (name, points) in enumerate(known)
+    ]
+    return frame([*across, *drawn, *marks, below], HEIGHT + 16, label) + _legend([name for name, _ in named])
+
+
+def _style(place: int) -> str:
+    """The class of a line: colours, and when these are used up, broken lines of the same colours."""
+    return f"line l{place % COLOURS}" + (" broken" if place // COLOURS % 2 else "")
+
+
+def _legend(names: Sequence[str]) -> str:
+    entries = (
+        f'<li><svg viewBox="0 0 20 10"><line class="{_style(place)}" x1="0" x2="20" y1="5" y2="5"/></svg>'
+        f"{escape(name)}</li>"
+        for place, name in enumerate(names)
+    )
+    return f'<ul class="legend lines">{"".join(entries)}</ul>'
+
+
+def ranked_bars(ranked: Sequence[tuple[str, float]], label: str) -> str:
+    """Named shares as lying bars, the largest first as they come."""
+    row, wide = 20, 250
+    most = max((share for _, share in ranked), default=1.0) or 1.0
+    height = TOP + row * len(ranked) + 6
+    drawn = [
+        f'<text class="axis" x="{wide - 8}" y="{TOP + place * row + 13}" text-anchor="end">{escape(name)}</text>'
+        f'<rect class="amount" x="{wide}" y="{TOP + place * row + 3}" height="{row - 6}" '
+        f'width="{max(1.0, (WIDTH - wide - 60) * share / most):.1f}"/>'
+        f'<text class="axis" x="{wide + max(1.0, (WIDTH - wide - 60) * share / most) + 6:.1f}" '
+        f'y="{TOP + place * row + 13}">{share:.0%}</text>'
+        for place, (name, share) in enumerate(ranked)
+    ]
+    return frame(drawn, height, label)
+
+
+def frame(drawn: Sequence[str], height: int, label: str) -> str:
+    """A chart of what was drawn."""
+    inside = "".join(drawn)
+    return f'<svg class="chart" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(label)}">{inside}</svg>'
+
+
+def _x(at: float, began: float, ended: float) -> float:
+    return LEFT + ACROSS * min(1.0, max(0.0, (at - began) / max(1e-9, ended - began)))
+
+
+def line_chart(y: float, text: str) -> str:
+    """A line across the chart with its value."""
+    return (
+        f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
+        f'<text class="axis" x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{escape(text)}</text>'
+    )
+
+
+def _time_axis(began: float, ended: float, height: int) -> list[str]:
+    marks = []
+    for step in range(5):
+        anchor = "start" if step == 0 else "end" if step == 4 else "middle"
+        time = shown_moment(began + (ended - began) * step / 4)
+        text = time[5:16] if ended - began > 172_800 else time[11:16]
+        x = LEFT + ACROSS * step / 4
+        marks.append(f'<text class="axis" x="{x:.1f}" y="{height - 8}" text-anchor="{anchor}">{text}</text>')
+    return marks
+
+
+def _across(
+    values: Sequence[float], *, log: bool = False, names: Sequence[str] = (), form: str = ".3g"
+) -> tuple[Callable[[float], float], list[str]]:
+    """Where a value stands from left to right, and the marks of the axis."""
+    if names:
+        step = ACROSS / len(names)
+        marks = [_tick(LEFT + (place + 0.5) * step, escape(name)) for place, name in enumerate(names)]
+        return lambda at: LEFT + (at + 0.5) * step, marks
+    low, high = (min(values), max(values)) if values else (0.0, 1.0)
+    if low == high:
+        low, high = (low / 2, high * 2) if log else (low - 0.5, high + 0.5)
+
+    def x(at: float) -> float:
+        share = math.log(at / low) / math.log(high / low) if log else (at - low) / (high - low)
+        return LEFT + ACROSS * share
+
+    shares = (0.0, 0.25, 0.5, 0.75, 1.0)
+    ends = [low * (high / low) ** share if log else low + (high - low) * share for share in shares]
+    return x, [_tick(x(at), f"{at:{form}}") for at in ends]
+
+
+def _upwards(values: Sequence[float], limits: Limits, form: str = ".3g") -> tuple[Callable[[float], float], list[str]]:
+    """Where a value stands from bottom to top, and the lines of the axis."""
+    known = [value for value in values if math.isfinite(value)] or [0.0]
+    low, high = max(min(known), limits[0]), min(max(known), limits[1])
+    if low >= high:
+        low, high = low - 0.5, low + 0.5
+
+    def y(value: float) -> float:
+        return TOP + DOWN * (1 - min(1.0, max(0.0, (value - low) / (high - low))))
+
+    return y, [line_chart(y(at), f"{at:{form}}") for at in (low, (low + high) / 2, high)]
+
+
+def _polyline(style: str, corners: Points) -> str:
+    return f'<polyline class="{style}" points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in corners)}"/>'
+
+
+def _tick(x: float, text: str) -> str:
+    anchor = "start" if x <= LEFT else "end" if x >= WIDTH - RIGHT else "middle"
+    return f'<text class="axis" x="{x:.1f}" y="{HEIGHT - BOTTOM + 16}" text-anchor="{anchor}">{text}</text>'
+
+
+def _below(text: str) -> str:
+    """What runs from left to right, at the right edge above the axis."""
+    return f'<text class="axis" x="{WIDTH - RIGHT}" y="{TOP + 8}" text-anchor="end">{escape(text)}</text>'

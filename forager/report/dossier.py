@@ -1,0 +1,342 @@
+"""All that is known of one page: how it was found, its visits and versions, its stories and copies, its prospects.
+
+Word-level differences of two texts: what was taken out, what was put in, what stayed.
+"""
+
+import asyncio
+import re
+from collections import deque
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Literal, Protocol
+
+import numpy as np
+
+from forager.core.page_table import PageTable
+from forager.pages.urls import site
+from forager.report.reasons import Prospect, why_story, why_visited
+from forager.report.text import shown, visitor
+from forager.store.protocol import Counts, Known, Story, Version, VersionId, Visit
+from forager.terms import Dated, Trouble, Url, UrlId
+
+_WORDS = re.compile(r"\s*\S+|\s+$")
+MOST = 3000
+"""Words of a changed region beyond which it counts as replaced as a whole (ours): the comparison stays quick."""
+
+STRAY = 3
+"""Words that two changes must have between them to be told apart (ours): a stray equal word explains nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A run of words that stayed (`=`), was taken out (`-`) or was put in (`+`)."""
+
+    mark: Literal["=", "-", "+"]
+    text: str
+
+
+def word_difference(before: str, after: str) -> list[Piece]:
+    """The pieces of both texts in order; without `-` they make `after`, without `+` they make `before`."""
+    old, new = _WORDS.findall(before), _WORDS.findall(after)
+    head = _common(old, new)
+    tail = _common(old[head:][::-1], new[head:][::-1])
+    pieces = [Piece("=", "".join(old[:head]))]
+    pieces += _compared(old[head : len(old) - tail], new[head : len(new) - tail])
+    pieces.append(Piece("=", "".join(old[len(old) - tail :])))
+    return [piece for piece in pieces if piece.text]
+
+
+def _common(one: list[str], other: list[str]) -> int:
+    """How many words both begin with."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def _compared(old: list[str], new: list[str]) -> list[Piece]:
+    if len(old) > MOST or len(new) > MOST:
+        return [Piece("-", "".join(old)), Piece("+", "".join(new))]
+    pieces: list[Piece] = []
+    out, put = "", ""
+    for step, a, b, c, d in SequenceMatcher(None, old, new).get_opcodes():
+        if step == "equal" and b - a >= STRAY:
+            pieces += [Piece("-", out), Piece("+", put), Piece("=", "".join(old[a:b]))]
+            out, put = "", ""
+        else:
+            out, put = out + "".join(old[a:b]), put + "".join(new[c:d])
+    return [*pieces, Piece("-", out), Piece("+", put)]
+
+
+VISITS, VERSIONS, STEPS, COPIES = 50, 10, 12, 50
+"""Latest visits and versions shown, steps back to a seed, copies named (ours)."""
+OPENING = 400
+"""Characters of a text shown where nothing changed in it (ours)."""
+TEXT = 200_000
+"""Characters of a text that are compared (ours)."""
+
+
+class Records(Protocol):
+    """What is asked of a store; that of a running crawl and a read-only one both answer."""
+
+    def find(self, url: Url) -> UrlId | None: ...
+    def url(self, id: UrlId) -> Url: ...
+    def known(self, id: UrlId) -> Known: ...
+    def counts(self) -> Counts: ...
+    async def unsettled(self) -> list[VersionId]: ...
+    async def version(self, version: VersionId) -> tuple[UrlId, float, Version]: ...
+    async def versions(self, id: UrlId) -> list[tuple[VersionId, float]]: ...
+    def visits(self, id: UrlId | None = None) -> AsyncIterator[Visit]: ...
+    def stories(self, after: int = 0) -> AsyncIterator[Story]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A step on the way from a seed to the page."""
+
+    url: Url
+    at: float
+    channel: str
+    by: str
+    """Who visited the page that revealed it; empty if nobody is known to have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One visit."""
+
+    at: float
+    outcome: str
+    status: int
+    by: str
+    changed: bool
+    seconds: float
+    trouble: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edition:
+    """A version, with what changed against the one before; nothing if it is the first shown."""
+
+    number: int
+    at: float
+    kind: str
+    title: str
+    lang: str
+    words: int
+    published: Dated | None
+    modified: Dated | None
+    opening: str
+    """The beginning of its text."""
+    title_changes: list[Piece]
+    text_changes: list[Piece]
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A page with nearly the same text."""
+
+    url: Url
+    site: str
+    published: float
+    is_first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ToldStory:
+    """An accepted document of the page."""
+
+    at: float
+    version: int
+    published: float
+    published_source: str
+    delay: float
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dossier:
+    url: Url
+    site: str
+    kind: str
+    title: str
+    found: list[Origin]
+    """From the page itself back towards a seed."""
+    announced: float | None
+    """When a feed or news sitemap says it was published."""
+    visits: int
+    changes: int
+    last_visit: float | None
+    due: float | None
+    latest_visits: list[Look]
+    versions: int
+    editions: list[Edition]
+    stories: list[ToldStory]
+    story: str
+    """Whether it is a story, and why or why not, in words."""
+    copies: list[Copy]
+    visiting: str
+    """Why it was visited or not, and what is planned, in words."""
+    prospect: Prospect | None
+    robots: str
+    """The rule that refused it, if one did."""
+    recrawl: str
+    """Why the recrawl cycle looks at it soon or late, in words; empty if that is not known."""
+    host: str
+    """What holds at its host: budget, delay and robots.txt, in words; empty where no host is spared."""
+
+
+async def compile_dossier(
+    id: UrlId,
+    records: Records,
+    now: float,
+    *,
+    max_age: float = 86_400.0,
+    least_worth: float = 0.0,
+    statistics: PageTable | None = None,
+    host: str = "",
+    recrawl: str = "",
+) -> Dossier:
+    """Everything on one page.
+
+    `max_age` is the age beyond which a document is no news, `least_worth` what a visit must promise to be made.
+    """
+    page = records.known(id)
+    looks, refused = await _looks(id, records)
+    numbers = await records.versions(id)
+    editions, latest = await _editions([number for number, _ in numbers][-VERSIONS - 1 :], records)
+    stories, copies = await _stories(page, records)
+    outlook = None if statistics is None else prospect(id, records, statistics, now)
+    undecided = page.version is not None and page.version in await records.unsettled()
+    return Dossier(
+        url=page.url,
+        site=site(page.url),
+        kind=page.kind.value,
+        title=shown(latest.title) if latest else "",
+        found=await _trail(page, records),
+        announced=page.published,
+        visits=page.visits,
+        changes=page.changes,
+        last_visit=page.last_visit,
+        due=page.due,
+        latest_visits=looks[::-1],
+        versions=len(numbers),
+        editions=editions[::-1][:VERSIONS],
+        stories=stories,
+        story=why_story(page, latest, numbers[-1][1] if numbers else 0.0, bool(stories), undecided, max_age),
+        copies=copies,
+        visiting=why_visited(page, looks[-1].outcome if looks else "", refused, outlook, least_worth, now),
+        prospect=outlook,
+        robots=refused,
+        recrawl=recrawl,
+        host=host,
+    )
+
+
+def prospect(id: UrlId, records: Records, statistics: PageTable, now: float) -> Prospect:
+    """What a visit now promises, and its rank among all known pages."""
+    known = np.arange(records.counts().known, dtype=np.int64)
+    worth, fresh = statistics.worth(known, now)
+    order = np.where(fresh, worth + 1e3, worth)  # as the recrawl cycle ranks: links nobody has followed go first
+    (rate,) = statistics.rate(known[id : id + 1])
+    rank = 1 + int((order > order[id]).sum())
+    return Prospect(float(worth[id]), bool(fresh[id]), rank, len(known), float(rate))
+
+
+async def _looks(id: UrlId, records: Records) -> tuple[list[Look], str]:
+    """The latest visits, oldest first, and the last refusal by robots.txt."""
+    kept: deque[Visit] = deque(maxlen=VISITS)
+    refused = ""
+    async for visit in records.visits(id):
+        kept.append(visit)
+        if visit.trouble is Trouble.ROBOTS:
+            refused = shown(visit.error)
+    looks = [
+        Look(
+            at=one.at,
+            outcome=one.outcome.value,
+            status=one.status,
+            by=visitor(one.by),
+            changed=one.changed,
+            seconds=round(one.seconds, 3),
+            trouble=one.trouble.value,
+            error=shown(one.error or (f"redirected to {one.final_url}" if one.final_url else "")),
+        )
+        for one in kept
+    ]
+    return looks, refused
+
+
+async def _trail(page: Known, records: Records) -> list[Origin]:
+    steps: list[Origin] = []
+    while True:
+        by = "" if page.source is None else await _finder(page, records)
+        steps.append(Origin(page.url, page.found, page.channel.value, by))
+        if page.source is None or len(steps) == STEPS:
+            return steps
+        page = records.known(page.source)
+
+
+async def _finder(page: Known, records: Records) -> str:
+    """Who visited the revealing page at the moment when this one was met."""
+    by = ""
+    async for visit in records.visits(page.source):
+        if visit.at > page.found + 1e-6:
+            break
+        by = visitor(visit.by)
+    return by
+
+
+async def _editions(numbers: list[VersionId], records: Records) -> tuple[list[Edition], Version | None]:
+    """Versions with their differences, oldest first, and the latest as stored."""
+    editions: list[Edition] = []
+    before: Version | None = None
+    for number in numbers:
+        _, at, version = await records.version(number)
+        editions.append(await asyncio.to_thread(_edition, number, at, version, before))  # long texts take a while
+        before = version
+    return editions, before
+
+
+def _edition(number: VersionId, at: float, version: Version, before: Version | None) -> Edition:
+    return Edition(
+        number=number,
+        at=at,
+        kind=version.kind.value,
+        title=shown(version.title),
+        lang=shown(version.lang, 20),
+        words=len(version.text.split()),
+        published=version.published,
+        modified=version.modified,
+        opening=shown(version.text[: 4 * OPENING], OPENING),
+        title_changes=_differs(shown(before.title), shown(version.title)) if before else [],
+        text_changes=_differs(_readable(before.text), _readable(version.text)) if before else [],
+    )
+
+
+def _differs(before: str, after: str) -> list[Piece]:
+    return [] if before == after else word_difference(before, after)
+
+
+def _readable(text: str) -> str:
+    """Every line made harmless; the lines stay."""
+    return "\n".join(shown(line, TEXT) for line in text[:TEXT].splitlines())
+
+
+async def _stories(page: Known, records: Records) -> tuple[list[ToldStory], list[Copy]]:
+    """The accepted documents of the page, and the copies of its text: its first print and those that name it."""
+    own: list[Story] = []
+    others: list[Story] = []
+    async for story in records.stories():
+        (own if story.id == page.id else others).append(story)
+    first = next((story.duplicate_of for story in own if story.duplicate_of), page.url if own else None)
+    told = [
+        ToldStory(one.fetched, one.version, one.published, one.published_source, one.delay, visitor(one.forager))
+        for one in own
+    ]
+    copies = [
+        Copy(one.url, one.site, one.published, one.url == first)
+        for one in others
+        if first is not None and first in (one.url, one.duplicate_of)
+    ]
+    return told, copies[:COPIES]

@@ -1,0 +1,307 @@
+"""The report of a run as one HTML file: it needs no network and no script, and everything of the web in it is escaped."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from forager.core.agent_settings import ReinforcingSettings
+from forager.core.parameters import ForagerSettings
+from forager.core.saved_fleet import load_agent
+from forager.core.scores import ForagerRecord
+from forager.engine.resume import Schedule, recall_schedule
+from forager.engine.scope import REFUSALS, Skip, Skipped
+from forager.recrawl.policies import EXPECTED
+from forager.recrawl.recrawl_settings import WORTH
+from forager.report import charts as svg
+from forager.report.account import Account, Counts, Side, recall_account
+from forager.report.page import html_table, page, pair, section, tiles
+from forager.report.text import shown, shown_moment, span, visitor
+from forager.store.protocol import Story
+from forager.store.store import Store
+
+STORIES, LIVES, DOTS, HOSTS, EXAMPLES, REASONS = 500, 60, 3000, 5, 2, 3
+"""Latest stories listed, foragers and delays drawn; hosts and URLs named for a reason to leave something out; reasons
+named for a kind of error (ours)."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunState:
+    """What a run directory holds, as far as the report shows it."""
+
+    account: Account
+    known: int
+    versions: int
+    latest: list[Story]
+    """The stories told last."""
+    records: list[ForagerRecord]
+    """Everyone who ever lived; nobody if the run has kept no fleet."""
+    schedule: Schedule | None
+    """The recrawl policy and what was learned; None if the run kept nothing of it."""
+    skipped: Skipped
+    """Links that never entered the crawl, and refusals, as the run itself counted them."""
+
+
+async def read_run(reader: Store) -> RunState:
+    """Read what the report needs."""
+    counts = reader.counts()
+    fleet, skipped = await reader.recall("fleet"), await reader.recall("skipped")
+    agent = None if fleet is None else load_agent(fleet, ReinforcingSettings(), ForagerSettings())
+    return RunState(
+        account=await recall_account(reader),
+        known=counts.known,
+        versions=counts.versions,
+        latest=[story async for story in reader.stories(max(0, counts.stories - DOTS))],
+        records=[] if agent is None else [*agent.records.values()],
+        schedule=await recall_schedule(reader),
+        skipped=Skipped() if skipped is None else Skipped.load(skipped),
+    )
+
+
+def run_report(run: RunState, name: str) -> str:
+    """The page."""
+    account = run.account
+    parts = [
+        _headline(run),
+        _over_time(account, run.latest),
+        _sites(account),
+        _costs(account),
+        _recrawl(account, run.schedule),
+        _fleet(run.records, account),
+        _errors(account),
+        _left_out(account, run.skipped),
+        _stories(run.latest[-STORIES:], account.stories),
+    ]
+    return page(f"Report of {shown(name)}", parts)
+
+
+def _headline(run: RunState) -> str:
+    account = run.account
+    cost = account.requests_per_story
+    drawn = [
+        ("Stories", f"{account.stories:,}", ""),
+        ("Median delay", span(account.delay(0.5)), f"nine in ten within {span(account.delay(0.9))}"),
+        ("Requests", f"{account.requests:,}", f"{account.visits:,} visits"),
+        ("Cost", "–" if cost is None else f"{cost:.2f}", "requests per story"),
+        ("Pages", f"{account.pages:,}", f"{run.known:,} URLs known, {run.known - account.pages:,} not fetched"),
+        ("Versions", f"{run.versions:,}", f"{account.wire_bytes / 1e6:.1f} MB received"),
+        ("Foragers", f"{account.alive:,}", f"{account.born:,} born"),
+        ("Errors", f"{account.error_count:,}", ""),
+    ]
+    if account.began is None or account.ended is None:
+        return f"<p class=note>Nothing has happened yet.</p>{tiles(drawn)}"
+    took = f"From {shown_moment(account.began)} to {shown_moment(account.ended)} UTC, {span(account.ended - account.began)}."
+    return f"<p class=note>{took}</p>{tiles(drawn)}"
+
+
+def _over_time(account: Account, latest: Sequence[Story]) -> str:
+    timeline, sites = account.timeline, sorted(account.sites)
+    began, ended = timeline.start or 0.0, timeline.end
+    colours = {name: place for place, name in enumerate(sites)}
+    points = [(one.fetched, one.delay, colours.get(one.site, len(sites))) for one in latest]
+    legend = "".join(
+        f'<li><svg viewBox="0 0 10 10"><circle class="c{place % svg.COLOURS}" cx="5" cy="5" r="4"/></svg>{escape(name)}</li>'
+        for place, name in enumerate(sites[: svg.COLOURS])
+    )
+    delays = svg.dots(points, began, ended, "Delay of each story over time") + f"<ul class=legend>{legend}</ul>"
+    stories = svg.bars(timeline.counts["stories"], began, ended, "Stories over time")
+    return pair(
+        section("Delay", "From publication to fetch, each story a dot.", delays if points else _nothing()),
+        section("Stories over time", "", stories if points else _nothing()),
+    )
+
+
+def _sites(account: Account) -> str:
+    heads = [
+        "Site",
+        "Stories",
+        "Median delay",
+        "p90",
+        "Found first by",
+        "Requests",
+        "Per story",
+        "Unchanged",
+        "Received",
+    ]
+    rows = [
+        [
+            escape(name),
+            f"{site.stories:,}",
+            span(site.delay(0.5)),
+            span(site.delay(0.9)),
+            _tags(site.facts()["channels"].items()),
+            f"{site.requests:,}",
+            f"{site.requests / site.stories:.1f}" if site.stories else "–",
+            f"{site.not_modified / site.requests:.0%}" if site.requests else "–",
+            f"{site.wire_bytes / 1e6:.1f} MB",
+        ]
+        for name, site in sorted(account.sites.items(), key=lambda item: (-item[1].stories, item[0]))
+    ]
+    return section("Sites", "", html_table(heads, rows, text=(0, 4)))
+
+
+def _costs(account: Account) -> str:
+    heads = ["Who asked", "Visits", "Requests", "Saw a change", "Stories", "Visits per story"]
+    rows = [_side("the fleet", account.fleet), _side("the recrawl cycle", account.recrawl)]
+    ended_as = f"<p>{_tags(account.outcomes.items())}</p>"
+    costs = section("Costs", "How the visits ended:", ended_as + html_table(heads, rows, text=(0,)))
+    timeline = account.timeline
+    if timeline.start is None:
+        return costs
+    requests = svg.bars(timeline.counts["requests"], timeline.start, timeline.end, "Requests over time")
+    return pair(costs, section("Requests over time", "", requests))
+
+
+def _recrawl(account: Account, schedule: Schedule | None) -> str:
+    """How well the recrawl cycles chose, over time."""
+    timeline, facts = account.timeline, account.cycles.facts()
+    if timeline.start is None or not account.cycles.visits:
+        return _policy(schedule)
+    counts, span_of_time = timeline.counts, (timeline.start, timeline.end)
+    rate = svg.shares(counts["changes"], counts["looks"], *span_of_time, "ChangeRate over time")
+    good = svg.shares(counts["ndcg"], counts["judged"], *span_of_time, "NDCG over time")
+    visits = f"Visits to pages seen before that found a change: {facts['change_rate']:.1%} in {facts['done']:,} cycles."
+    order = "Were changed pages looked at first? 1 is the best order"
+    mean = "." if facts["ndcg"] is None else f"; the mean is {facts['ndcg']:.3f}."
+    return _policy(schedule) + pair(
+        section("Recrawl: ChangeRate", visits, rate), section("Recrawl: NDCG", order + mean, good)
+    )
+
+
+def _policy(schedule: Schedule | None) -> str:
+    """The rule by which pages were looked at again, and the functions that were learned on the way."""
+    if schedule is None:
+        return ""
+    rule = EXPECTED if schedule.setting == WORTH else schedule.formula or schedule.setting
+    note = f"By {escape(shown(rule, 400))}, in cycles of {span(schedule.cycle)}."
+    heads = ["Learned", "Function", "Measure", "New", "In use", "Then"]
+    rows = [
+        [
+            shown_moment(one.at),
+            f"<code>{escape(shown(one.formula, 400))}</code>",
+            escape(one.fitness),
+            f"{one.new:.3f}",
+            f"{one.old:.3f}",
+            one.verdict,
+        ]
+        for one in reversed(schedule.lessons)
+    ]
+    return section("Recrawl", note, html_table(heads, rows, text=(0, 1, 2, 5)) if rows else "")
+
+
+def _side(name: str, side: Side) -> list[str]:
+    changed = f"{side.changed / side.visits:.0%}" if side.visits else "–"
+    each = f"{side.visits / side.stories:.1f}" if side.stories else "–"
+    return [name, f"{side.visits:,}", f"{side.requests:,}", changed, f"{side.stories:,}", each]
+
+
+def _fleet(records: Sequence[ForagerRecord], account: Account) -> str:
+    if not records:
+        return section("Fleet", "", "<p class=empty>The run has kept no fleet.</p>")
+    latest = records[-LIVES:]
+    first, last = latest[0].born, max(one.deleted or one.born for one in latest)
+    began = first if account.began is None else min(account.began, first)
+    ended = last if account.ended is None else max(account.ended, last)
+    drawn = svg.lives(
+        [(one.id, one.parent, one.born, one.deleted) for one in latest], began, ended, "Lives of the foragers"
+    )
+    heads = ["Forager", "Kind", "Parent", "Score", "Stories", "Sent", "Downloads", "Born", "Deleted"]
+    rows = [
+        [
+            f"№ {one.id}",
+            one.kind.value,
+            "–" if one.parent is None else f"№ {one.parent}",
+            f"{one.score:.1f}",
+            f"{one.relevant:,}",
+            f"{one.sent:,}",
+            f"{one.downloads:,}",
+            shown_moment(one.born),
+            shown_moment(one.deleted),
+        ]
+        for one in sorted(latest, key=lambda one: -one.relevant)
+    ]
+    note = "A line is a life; it hangs on the parent's line where it was born, and a cross ends it."
+    return section("Fleet", note, drawn + html_table(heads, rows, text=(0, 1)))
+
+
+def _errors(account: Account) -> str:
+    if not account.errors:
+        return section("Errors", "", "<p class=empty>There were none.</p>")
+    rows = _kinds(account.errors, account)
+    return section("Errors", "", html_table(["Kind", "Count", "Reasons", "Examples"], rows, text=(0, 2, 3)))
+
+
+def _kinds(troubles: dict[str, Counts], account: Account) -> list[list[str]]:
+    return [
+        [
+            escape(kind),
+            f"{sum(reasons.values()):,}",
+            "<br>".join(f"{escape(shown(reason))} ({count:,})" for reason, count in _most(reasons) if reason),
+            "<br>".join(_link(url, shown(url, 100)) for url in account.examples.get(kind, ())),
+        ]
+        for kind, reasons in troubles.items()
+    ]
+
+
+def _most(reasons: Counts) -> list[tuple[str, int]]:
+    return sorted(reasons.items(), key=lambda item: -item[1])[:REASONS]
+
+
+def _left_out(account: Account, skipped: Skipped) -> str:
+    """URLs that were not asked for when their turn came, then links that never entered the crawl."""
+    by_reason: dict[str, list[Skip]] = {}
+    for skip in skipped:
+        if skip.reason not in REFUSALS.values():
+            by_reason.setdefault(skip.reason, []).append(skip)
+    links = [
+        [
+            escape(reason),
+            f"{sum(skip.count for skip in skips):,}",
+            _tags((skip.host, skip.count) for skip in skips[:HOSTS]) + ("" if len(skips) <= HOSTS else " …"),
+            "<br>".join(_link(skip.example, shown(skip.example, 100)) for skip in skips[:EXAMPLES]),
+        ]
+        for reason, skips in sorted(by_reason.items(), key=lambda item: -sum(skip.count for skip in item[1]))
+    ]
+    rows = _kinds(account.refusals, account) + links
+    if not rows:
+        return section("Left out", "", "<p class=empty>Every link that was met is part of the crawl.</p>")
+    note = "What was not asked for, and why: URLs whose turn came, by visit; links that never entered, each time met."
+    return section("Left out", note, html_table(["Reason", "Count", "Where", "Examples"], rows, text=(0, 2, 3)))
+
+
+def _stories(latest: Sequence[Story], count: int) -> str:
+    rows = [
+        [
+            shown_moment(one.published),
+            span(one.delay),
+            _link(one.url, shown(one.title) or one.url) + _copy(one),
+            escape(one.site),
+            escape(one.discovered_via.value),
+            escape(one.published_source),
+            visitor(one.forager),
+        ]
+        for one in reversed(latest)
+    ]
+    note = f"The latest {STORIES} of {count:,}." if count > STORIES else ""
+    heads = ["Published", "Delay", "Story", "Site", "Channel", "Date from", "Found by"]
+    return section("Stories", note, html_table(heads, rows, text=(2, 3, 4, 5, 6)) if rows else _nothing())
+
+
+def _copy(story: Story) -> str:
+    return (
+        "" if story.duplicate_of is None else f" <span class=tag>copy of {escape(shown(story.duplicate_of, 80))}</span>"
+    )
+
+
+def _link(url: str, text: str) -> str:
+    inside = f"<bdi dir=auto>{escape(text)}</bdi>"
+    if not url.startswith(("http://", "https://")):
+        return inside
+    return f'<a href="{escape(url)}" rel="noopener noreferrer">{inside}</a>'
+
+
+def _tags(counts: Iterable[tuple[str, int]]) -> str:
+    return " ".join(f"<span class=tag>{escape(name)} {count:,}</span>" for name, count in counts) or "–"
+
+
+def _nothing() -> str:
+    return "<p class=empty>No story was found.</p>"

@@ -1,0 +1,50 @@
+"""What people see: text of pages without tricks, moments and spans of time in words."""
+
+import math
+import re
+from datetime import UTC, datetime
+
+from forager.terms import NOBODY
+
+_TRICKS = re.compile(  # control characters, half surrogate pairs, and marks that turn or hide text
+    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\uffff]+"
+)
+TITLE = 300
+"""Characters of a title that are shown (ours)."""
+
+
+def shown(text: str, most: int = TITLE) -> str:
+    """A text on one line that cannot turn the writing direction, steer a terminal or fill the screen."""
+    plain = " ".join(_TRICKS.sub(" ", text[: 4 * most]).split())
+    return plain if len(plain) <= most else f"{plain[: most - 1]}…"
+
+
+def shown_moment(time: float | None) -> str:
+    """Date and time in UTC to the second; a dash for a time that no calendar has."""
+    if time is None or not math.isfinite(time):
+        return "–"
+    try:
+        return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    except (ValueError, OverflowError, OSError):
+        return "–"
+
+
+def span(seconds: float | None) -> str:
+    """A duration as people say it."""
+    if seconds is None or not math.isfinite(seconds):
+        return "–"
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 172_800 else f"{seconds / 86400:.1f} d"
+
+
+def figure(value: float, form: str) -> str:
+    """A number in this format; a dash if it is not known."""
+    return format(value, form) if math.isfinite(value) else "–"
+
+
+def visitor(by: int) -> str:
+    """Who made a visit."""
+    return "the recrawl cycle" if by == NOBODY else f"forager {by}"

@@ -1,0 +1,204 @@
+"""One replay: a fleet and the recrawl side over a tape, one download after the other on one clock (Alg 9).
+
+Every download costs the same time, so a budget of downloads per hour fixes the pace. While both sides have something worth
+a download, the side that is further behind its share goes first; what one leaves unspent the other may use, and if neither
+wants it, time passes.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from forager.chance import stream
+from forager.core.agent import ReinforcingAgent
+from forager.core.agent_settings import ReinforcingSettings
+from forager.core.candidates import EVERYWHERE
+from forager.core.exploration import Thrift
+from forager.core.parameters import ForagerKind, ForagerSettings
+from forager.engine.crawl_settings import CrawlSettings
+from forager.engine.link_order import Ordering
+from forager.engine.policy import read_policy
+from forager.engine.recrawl_cycle import make_scheduler
+from forager.engine.teacher import Retraining, foretelling
+from forager.events import Event
+from forager.recrawl.recrawl_settings import DEFAULTS, RecrawlSettings
+from forager.recrawl.retrain import contest
+from forager.simulation.bundles import VISIT, LoopState, Records
+from forager.simulation.fit import TapeNumbers, fitted, shared_for
+from forager.simulation.luck import Luck
+from forager.simulation.player import Patrol
+from forager.simulation.recrawl_turn import CYCLE, LESSON, MANAGE
+from forager.simulation.replay_account import ReplayAccount, ReplayFigures
+from forager.simulation.replay_events import Telling
+from forager.tape.tape import Tape
+from forager.tape.truth import Documents, documents
+from forager.tape.world import TapeClock, TapeWorld
+from forager.terms import UrlId
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayPlan:
+    """What a replay is to do."""
+
+    budget: float
+    """Downloads per hour."""
+    seeds: tuple[UrlId, ...]
+    kinds: tuple[ForagerKind, ...] = ()
+    """The first foragers, one kind each; none: as the settings say."""
+    start: float | None = None
+    end: float | None = None
+    """When to start and end; the tape's own times if not given."""
+
+
+class Replay:
+    """A fleet on a tape; `run` plays it to the end.
+
+    What makes a document new is what the tape says, unless the settings say something else than `story`.
+    """
+
+    def __init__(
+        self,
+        tape: Tape,
+        plan: ReplayPlan,
+        crawl: CrawlSettings,
+        foragers: ForagerSettings,
+        reinforcing: ReinforcingSettings,
+        *,
+        revisit_after: float,
+        seed: int,
+        recrawl: RecrawlSettings = DEFAULTS,
+        tell: Callable[[Event], None] | None = None,
+    ) -> None:
+        foragers, reinforcing = fitted(tape, foragers, reinforcing)
+        seeds = np.asarray(plan.seeds, dtype=np.int64)
+        self.plan, self.crawl = plan, crawl
+        self.clock = TapeClock(tape.start if plan.start is None else plan.start)
+        self.end = tape.end if plan.end is None else plan.end
+        self.world = TapeWorld(tape, self.clock, seconds=3600 / plan.budget, revisit_after=revisit_after)
+        self.agent = ReinforcingAgent(reinforcing, foragers, seed)
+        self.shared = shared_for(tape, foragers)
+        self.ordering = Ordering.arranged(crawl, self.agent, self.shared)
+        self.thrift = Thrift(crawl.least_worth, crawl.explore, self.shared.pace, foragers.max_age)
+        self._luck = Luck(stream(seed, "recrawl"), 512)
+        self.scheduler = make_scheduler(
+            read_policy(crawl.policy, stream(seed, "policy"), recrawl, crawl.cycle),
+            self.shared,
+            self.thrift,
+            crawl,
+            recrawl,
+            revisit_after=revisit_after,
+            last=lambda: self.world.columns.last,
+            seeds=seeds,
+            only=self.world.columns.is_list if self.world.reads_off else EVERYWHERE,
+        )
+        by = foretelling(foragers)
+        log = self.shared.visits.log
+        self.retraining = None if log is None else Retraining(self.scheduler, log, recrawl, seed, [], by=by)
+        judged, same = reinforcing.relevancy.identity, foragers.identity == reinforcing.relevancy.identity
+        self.account = ReplayAccount(
+            self.world, self._truth(foragers, judged), updates=judged == "version", max_age=foragers.max_age
+        )
+        self.agent.known_as = TapeNumbers(self.account.truth)
+        self.agent.sent_as = self.agent.known_as if same else TapeNumbers(self._truth(foragers, foragers.identity))
+        self.share = 0.0 if foragers.kind is ForagerKind.BFS else crawl.recrawl_share
+        self._idle = max(crawl.idle, self.world.seconds)
+        self.course = LoopState(
+            rest=self._idle,
+            fleet_rests=np.inf if self.share >= 1 else self.clock.time,
+            recrawl_rests=np.inf if self.share <= 0 else self.clock.time,
+        )
+        """How far both sides are."""
+        self._shown = np.full(tape.pages if self.ordering is not None else 0, -1, dtype=np.int64)
+        """The version of each page whose links are in the link graph."""
+        self.agent.start(seeds, self.clock.time, plan.kinds)
+        self._tell = tell or _nobody
+        if self.share <= 0:
+            self.shared.reveal = None
+        self._telling = None if tell is None else Telling(self.world, self.agent, set(plan.seeds), tell)
+        self._patrol = Patrol(self.course, crawl, self.world, self.scheduler, self.shared, self.thrift, self.agent,
+                              self._luck, self.share, tells=tell is not None)  # fmt: skip
+
+    def __repr__(self) -> str:
+        return f"<Replay at {self.clock.time:.0f}, {self.world!r}, {self.agent!r}>"
+
+    def run(self, until: float | None = None) -> ReplayAccount:
+        """Play until the end, or until a moment before it, from which another call goes on as if there had been no stop."""
+        end = self.end if until is None else min(until, self.end)
+        while self.clock.time < end:
+            self._play(end)
+            self.account.watch(self.clock.time)
+            if self.ordering is not None:
+                self.ordering.renew_if_due(self.clock.time)
+        self.account.end = min(max(end, self.clock.time), self.end)  # a slow download may end behind `until`
+        return self.account
+
+    def figures(self, *, warm_up: float = 0.0) -> ReplayFigures:
+        """What came of it."""
+        return self.account.figures(len(self.shared.visits.met()), warm_up=warm_up)
+
+    def _truth(self, foragers: ForagerSettings, identity: str) -> Documents:
+        return documents(self.world.tape, identity=identity, max_age=foragers.max_age, hubs=foragers.hubs)
+
+    def _play(self, end: float) -> None:
+        """Downloads by kernels, until something is to be done that they cannot do; then that."""
+        until = min(end, self.account.due)
+        if self.ordering is not None:
+            until = min(until, self._mind_graph(self.ordering))
+        if self.retraining is not None:
+            self.course.lesson = self.retraining.due_at
+        why, records = self._patrol.play(until, end)
+        self._happened(records)
+        if why == CYCLE:
+            self._turn(self.clock.time)
+        elif why == LESSON:
+            self._retrain(self.clock.time)
+        elif why == MANAGE:
+            happened = self._patrol.manage()
+            if self._telling is not None:
+                self._telling.managed(happened)
+
+    def _mind_graph(self, ordering: Ordering) -> float:
+        """Tell the loop with how many new links the link graph is scored anew; and when, if there is any."""
+        course = self.course
+        course.waiting, course.most_waiting, course.renew_at = (
+            ordering.waiting,
+            ordering.most_waiting,
+            ordering.renew_at,
+        )
+        return ordering.renew_at if ordering.waiting else np.inf
+
+    def _happened(self, records: Records) -> None:
+        """What kernels have done is told to everybody who wants to know."""
+        self.account.enter(records)
+        if self._telling is not None:
+            self._telling.happened(records)
+        if self.ordering is not None:
+            self._show_links(self.ordering, records)
+
+    def _show_links(self, ordering: Ordering, records: Records) -> None:
+        """The link graph hears of the links that downloads showed."""
+        gone, waits = self.world.columns.gone, self.world.columns.waits
+        visits = records[(records["what"] == VISIT) & (records["version"] >= 0)]
+        for page, version, at in visits[["page", "version", "at"]].tolist():
+            if not gone[version] and (waits or self._shown[page] != version):
+                self._shown[page] = version
+                ordering.saw(UrlId(page), self.world.links_of(version, at))
+
+    # The recrawl side.
+
+    def _turn(self, now: float) -> None:
+        """A cycle may have passed."""
+        for event in self.scheduler.turn(now):
+            self._tell(event)
+
+    def _retrain(self, now: float) -> None:
+        """Learn a better score function, if it is time for that."""
+        if self.retraining is not None:
+            verdict = contest(self.retraining.lesson())
+            if verdict is not None:
+                self._tell(self.retraining.take(verdict, now))
+
+
+def _nobody(event: Event) -> None:
+    """Hears every event and tells nobody."""

@@ -1,0 +1,152 @@
+"""The World of a tape: no parsing, no sockets; a visit is an array look-up, and time passes only by downloading."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from forager.core.sighting import Sighting
+from forager.tape.lookup import look_up, parted, standing
+from forager.tape.tape import KINDS, Tape
+from forager.terms import NOBODY, ForagerId, Kind, UrlId
+
+LISTS = [KINDS.index(kind) for kind in (Kind.HUB, Kind.FEED, Kind.SITEMAP)]
+
+
+class TapeClock:
+    """A clock that stands still until somebody sleeps or downloads on it."""
+
+    def __init__(self, start: float) -> None:
+        self.time = start
+
+    def now(self) -> float:
+        return self.time
+
+    async def sleep(self, seconds: float) -> None:
+        self.time += max(0.0, seconds)
+
+
+class TapeColumns(NamedTuple):
+    """All that it takes to look up pages: first what `look_up` needs, then the rest."""
+
+    seconds: float
+    revisit_after: float
+    last: NDArray[np.float64]
+    current: NDArray[np.int64]
+    held: NDArray[np.int64]
+    begin: NDArray[np.int64]
+    time: NDArray[np.float64]
+
+    gone: NDArray[np.bool_]
+    state: NDArray[np.int32]
+    link_set: NDArray[np.int32]
+    link_start: NDArray[np.int64]
+    is_list: NDArray[np.bool_]
+
+    links: NDArray[np.int64]
+    published: NDArray[np.float64]
+    waits: bool
+    appears: NDArray[np.float64]
+
+    shown_start: NDArray[np.int64]
+    shown: NDArray[np.int64]
+    """For each link set the documents that are read off the page, where that is so."""
+
+
+class TapeWorld:
+    """Shows each page as it was at the time of the clock; every download costs `seconds` of that time."""
+
+    def __init__(self, tape: Tape, clock: TapeClock, *, seconds: float, revisit_after: float = 0.0) -> None:
+        self.tape, self.clock, self.seconds, self.revisit_after = tape, clock, seconds, revisit_after
+        self.downloads = self.unrecorded = 0
+        self.held = np.full(tape.pages, -1, dtype=np.int64)
+        """The version of each page that was downloaded last, be it that the page was gone; -1 if there was none."""
+        self.reads_off = tape.identity == "link"
+        """Pages that are only linked to are documents, read off the page that links them and never downloaded."""
+        self._print = np.asarray(tape.text_print)
+        fixed = tape.once("columns", lambda: _fixed(tape))
+        self.columns = TapeColumns(
+            seconds=seconds,
+            revisit_after=revisit_after,
+            last=np.full(tape.pages, -np.inf),
+            current=fixed["begin"][:-1] - 1,
+            held=self.held,
+            waits=tape.waits,
+            **fixed,
+        )
+        """For those who look up many pages themselves; they count them too."""
+        self._for_one = self.columns[:7]
+
+    def __repr__(self) -> str:
+        return f"<TapeWorld {self.downloads:,} downloads, {self.unrecorded:,} of them unrecorded>"
+
+    async def visit(self, urls: Sequence[UrlId], by: ForagerId = NOBODY) -> list[Sighting]:
+        """Download pages one after the other; what was downloaded a moment ago is shared and free."""
+        return [self.look(int(url)) for url in urls]
+
+    def look(self, url: int) -> Sighting:
+        """One page, now."""
+        version, free, now = look_up(url, self.clock.time, *self._for_one)
+        self.clock.time = now
+        if not free:
+            self.downloads += 1
+            self.unrecorded += version < 0
+        if version < 0 or self.columns.gone.item(version):
+            return Sighting(UrlId(url), now, False, free=free, gone=version >= 0)
+        return self.sighting(url, version, now, free)
+
+    def sighting(self, url: int, version: int, now: float, free: bool) -> Sighting:
+        """This version of a page, as seen now."""
+        columns, state = self.columns, self.columns.state.item(version)
+        return Sighting(
+            UrlId(url),
+            now,
+            True,
+            version,
+            self._print.item(version),
+            columns.published.item(version),
+            self.links_of(version, now),
+            columns.is_list.item(url),
+            state + 1 if state >= 0 else -1,
+            free,
+        )
+
+    def links_of(self, version: int, now: float) -> NDArray[np.int64]:
+        """The links that a version shows now."""
+        columns, chosen = self.columns, self.columns.link_set.item(version)
+        links = columns.links[columns.link_start.item(chosen) : columns.link_start.item(chosen + 1)]
+        return standing(links, now, columns.appears) if columns.waits else links
+
+
+def _fixed(tape: Tape) -> dict[str, NDArray[Any]]:
+    """The columns that no visit changes, as plain arrays: an element of a memory map costs several times as much."""
+    begin, time, link_start = np.asarray(tape.version_start), np.asarray(tape.time), np.asarray(tape.link_start)
+    if tape.identity == "link":
+        read = tape.url_kind == KINDS.index(Kind.ARTICLE)
+        shown_start, shown, link_start, links = parted(link_start, np.asarray(tape.links), read)
+    else:
+        links = np.array(tape.links, dtype=np.int64)
+        shown_start, shown = link_start[:0], links[:0]
+    return {
+        "begin": begin,
+        "time": time,
+        "gone": np.asarray(tape.gone),
+        "state": np.asarray(tape.state),
+        "link_set": np.asarray(tape.link_set),
+        "link_start": link_start,
+        "is_list": np.isin(tape.url_kind, LISTS),
+        "links": links,
+        "published": np.asarray(tape.published),
+        "appears": _appearances(begin, time),
+        "shown_start": shown_start,
+        "shown": shown,
+    }
+
+
+def _appearances(begin: NDArray[np.int64], time: NDArray[np.float64]) -> NDArray[np.float64]:
+    """When each page was there first; inf if it never was."""
+    appears = np.full(len(begin) - 1, np.inf)
+    shown = np.flatnonzero(np.diff(begin))
+    appears[shown] = time[begin[shown]]
+    return appears

@@ -1,0 +1,203 @@
+"""Records as requests and responses: our own exactly as they were, those of other tools decoded.
+
+A capture whose body was written earlier (a `revisit`) says so by the digest of that body; `WarcWeb` and whoever else
+needs the bytes looks it up. A 304 has no body, then as now.
+
+Undo what other tools leave in a payload: chunks and compression.
+
+Tools differ: some keep the bytes as they came, some keep decoded bytes under the old headers. So a body that is not what
+its headers say is taken as it stands.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from forager.terms import Outcome, Request, Response, Trouble, Url, Validators
+from forager.warc.reader import LIMIT, Broken, RecordPlace, WarcRecord, records
+from forager.warc.records import Fields, received, split_response, validators_asked, warc_moment
+from forager.web.inflate import InflateError, Inflater
+from forager.web.web import Answer, failed, judged
+
+_CHUNK = re.compile(rb"[ \t]*([0-9a-fA-F]{1,8})[ \t]*(?:;[^\r\n]*)?\r?\n")
+
+
+class TooLongError(Exception):
+    """The body passes the limit when it is decompressed."""
+
+
+def decoded(headers: Fields, payload: bytes, limit: int) -> bytes:
+    """The body that a payload amounts to. Raises TooLongError beyond `limit` bytes."""
+    if "chunked" in _value(headers, "transfer-encoding").lower():
+        payload = dechunked(payload)
+    body = _inflated(_value(headers, "content-encoding"), payload, limit)
+    if len(body) > limit:
+        raise TooLongError
+    return body
+
+
+def dechunked(payload: bytes) -> bytes:
+    """The payload without its chunk sizes; as it stands if it has none; what there is if it breaks off."""
+    parts: list[bytes] = []
+    at = 0
+    while (size := _CHUNK.match(payload, at)) is not None:
+        length = int(size[1], 16)
+        if length == 0:
+            return b"".join(parts)
+        parts.append(payload[size.end() : size.end() + length])
+        at = size.end() + length
+        at += 2 if payload[at : at + 2] == b"\r\n" else 1
+    return b"".join(parts) if parts and at >= len(payload) else payload
+
+
+def _inflated(encoding: str, payload: bytes, limit: int) -> bytes:
+    if not encoding or not payload:
+        return payload
+    try:
+        inflater = Inflater(encoding, max(limit, len(payload)))
+        inflater.feed(payload)
+        if not inflater.full:
+            inflater.finish()
+    except InflateError:
+        return payload
+    if inflater.full:
+        raise TooLongError
+    return inflater.body
+
+
+def _value(headers: Fields, name: str) -> str:
+    return ", ".join(value for key, value in headers if key == name)
+
+
+BODY_LIMIT = 10_000_000
+"""Bytes of a decoded body at most, as in a live crawl."""
+
+_OUR_LIMIT = 100_000_000  # our own bodies kept to the limit of their crawl
+_NOT_MODIFIED = "revisit/server-not-modified"
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """An exchange found in a recording."""
+
+    request: Request
+    response: Response
+    """Without its body if `repeats` is set."""
+    took: float
+    """Seconds the asker waited, on the clock of the crawl; 0 if the tool did not say."""
+    digest: str
+    """Of the payload, as the record gives it; may be empty."""
+    repeats: bool
+    """The body is that of an earlier capture with the same digest."""
+    place: RecordPlace
+    """Of the record that holds the answer."""
+    refers_to: tuple[Url, float] | None = None
+    """URL and time of the capture whose body is repeated, if the record names it."""
+
+
+def captures(paths: Iterable[Path], limit: int = LIMIT) -> Iterator[Capture | Broken]:
+    """Every exchange in some WARC files, in their order, and every record that cannot be used."""
+    for path in paths:
+        asked: dict[str, Request] = {}
+        for record in records(path, limit):
+            if isinstance(record, Broken):
+                yield record
+            elif record.kind == "request":
+                asked = {record.field("warc-record-id"): request_of(record)}  # ours stands right before its answer
+            elif (found := capture_of(record, asked.get(record.field("warc-concurrent-to")))) is not None:
+                yield found
+
+
+def capture_of(record: WarcRecord, request: Request | None = None) -> Capture | Broken | None:
+    """The exchange that a record answers; None if it is a record of another kind."""
+    if not record.url.lower().startswith(("http://", "https://")):
+        return None
+    request = request or Request(Url(record.url))
+    try:
+        if any(name == "forager-asked" for name, _ in record.fields):
+            return _ours(record, request)
+        return _foreign(record, request)
+    except (ValueError, KeyError, TooLongError) as error:
+        return Broken(record.place, f"cannot be understood: {error}")
+
+
+def request_of(record: WarcRecord) -> Request:
+    """The request in a request record."""
+    limit = record.field("forager-body-limit")
+    return Request(
+        Url(record.url),
+        validators_asked(record.block),
+        int(limit) if limit.isascii() and limit.isdigit() and len(limit) < 20 else None,
+    )
+
+
+def _ours(record: WarcRecord, request: Request) -> Capture:
+    fields = dict(reversed(record.fields))
+    took = float(fields["forager-took"])
+    http = (0, (), b"") if record.kind == "metadata" else split_response(record.block)
+    if http is None:
+        raise ValueError("no HTTP answer")
+    status, headers, kept = http
+    repeats = record.kind == "revisit" and not fields.get("warc-profile", "").endswith(_NOT_MODIFIED)
+    response = Response(
+        url=request.url,
+        outcome=Outcome(fields["forager-outcome"]),
+        asked=float(fields["forager-asked"]),
+        seconds=float(fields.get("forager-seconds", took)),
+        status=status,
+        headers=received(record.block, headers),
+        body=decoded(headers, kept, _OUR_LIMIT),
+        wire_bytes=int(fields["forager-wire-bytes"]),
+        trouble=Trouble(fields.get("forager-trouble", "")),
+        error=fields.get("forager-error", ""),
+        address=fields.get("warc-ip-address", ""),
+    )
+    return Capture(request, response, took, fields.get("warc-payload-digest", ""), repeats, record.place)
+
+
+def _foreign(record: WarcRecord, request: Request) -> Capture | None:
+    if record.kind not in ("response", "revisit", "resource"):
+        return None
+    time = warc_moment(record.field("warc-date"))
+    if time is None:
+        raise ValueError(f"WARC-Date {record.field('warc-date')[:40]!r} is no date")
+    digest = record.field("warc-payload-digest")
+    http = split_response(record.block) if record.kind != "resource" else _resource(record)
+    is_revisit = record.kind == "revisit"
+    if is_revisit and record.field("warc-profile").endswith(_NOT_MODIFIED):
+        headers = http[1] if http else ()
+        unchanged = Response(request.url, Outcome.UNCHANGED, time, status=304, headers=headers)
+        return Capture(_conditional(request, unchanged), unchanged, 0.0, digest, False, record.place)
+    if http is None and not is_revisit:
+        raise ValueError("no HTTP answer")
+    status, headers, payload = http or (200, (), b"")
+    address = record.field("warc-ip-address")
+    try:
+        body = b"" if is_revisit else decoded(headers, payload, BODY_LIMIT)
+        response = judged(request, Answer(status, headers, body, len(payload), address), asked=time, seconds=0.0)
+    except TooLongError:
+        response = failed(request, Trouble.SIZE, f"the body passes the cap of {BODY_LIMIT} bytes", asked=time)
+    if status == 304:
+        response = replace(response, outcome=Outcome.UNCHANGED, trouble=Trouble.NONE, error="")
+        request = _conditional(request, response)
+    return Capture(request, response, 0.0, digest, is_revisit, record.place, _refers_to(record))
+
+
+def _refers_to(record: WarcRecord) -> tuple[Url, float] | None:
+    time = warc_moment(record.field("warc-refers-to-date"))
+    return None if time is None else (Url(record.field("warc-refers-to-target-uri")), time)
+
+
+def _resource(record: WarcRecord) -> tuple[int, tuple[tuple[str, str], ...], bytes]:
+    """A file that was kept without its HTTP headers."""
+    kind = record.field("content-type")
+    return 200, ((("content-type", kind),) if kind else ()), record.block
+
+
+def _conditional(request: Request, unchanged: Response) -> Request:
+    """The question behind a 304, if only the answer was kept: it must have been asked with these validators."""
+    if request.validators != Validators():
+        return request
+    validators = Validators(unchanged.header("etag"), unchanged.header("last-modified"))
+    return replace(request, validators=validators)

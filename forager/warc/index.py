@@ -1,0 +1,128 @@
+"""The index beside a recording: a line per capture, `key timestamp {json}`, sorted, as replay tools read it.
+
+URLs as sortable keys, the way web archives write them: `com,example)/news?a=1`.
+
+The host is turned round, so that all pages of a site and its subdomains stand together; scheme, `www`, user, default
+port, fragment, case, dots and a final slash are dropped and the query is sorted, so that spellings of one page share a key.
+Long session ids are taken out as well.
+"""
+
+import heapq
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from urllib.parse import unquote_to_bytes, urlsplit
+
+import msgspec
+
+_WWW = re.compile(r"www\d*\.")
+_SESSION = re.compile(r"(^|&)(?:(?:jsessionid|phpsessid|sid)=[0-9a-z]{32}|aspsessionid[a-z]{8}=[a-z]{24})(?:&|$)")
+_USUAL = re.compile(  # no query, nothing to decode, no dot segments
+    r"(https?)://([a-z0-9.-]+)(?::([0-9]+))?((?:/[!$&-\-0-;=@-~][!$&-.0-;=@-~]*)*)/?", re.IGNORECASE | re.ASCII
+)
+_DEFAULT = {"http": "80", "https": "443"}
+_PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!$&'()*+,-./:;<=>?@[]^_`{|}~\"\\")
+
+
+def surt(url: str) -> str:
+    """The key of a URL; whatever is no URL is its own key, in lower case and without blanks."""
+    usual = _USUAL.fullmatch(url)
+    if usual is not None:
+        return _place(usual[1].lower(), usual[2].lower(), usual[3] or "") + (usual[4].lower() or "/")
+    try:
+        parts = urlsplit(url.strip())
+        host, _, port = parts.netloc.rpartition("@")[2].lower().partition(":")
+        if host.startswith("["):
+            host, _, port = parts.netloc.rpartition("@")[2].lower().removeprefix("[").replace("]", "").rpartition(":")
+    except ValueError:
+        host = ""
+    if not host:
+        return re.sub(r"\s", "", url.lower())
+    key = _place(parts.scheme, host, port) + _path(parts.path)
+    query = "&".join(sorted(_SESSION.sub(r"\1", _escaped(parts.query).lower()).split("&")))
+    return f"{key}?{query}" if query else key
+
+
+def _place(scheme: str, host: str, port: str) -> str:
+    is_said = port and port != _DEFAULT.get(scheme)
+    return f"{_turned(host)}:{port})" if is_said else f"{_turned(host)})"
+
+
+def _turned(host: str) -> str:
+    if ":" in host:
+        return host  # IPv6
+    www = _WWW.match(host)
+    return ",".join(reversed(host[www.end() if www else 0 :].rstrip(".").split(".")))
+
+
+def _path(path: str) -> str:
+    parts: list[str] = []
+    for part in _escaped(path).lower().split("/"):
+        if part == "..":
+            del parts[-1:]
+        elif part not in ("", "."):
+            parts.append(part)
+    return "/" + "/".join(parts)
+
+
+def _escaped(text: str) -> str:
+    """One spelling of percent codes: decoded where a character can stand for itself."""
+    if "%" not in text and text.isascii() and " " not in text:
+        return text
+    return "".join(chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in unquote_to_bytes(text))
+
+
+SUFFIX = ".cdxj"
+
+REVISIT = "warc/revisit"
+"""The media type under which indexes list captures that refer to an earlier body."""
+
+
+class Line(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What an index says of a capture; numbers are written as text, as everybody does."""
+
+    url: str
+    mime: str = ""
+    status: str = ""
+    digest: str = ""
+    length: str = ""
+    offset: str = ""
+    filename: str = ""
+    stamp: str = msgspec.field(default="", name="timestamp")
+
+
+_decode = msgspec.json.Decoder(Line).decode
+
+
+def format_line(line: Line) -> str:
+    """A line of the index, without its line end; key and timestamp stand before the rest."""
+    rest = msgspec.json.encode(msgspec.structs.replace(line, stamp=""))
+    return f"{surt(line.url)} {line.stamp} {rest.decode()}"
+
+
+def read_line(text: str) -> Line | None:
+    """A line of any CDXJ; None for comments and rubbish."""
+    _, _, rest = text.partition(" ")
+    stamp, _, json = rest.partition(" ")
+    try:
+        return msgspec.structs.replace(_decode(json.encode()), stamp=stamp)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        return None
+
+
+def write_index(path: Path, index: Iterable[str]) -> None:
+    """Write the lines, sorted by their bytes."""
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(f"{line}\n" for line in sorted(index))
+
+
+def lines_of(path: Path) -> Iterator[str]:
+    """The lines of an index, without their line ends."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        for line in file:
+            yield line.rstrip("\n")
+
+
+def merged_index(paths: Iterable[Path]) -> Iterator[str]:
+    """One sorted index of many."""
+    return heapq.merge(*map(lines_of, paths))

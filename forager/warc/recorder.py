@@ -1,0 +1,107 @@
+"""Between the event loop and the writer: exchanges are compressed and written while the loop goes on.
+
+An exchange is taken before anybody waits. The batch that is being written holds up nobody; only when more bytes wait than
+the queue may hold, whoever fetches waits for room. A crawl in a hurry is written in larger batches, as each costs the loop
+some time: the next one begins a moment after the last has ended. There is no task to be cancelled.
+"""
+
+import asyncio
+import math
+from concurrent.futures import ThreadPoolExecutor
+
+from forager.errors import ForagerError, OutputError
+from forager.warc.writer import WarcWriter
+from forager.web.recording import Exchange
+
+REST = 0.05
+"""Seconds from the end of a batch to the next, unless somebody waits for room (ours)."""
+_OVERHEAD = 1000  # bytes that headers and objects of an exchange take, roughly
+
+
+class BackgroundRecorder:
+    """Writes in a thread of its own, in batches; after an error it refuses everything."""
+
+    def __init__(self, writer: WarcWriter) -> None:
+        self.writer = writer
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="warc-writer")
+        self._pending: list[Exchange] = []
+        self._bytes = self._taken = 0
+        self._is_writing = False
+        self._start: asyncio.TimerHandle | None = None
+        self._rested = -math.inf
+        self._waiters: list[asyncio.Future[None]] = []
+        self._error: BaseException | None = None
+
+    def __repr__(self) -> str:
+        state = f"failed: {self._error}" if self._error else "writing" if self._is_writing else "idle"
+        return f"<BackgroundRecorder {self._taken} taken, {self._bytes} bytes waiting, {state}>"
+
+    async def take(self, exchange: Exchange) -> None:
+        self._check()
+        self._taken += 1
+        self._pending.append(exchange)
+        self._bytes += _weight(exchange)
+        self._arrange()
+        while self._bytes > self.writer.settings.queue:
+            await self._batch_end()
+
+    async def close(self) -> None:
+        """Write what waits and close the file; raises if anything could not be written."""
+        try:
+            while self._error is None and (self._is_writing or self._pending):
+                await self._batch_end()
+            self._check()
+            await asyncio.get_running_loop().run_in_executor(self._thread, self.writer.close)
+        finally:
+            self._error = self._error or OutputError(f"{self.writer.directory}: the recording is closed")
+            self._thread.shutdown()
+
+    async def _batch_end(self) -> None:
+        waiter = asyncio.get_running_loop().create_future()
+        self._waiters.append(waiter)
+        self._arrange()
+        await waiter
+        self._check()
+
+    def _arrange(self) -> None:
+        """See that a batch begins: at once, or when the rest after the last one is over."""
+        if self._is_writing or not self._pending or self._error is not None:
+            return
+        loop = asyncio.get_running_loop()
+        wait = 0.0 if self._waiters else self._rested - loop.time()
+        if wait <= 0:
+            self._begin()
+        elif self._start is None:
+            self._start = loop.call_later(wait, self._begin)
+
+    def _begin(self) -> None:
+        if self._start is not None:
+            self._start.cancel()
+            self._start = None
+        batch, self._pending = self._pending, []
+        self._is_writing = True
+        writing = asyncio.get_running_loop().run_in_executor(self._thread, self.writer.write, batch)
+        weight = sum(map(_weight, batch))
+        writing.add_done_callback(lambda done: self._end(done, weight))
+
+    def _end(self, writing: asyncio.Future[None], weight: int) -> None:
+        self._is_writing = False
+        self._bytes -= weight
+        self._error = self._error or writing.exception()
+        self._rested = asyncio.get_running_loop().time() + REST
+        waiters, self._waiters = self._waiters, []
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+        self._arrange()
+
+    def _check(self) -> None:
+        """Raise, afresh for each caller, if nothing can be written any more."""
+        if isinstance(self._error, ForagerError):
+            raise OutputError(str(self._error))
+        if self._error is not None:
+            raise RuntimeError(f"writing the recording failed with {self._error!r}")
+
+
+def _weight(exchange: Exchange) -> int:
+    return len(exchange.response.body) + len(exchange.response.coded) + _OVERHEAD

@@ -1,0 +1,172 @@
+"""HTTP messages as WARC blocks, and back.
+
+A body is kept without chunks, and compressed as it came if all of it came. If only the body after decompression is at hand,
+that is kept. Other tools undo whatever Content-Encoding and Transfer-Encoding say, so those that do not hold for the body
+as it is kept, and a Content-Length that does not fit, are kept under the names that archives use for this:
+`x-archive-orig-content-encoding` and so on. Received names are in lower case; a `Content-Length` in capitals is ours,
+says the true length and is dropped on reading back.
+
+Header lines as WARC and HTTP share them, and the dates of WARC.
+"""
+
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from functools import lru_cache
+from http import HTTPStatus
+from urllib.parse import quote, urlsplit
+
+from forager.terms import Request, Response, Validators
+from forager.web.web import request_headers
+
+Fields = tuple[tuple[str, str], ...]
+"""Names in lower case, in order."""
+
+_BLANKS = " \t\r"
+_BREAKS = re.compile(r"[\r\n]+")
+_CONTROLS = re.compile(r"[\x00-\x20\x7f\ud800-\udfff]")
+_NO_MARKS = str.maketrans("", "", "-T:")
+_DATE = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)T?(\d\d):?(\d\d):?(\d\d)(\.\d{1,9})?Z?")
+
+
+def lines(fields: Iterable[tuple[str, str]]) -> bytes:
+    """Header lines, each with its line end; a line break in a value becomes a space."""
+    pairs = list(fields)
+    text = "".join([f"{name}: {value}\r\n" for name, value in pairs])
+    if text.count("\n") > len(pairs) or text.count("\r") > len(pairs):
+        text = "".join([f"{name}: {_BREAKS.sub(' ', value)}\r\n" for name, value in pairs])
+    return text.encode("utf-8", "replace")
+
+
+def parsed(block: bytes) -> Fields:
+    """The fields of a header block; a line that begins with a blank continues the one before; other rubbish is skipped."""
+    try:
+        rows = block.decode().split("\n")
+    except UnicodeDecodeError:
+        rows = [_text(row) for row in block.split(b"\n")]
+    fields: list[tuple[str, str]] = []
+    for row in rows:
+        if row[:1] in (" ", "\t") and fields and row.strip(_BLANKS):
+            name, value = fields[-1]
+            fields[-1] = (name, f"{value} {row.strip(_BLANKS)}")
+            continue
+        before, colon, after = row.partition(":")
+        if colon:
+            fields.append((before.strip(_BLANKS).lower(), after.strip(_BLANKS)))
+    return tuple(fields)
+
+
+def _text(raw: bytes) -> str:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
+
+
+def safe_url(url: str) -> str:
+    """A URL that can stand in a header line: blanks and control characters become percent codes."""
+    return _CONTROLS.sub(lambda match: quote(match[0], safe="", errors="replace"), url)
+
+
+@lru_cache(maxsize=16)
+def warc_date(time: float) -> str:
+    """UTC with microseconds, as WARC 1.1 allows; the records of an exchange ask for the same one."""
+    return datetime.fromtimestamp(time, UTC).isoformat(timespec="microseconds")[:-6] + "Z"
+
+
+def stamp(time: float) -> str:
+    """The 14 digits of indexes and file names."""
+    return warc_date(time)[:19].translate(_NO_MARKS)
+
+
+def warc_moment(text: str) -> float | None:
+    """A WARC date or 14 digits as UTC seconds since the epoch; None if it is neither."""
+    match = _DATE.fullmatch(text.strip())
+    if match is None:
+        return None
+    try:
+        whole = datetime(*(int(part) for part in match.groups()[:6]), tzinfo=UTC)  # type: ignore[misc, arg-type]
+    except ValueError:
+        return None
+    return whole.timestamp() + float(match[7] or 0.0)
+
+
+PREFIX = "x-archive-orig-"
+_HIDDEN = re.compile(rf"(?:{PREFIX})*(?:content-encoding|transfer-encoding|content-length)")
+_HIDDEN_IF_CODED = re.compile(rf"(?:{PREFIX})+content-encoding|(?:{PREFIX})*(?:transfer-encoding|content-length)")
+_OURS = b"Content-Length: "
+_PHRASES = {status.value: status.phrase for status in HTTPStatus}
+_USUAL_URL = re.compile(r"https?://([^/?#@\[\]]+)(/[^?#]*(?:\?[^?#]+)?)")
+_STATUS_LINE = re.compile(rb"HTTP/\d(?:\.\d)?\s+(\d{3})\b")
+_REQUEST_LINE = re.compile(rb"[A-Z]+ [^\r\n]+ HTTP/\d")
+
+
+def request_block(request: Request, user_agent: str) -> bytes:
+    """The GET as it went over the wire."""
+    host, target = _address(safe_url(request.url))
+    headers = {"Host": host, **request_headers(request, user_agent)}
+    return f"GET {target} HTTP/1.1\r\n".encode("utf-8", "replace") + lines(headers.items()) + b"\r\n"
+
+
+def _address(url: str) -> tuple[str, str]:
+    """The host, and what is asked of it."""
+    usual = _USUAL_URL.fullmatch(url)
+    if usual is not None:
+        return usual[1], usual[2]
+    parts = urlsplit(url)
+    return parts.netloc.rpartition("@")[2], (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+
+
+def payload(response: Response) -> bytes:
+    """The body as it is kept."""
+    return response.coded or response.body
+
+
+def response_head(response: Response) -> bytes:
+    """Status line and headers of an answer whose body is kept as its `payload`."""
+    phrase = _PHRASES.get(response.status, "Unknown")
+    head = f"HTTP/1.1 {response.status:03} {phrase}\r\n".encode()
+    length = str(len(payload(response)))
+    doubtful = _HIDDEN_IF_CODED if response.coded else _HIDDEN
+    if [pair for pair in response.headers if doubtful.fullmatch(pair[0])] == [("content-length", length)]:
+        return head + lines(response.headers) + b"\r\n"
+    hidden = [(PREFIX + name if doubtful.fullmatch(name) else name, value) for name, value in response.headers]
+    return head + lines(hidden) + _OURS + length.encode() + b"\r\n\r\n"
+
+
+def split_response(block: bytes) -> tuple[int, Fields, bytes] | None:
+    """Status, headers as they stand, and body of a response block; None if it is no HTTP."""
+    status = _STATUS_LINE.match(block)
+    if status is None:
+        return None
+    head, body = _split(block)
+    return int(status[1]), parsed(head.partition(b"\n")[2]), body
+
+
+def received(block: bytes, headers: Fields) -> Fields:
+    """The headers that one of our own blocks was made from."""
+    last = _split(block)[0].rstrip(b"\r\n").rpartition(b"\n")[2]
+    if not last.startswith(_OURS):
+        return headers
+    return tuple((_shown(name), value) for name, value in headers[:-1])
+
+
+def _shown(name: str) -> str:
+    return name.removeprefix(PREFIX) if _HIDDEN.fullmatch(name) else name
+
+
+def validators_asked(block: bytes) -> Validators:
+    """The validators of a request block."""
+    if not _REQUEST_LINE.match(block):
+        return Validators()
+    asked = dict(parsed(_split(block)[0].partition(b"\n")[2]))
+    return Validators(asked.get("if-none-match", ""), asked.get("if-modified-since", ""))
+
+
+def _split(block: bytes) -> tuple[bytes, bytes]:
+    """Head and body; some tools end lines with a bare line feed."""
+    crlf = block.find(b"\r\n\r\n")
+    lf = block.find(b"\n\n", 0, crlf if crlf >= 0 else len(block))
+    if crlf >= 0 > lf:
+        return block[: crlf + 2], block[crlf + 4 :]
+    return (block[: lf + 1], block[lf + 2 :]) if lf >= 0 else (block, b"")

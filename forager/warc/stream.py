@@ -1,0 +1,216 @@
+"""A WARC file as bytes after decompression, read forwards, with the place of every record known.
+
+gzip and zstd files are rows of members (frames), as a rule one for each record. A member that cannot be read is given up,
+and the next one is looked for by its first bytes. Nothing is inflated beyond what was asked for by more than a piece.
+"""
+
+import os
+from collections.abc import Callable
+from typing import BinaryIO, Protocol
+
+import zstandard
+from isal import isal_zlib
+
+PIECE = 2**16
+_GZIP, _ZSTD = b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd"
+_DICTIONARY = b"\x5d\x2a\x4d\x18"  # the skippable frame that holds a dictionary for all others
+_ZSTD_WINDOW = 128 * 2**20  # zstd's --long is what archives use
+_ZSTD_SLICE = 512  # a 4-byte block can grow to 128 KiB, so a slice yields at most 16 MiB
+_DICTIONARY_LIMIT = 16 * 2**20
+_START = b"WARC/"
+
+
+class TornError(Exception):
+    """The file ends inside a member, or its bytes cannot be decompressed."""
+
+
+class Unpacked(Protocol):
+    is_packed: bool
+    """Whether there is any compression."""
+
+    def begin(self) -> bool:
+        """Begin the next member; False at the end of the file."""
+
+    def piece(self) -> bytes:
+        """The next bytes of the member, nothing at its end. Raises TornError."""
+
+    def give_up(self) -> bool:
+        """Look for a later member that begins with a record, and make it the next; False if there is none."""
+
+    def place(self, inside: int) -> tuple[int, int]:
+        """Where to start, and how many bytes to skip then, to come to a byte of the present member."""
+
+    @property
+    def position(self) -> int:
+        """How far the file has been used."""
+
+
+class PlainMembers:
+    """No compression: the whole file is one member."""
+
+    is_packed = False
+
+    def __init__(self, file: BinaryIO, start: int = 0) -> None:
+        self._file, self._start, self._begun = file, start, False
+        file.seek(start)
+
+    def begin(self) -> bool:
+        if self._begun:
+            return False
+        self._begun = True
+        return True
+
+    def piece(self) -> bytes:
+        return self._file.read(PIECE)
+
+    def give_up(self) -> bool:
+        return False
+
+    def place(self, inside: int) -> tuple[int, int]:
+        return self._start + inside, 0
+
+    @property
+    def position(self) -> int:
+        return self._file.tell()
+
+
+class MemberCoding(Protocol):
+    def inflate(self, packed: memoryview) -> tuple[bytes, int]:
+        """Some bytes, and how many of `packed` were not used. Raises TornError."""
+
+    @property
+    def is_done(self) -> bool: ...
+
+
+class Members:
+    """Compressed members, one after the other."""
+
+    is_packed = True
+
+    def __init__(self, file: BinaryIO, magic: bytes, coding: Callable[[], MemberCoding], start: int = 0) -> None:
+        self._member = start
+        self._file, self._magic, self._coding = file, magic, coding
+        self._size = file.seek(0, os.SEEK_END)
+        self._packed = memoryview(b"")
+        self._read_at = file.seek(start)
+        self._stream: MemberCoding | None = None
+
+    def begin(self) -> bool:
+        self._member = self.position
+        if not self._packed and not self._more():
+            return False
+        self._stream = self._coding()
+        return True
+
+    def piece(self) -> bytes:
+        stream = self._stream
+        if stream is None:
+            return b""
+        while not stream.is_done:
+            is_end = not self._packed and not self._more()
+            out, unused = stream.inflate(self._packed)
+            self._packed = self._packed[len(self._packed) - unused :]
+            if out:
+                return out
+            if is_end and not stream.is_done:
+                raise TornError("the file ends inside a record")
+        return b""
+
+    def give_up(self) -> bool:
+        at, keep = self._member + 1, len(self._magic) - 1
+        while at < self._size:
+            self._file.seek(at)
+            block = self._file.read(2**20)
+            found = block.find(self._magic)
+            while found >= 0:
+                if self._is_record(at + found):
+                    self._seek(at + found)
+                    return True
+                found = block.find(self._magic, found + 1)
+            at += max(len(block) - keep, 1)
+        self._seek(self._size)
+        return False
+
+    def place(self, inside: int) -> tuple[int, int]:
+        return self._member, inside
+
+    @property
+    def position(self) -> int:
+        return self._read_at - len(self._packed)
+
+    def _is_record(self, offset: int) -> bool:
+        self._file.seek(offset)
+        try:
+            return self._coding().inflate(memoryview(self._file.read(512)))[0].startswith(_START)
+        except TornError:
+            return False
+
+    def _seek(self, offset: int) -> None:
+        self._file.seek(offset)
+        self._read_at, self._packed = offset, memoryview(b"")
+
+    def _more(self) -> bool:
+        piece = self._file.read(PIECE)
+        self._read_at += len(piece)
+        self._packed = memoryview(piece)
+        return bool(piece)
+
+
+class _Gzip:
+    def __init__(self) -> None:
+        self._stream = isal_zlib.decompressobj(wbits=31)
+
+    def inflate(self, packed: memoryview) -> tuple[bytes, int]:
+        try:
+            out = self._stream.decompress(packed, 4 * PIECE)
+        except isal_zlib.error as error:  # type: ignore[misc]
+            raise TornError(f"broken gzip ({error})") from None
+        return out, len(self._stream.unused_data if self._stream.eof else self._stream.unconsumed_tail)
+
+    @property
+    def is_done(self) -> bool:
+        return bool(self._stream.eof)
+
+
+class _Zstd:
+    def __init__(self, dictionary: zstandard.ZstdCompressionDict | None) -> None:
+        unpacker = zstandard.ZstdDecompressor(dict_data=dictionary, max_window_size=_ZSTD_WINDOW)
+        self._stream = unpacker.decompressobj()
+
+    def inflate(self, packed: memoryview) -> tuple[bytes, int]:
+        try:
+            out = self._stream.decompress(packed[:_ZSTD_SLICE])
+        except zstandard.ZstdError as error:
+            raise TornError(f"broken zstd ({error})") from None
+        return out, len(packed[_ZSTD_SLICE:]) + len(self._stream.unused_data)
+
+    @property
+    def is_done(self) -> bool:
+        return self._stream.eof
+
+
+def unpacked(file: BinaryIO, start: int = 0) -> Unpacked:
+    """The reader for what the first bytes of a file say it is; `start` is a place given by one."""
+    file.seek(0)
+    head = file.read(4)
+    if head.startswith(_GZIP[:2]):
+        return Members(file, _GZIP, _Gzip, start)
+    if head in (_ZSTD, _DICTIONARY):
+        dictionary, after = _dictionary(file) if head == _DICTIONARY else (None, 0)
+        return Members(file, _ZSTD, lambda: _Zstd(dictionary), max(start, after))
+    return PlainMembers(file, start)
+
+
+def _dictionary(file: BinaryIO) -> tuple[zstandard.ZstdCompressionDict | None, int]:
+    """The dictionary in the first frame of a .warc.zst, which may be compressed itself, and where the frame ends."""
+    file.seek(4)
+    length = int.from_bytes(file.read(4), "little")
+    raw = file.read(min(length, _DICTIONARY_LIMIT))
+    try:
+        if raw.startswith(_ZSTD):
+            raw = zstandard.ZstdDecompressor().decompress(raw, max_output_size=_DICTIONARY_LIMIT)
+        dictionary = zstandard.ZstdCompressionDict(raw)
+        zstandard.ZstdDecompressor(dict_data=dictionary)  # raises if it is damaged
+    except zstandard.ZstdError:
+        return None, 8 + length  # the frames will be named as broken
+    return dictionary, 8 + length

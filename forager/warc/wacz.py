@@ -1,0 +1,204 @@
+"""WACZ 1.1.1: recordings with index and page list in one zip file, as replay tools in the browser read them.
+
+Packing stores the WARC files as they are. Unpacking trusts nothing: names, sizes, ratios, links and digests are checked,
+and only the WARC files inside come out, under plain names, into the target directory.
+"""
+
+import hashlib
+import re
+import stat
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+import msgspec
+
+from forager import __version__
+from forager.errors import InputError, OutputError
+from forager.warc.index import lines_of, merged_index, read_line
+from forager.warc.records import warc_date, warc_moment
+from forager.warc.writer import index_name, warcs_in
+
+WACZ_VERSION = "1.1.1"
+UNPACK_LIMIT = 20_000_000_000
+"""Bytes that may come out of a WACZ at most."""
+
+_MOST_MEMBERS = 100_000
+_RATIO = 200  # deflate reaches 1032 on nothing but zeros; WARC text stays far below
+_JSON_LIMIT = 16_000_000
+_WARC = re.compile(r"[A-Za-z0-9][\w.+-]{0,200}\.warc(\.gz|\.zst)?", re.ASCII)
+_HEADER = {"format": "json-pages-1.0", "id": "pages", "title": "All Pages"}
+_BLOCK = 2**20
+_BAD_ZIP = (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, RuntimeError, ValueError)
+
+
+@dataclass(frozen=True, slots=True)
+class PageEntry:
+    """A page that a reader may want to open."""
+
+    url: str
+    time: float
+    title: str = ""
+
+
+def pack_wacz(
+    directory: Path, target: Path, *, now: float, title: str = "", pages: Iterable[PageEntry] | None = None
+) -> int:
+    """Pack the closed WARC files of a directory; without `pages` every HTML capture is listed. How many files went in."""
+    warcs = [path for path in warcs_in(directory) if index_name(path).exists() and not path.name.endswith(".open")]
+    if not warcs:
+        raise InputError(f"{directory}: no closed WARC files with an index here; name the warc directory of a crawl")
+    indexes = [index_name(path) for path in warcs]
+    part = target.with_name(target.name + ".part")
+    try:
+        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as wacz:
+            packing = _Packing(wacz)
+            for path in warcs:
+                with path.open("rb") as file:
+                    packing.add(f"archive/{path.name}", iter(lambda: file.read(_BLOCK), b""), compress=False)
+            packing.add("indexes/index.cdxj", (f"{line}\n".encode() for line in merged_index(indexes)))
+            packing.add("pages/pages.jsonl", _page_lines(html_pages(indexes) if pages is None else pages))
+            packing.finish(title, now)
+        part.replace(target)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise OutputError(f"{target}: cannot be written ({error.strerror}); choose another place") from error
+    return len(warcs)
+
+
+class _Packing:
+    """Adds members and keeps the list of them that goes into the data package."""
+
+    def __init__(self, wacz: zipfile.ZipFile) -> None:
+        self._wacz = wacz
+        self._resources: list[dict[str, object]] = []
+
+    def add(self, name: str, blocks: Iterable[bytes], *, compress: bool = True) -> str:
+        """Add a member; its digest."""
+        entry = zipfile.ZipInfo(name)  # with zip's first day for a date: the same recording makes the same file
+        entry.compress_type = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
+        entry.external_attr = 0o644 << 16
+        digest, size = hashlib.sha256(), 0
+        with self._wacz.open(entry, "w", force_zip64=True) as member:
+            for block in blocks:
+                member.write(block)
+                digest.update(block)
+                size += len(block)
+        path = PurePosixPath(name)
+        self._resources.append({"name": path.name, "path": name, "hash": f"sha256:{digest.hexdigest()}", "bytes": size})
+        return f"sha256:{digest.hexdigest()}"
+
+    def finish(self, title: str, now: float) -> None:
+        package = {
+            "profile": "data-package",
+            "wacz_version": WACZ_VERSION,
+            "software": f"Forager/{__version__}",
+            "created": warc_date(now)[:19] + "Z",
+            **({"title": title} if title else {}),
+            "resources": self._resources,
+        }
+        written = msgspec.json.format(msgspec.json.encode(package), indent=2)
+        digest = self.add("datapackage.json", [written])
+        self.add("datapackage-digest.json", [msgspec.json.encode({"path": "datapackage.json", "hash": digest})])
+
+
+def html_pages(indexes: Iterable[Path]) -> Iterator[PageEntry]:
+    """Every HTML page in some indexes, once, as of its first capture."""
+    seen = set()
+    for index in indexes:
+        for line in filter(None, map(read_line, lines_of(index))):
+            if line.mime in ("text/html", "application/xhtml+xml") and line.status == "200" and line.url not in seen:
+                seen.add(line.url)
+                yield PageEntry(line.url, warc_moment(line.stamp) or 0.0)
+
+
+def _page_lines(pages: Iterable[PageEntry]) -> Iterator[bytes]:
+    yield msgspec.json.encode(_HEADER) + b"\n"
+    for number, page in enumerate(pages):
+        line = {"id": str(number), "url": page.url, "ts": warc_date(page.time)[:19] + "Z"}
+        yield msgspec.json.encode({**line, **({"title": page.title} if page.title else {})}) + b"\n"
+
+
+def unpack_wacz(source: Path, target: Path, limit: int = UNPACK_LIMIT) -> list[Path]:
+    """The WARC files of a WACZ, written into a directory, which is created if need be; nothing else is written."""
+    try:
+        with zipfile.ZipFile(source) as wacz:
+            chosen = _checked(source, wacz, limit)
+            digests = _digests(source, wacz)
+            target.mkdir(parents=True, exist_ok=True)
+            return [_extract(source, wacz, entry, target, digests.get(entry.filename, "")) for entry in chosen]
+    except _BAD_ZIP as error:
+        raise InputError(f"{source}: not a WACZ that can be read ({error}); get it again") from None
+    except OSError as error:
+        raise InputError(f"{source}: cannot be unpacked into {target} ({error.strerror or error})") from None
+
+
+def _checked(source: Path, wacz: zipfile.ZipFile, limit: int) -> list[zipfile.ZipInfo]:
+    """The members to take out, after every check that needs no reading."""
+    entries = wacz.infolist()
+    if len(entries) > _MOST_MEMBERS:
+        raise InputError(f"{source}: {len(entries)} members, more than {_MOST_MEMBERS}; this is no recording")
+    for entry in entries:
+        path = PurePosixPath(entry.filename.replace("\\", "/"))
+        if path.is_absolute() or ".." in path.parts or any(":" in part for part in path.parts[:1]):
+            raise InputError(f"{source}: a member named {entry.filename!r} points outside; do not use this file")
+        if stat.S_ISLNK(entry.external_attr >> 16):
+            raise InputError(f"{source}: member {entry.filename!r} is a link; do not use this file")
+    chosen = [
+        e for e in entries if e.filename.startswith("archive/") and _WARC.fullmatch(PurePosixPath(e.filename).name)
+    ]
+    names = [PurePosixPath(entry.filename).name for entry in chosen]
+    if not chosen:
+        raise InputError(f"{source}: no WARC files in it; name a WACZ")
+    if len(set(names)) < len(names):
+        raise InputError(f"{source}: two members have the same name; do not use this file")
+    if sum(entry.file_size for entry in chosen) > limit:
+        raise InputError(f"{source}: would unpack to more than {limit} bytes; unpack it by hand if you trust it")
+    for entry in chosen:
+        if entry.file_size > _RATIO * max(entry.compress_size, _BLOCK // _RATIO):
+            raise InputError(f"{source}: member {entry.filename!r} grows absurdly when unpacked; do not use this file")
+    return chosen
+
+
+def _digests(source: Path, wacz: zipfile.ZipFile) -> dict[str, str]:
+    """SHA-256 of the members by path, as far as the data package says."""
+    try:
+        entry = wacz.getinfo("datapackage.json")
+    except KeyError:
+        return {}
+    if entry.file_size > _JSON_LIMIT:
+        raise InputError(f"{source}: datapackage.json is absurdly long; do not use this file")
+    with wacz.open(entry) as member:
+        package = msgspec.json.decode(member.read(_JSON_LIMIT))
+    resources = package.get("resources") if isinstance(package, dict) else None
+    said = [item for item in resources if isinstance(item, dict)] if isinstance(resources, list) else []
+    return {str(item.get("path")): str(item.get("hash", "")) for item in said}
+
+
+def _extract(source: Path, wacz: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path, digest: str) -> Path:
+    """Write a member under its plain name; a file that turns out damaged is removed again."""
+    path = target / PurePosixPath(entry.filename).name
+    try:
+        with wacz.open(entry) as member, path.open("xb") as file:
+            found = _copy(member, file)
+    except FileExistsError:
+        raise InputError(f"{path}: exists already; choose an empty directory") from None
+    except _BAD_ZIP:
+        path.unlink(missing_ok=True)
+        raise
+    if digest.startswith("sha256:") and digest != f"sha256:{found}":
+        path.unlink()
+        raise InputError(f"{source}: member {entry.filename!r} is damaged (its digest is wrong); get the file again")
+    return path
+
+
+def _copy(member: IO[bytes], file: IO[bytes]) -> str:
+    """Copy; zipfile itself never gives more than the declared size. The SHA-256 of what was copied."""
+    digest = hashlib.sha256()
+    while block := member.read(_BLOCK):
+        file.write(block)
+        digest.update(block)
+    return digest.hexdigest()

@@ -1,0 +1,252 @@
+"""WARC files of a recording: begun, filled, closed with an index, one after the other.
+
+A file is called `….warc.gz.open` until it is closed; only then its index stands beside it. Every record is a gzip member
+of its own and goes to the system with its exchange, so `kill -9` tears at most the last one (see `mending`).
+
+Records as gzip members, one for each.
+
+A payload that came compressed is not compressed again: after the head of its record it is stored as it is (RFC 1951,
+3.2.4), which takes a third of the time and hardly more room.
+
+Mend what a killed crawl left: a file still called `.open`, whose last record may be torn.
+
+Everything complete is kept; what stands behind the last complete record is cut off, the index is made from the records,
+and the file gets its name. Mending twice, or being killed while mending, does no harm: the name comes last.
+"""
+
+import os
+import re
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+from isal import isal_zlib
+
+from forager import __version__
+from forager.errors import OutputError
+from forager.terms import Outcome
+from forager.warc.exchange import Composer, Made, Payloads
+from forager.warc.index import REVISIT, SUFFIX, Line, format_line, lines_of, write_index
+from forager.warc.reader import Broken, WarcRecord, records
+from forager.warc.recording_settings import RecordingSettings
+from forager.warc.records import split_response, stamp, warc_moment
+from forager.web.recording import Exchange
+
+_FAST = 3  # ISA-L's highest level
+_HEADER = b"\x1f\x8b\x08" + bytes(6) + b"\xff"  # deflate, no flags, no time, no system
+_MOST_STORED = 65_535  # bytes of one stored block
+
+
+def member(record: bytes, level: int, stored: int = 0) -> bytes:
+    """A gzip member of a record whose last `stored` bytes are not worth compressing."""
+    if stored:
+        return _partly_stored(memoryview(record), len(record) - stored, level)
+    return isal_zlib.compress(record, level, 31) if level <= _FAST else zlib.compress(record, level, 31)
+
+
+def _partly_stored(record: memoryview, begin: int, level: int) -> bytes:
+    """Compressed up to `begin`, stored from there on."""
+    packer = (isal_zlib if level <= _FAST else zlib).compressobj(level, zlib.DEFLATED, -zlib.MAX_WBITS)
+    parts: list[bytes | memoryview] = [_HEADER, packer.compress(record[:begin]), packer.flush(zlib.Z_SYNC_FLUSH)]
+    for place in range(begin, len(record), _MOST_STORED):
+        block = record[place : place + _MOST_STORED]
+        is_last = place + len(block) == len(record)
+        parts += (
+            bytes([is_last]),
+            len(block).to_bytes(2, "little"),
+            (len(block) ^ 0xFFFF).to_bytes(2, "little"),
+            block,
+        )
+    parts += (isal_zlib.crc32(record).to_bytes(4, "little"), (len(record) % 2**32).to_bytes(4, "little"))
+    return b"".join(parts)
+
+
+OPEN = ".open"
+_LIMIT = 2**40  # whatever we wrote we keep
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """What was done to a file."""
+
+    path: Path
+    """Its new name; it does not exist if nothing in the file was complete."""
+    kept: int
+    """Complete records."""
+    cut: int
+    """Bytes cut off at the end."""
+
+
+def repair(directory: Path) -> list[Repaired]:
+    """Close every file of ours that a killed crawl left open here."""
+    return [_mend(path) for path in sorted(directory.glob(f"forager-*.warc.gz{OPEN}"))]
+
+
+def _mend(path: Path) -> Repaired:
+    final = path.with_name(path.name.removesuffix(OPEN))
+    index: list[str] = []
+    kept = end = 0
+    for record in records(path, _LIMIT):
+        if isinstance(record, Broken):
+            continue
+        kept, end = kept + 1, record.end
+        line = index_line(record, final.name)
+        if line is not None:
+            index.append(format_line(line))
+    size = path.stat().st_size
+    if not kept:
+        path.unlink()
+        return Repaired(final, 0, size)
+    if end < size:
+        with path.open("r+b") as file:
+            file.truncate(end)
+            os.fsync(file.fileno())
+    write_index(path.with_name(final.name.removesuffix(".warc.gz") + SUFFIX), index)
+    path.rename(final)
+    return Repaired(final, kept, size - end)
+
+
+def index_line(record: WarcRecord, filename: str) -> Line | None:
+    """What an index says of a record; None if it is not indexed."""
+    if record.kind not in ("response", "revisit") or record.end < 0:
+        return None
+    http, time = split_response(record.block), warc_moment(record.field("warc-date"))
+    is_torn = record.field("forager-outcome") == Outcome.FAILED and record.field("warc-truncated")
+    if http is None or time is None or is_torn:
+        return None
+    status, headers, _ = http
+    mime = dict(reversed(headers)).get("content-type", "").partition(";")[0].strip().lower().replace(" ", "")
+    return Line(
+        url=record.url,
+        mime=REVISIT if record.kind == "revisit" else mime or "unk",
+        status=str(status),
+        digest=record.field("warc-payload-digest"),
+        length=str(record.end - record.place.offset),
+        offset=str(record.place.offset),
+        filename=filename,
+        stamp=stamp(time),
+    )
+
+
+CONFORMS_TO = "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
+_SERIAL = re.compile(r"forager-\d{14}-(\d{5,})\.warc\.gz")
+_WARC = re.compile(r".+\.warc(\.gz|\.zst)?(\.open)?")
+
+
+class WarcWriter:
+    """Writes exchanges into a directory that nobody else writes to; files left open there are mended first.
+
+    `about` goes into the first record of every file: the settings of the crawl, an operator, a description.
+    """
+
+    def __init__(
+        self, directory: Path, settings: RecordingSettings, user_agent: str, about: Mapping[str, str] | None = None
+    ) -> None:
+        self.directory, self.settings, self.user_agent = directory, settings, user_agent
+        self.about = {
+            "software": f"Forager/{__version__}",
+            "format": "WARC File Format 1.1",
+            "conformsTo": CONFORMS_TO,
+            "http-header-user-agent": user_agent,
+            **(about or {}),
+        }
+        self.exchanges = 0
+        self.payloads = Payloads(settings.remember)
+        self._file: _OpenFile | None = None
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+            repair(directory)
+            for index in sorted(directory.glob(f"forager-*{SUFFIX}")):
+                self.payloads.load(lines_of(index))
+            serials = (_SERIAL.match(path.name) for path in directory.iterdir())
+            self._next = max((int(match[1]) for match in serials if match), default=0) + 1
+        except OSError as error:
+            raise self._failure(error) from error
+
+    def __repr__(self) -> str:
+        name = self._file.path.name if self._file else "no file open"
+        return f"<WarcWriter {self.exchanges} exchanges, {name}>"
+
+    def write(self, exchanges: Iterable[Exchange]) -> None:
+        """Write exchanges and hand them to the system."""
+        try:
+            for exchange in exchanges:
+                file = self._file_for(exchange.response.asked)
+                file.add(file.composer.records(exchange))
+                self.exchanges += 1
+            if self._file is not None:
+                self._file.stream.flush()
+        except OSError as error:
+            raise self._failure(error) from error
+
+    def close(self) -> None:
+        """Close the open file, if there is one; writing may go on with a new one."""
+        file, self._file = self._file, None
+        if file is not None:
+            try:
+                file.close()
+            except OSError as error:
+                raise self._failure(error) from error
+
+    def _file_for(self, now: float) -> "_OpenFile":
+        file, settings = self._file, self.settings
+        if file is not None and (file.size >= settings.max_size or now - file.begun >= settings.max_age):
+            self.close()
+        if self._file is None:
+            path = self.directory / f"forager-{stamp(now)}-{self._next:05}.warc.gz"
+            self._next += 1
+            composer = Composer(path.name, self.user_agent, self.payloads)
+            self._file = _OpenFile(path, composer, settings.level, now)
+            self._file.add([composer.warcinfo(self.about, now)])
+        return self._file
+
+    def _failure(self, error: OSError) -> OutputError:
+        why = error.strerror or error
+        return OutputError(
+            f"{self.directory}: cannot write the recording ({why}); mend that, or set recording.enabled=false"
+        )
+
+
+class _OpenFile:
+    """A file in the making, with its index in memory."""
+
+    def __init__(self, path: Path, composer: Composer, level: int, begun: float) -> None:
+        self.path, self.composer, self.begun = path, composer, begun
+        self.size = 0
+        self.stream: BinaryIO = opened_name(path).open("xb")
+        self._level = level
+        self._index: list[str] = []
+
+    def add(self, records: Iterable[Made]) -> None:
+        for record in records:
+            packed = member(record.bytes, self._level, record.stored)
+            self.stream.write(packed)
+            if record.index is not None:
+                place = {"length": str(len(packed)), "offset": str(self.size), "filename": self.path.name}
+                self._index.append(format_line(msgspec.structs.replace(record.index, **place)))
+            self.size += len(packed)
+
+    def close(self) -> None:
+        self.stream.flush()
+        os.fsync(self.stream.fileno())
+        self.stream.close()
+        write_index(index_name(self.path), self._index)
+        opened_name(self.path).rename(self.path)
+
+
+def opened_name(path: Path) -> Path:
+    """What a file is called until it is closed."""
+    return path.with_name(path.name + OPEN)
+
+
+def index_name(path: Path) -> Path:
+    """The index that stands beside a file."""
+    return path.with_name(path.name.removesuffix(".gz").removesuffix(".warc") + SUFFIX)
+
+
+def warcs_in(directory: Path) -> list[Path]:
+    """The WARC files of a directory, by name; a file that is still open is one too."""
+    return sorted(path for path in directory.iterdir() if _WARC.fullmatch(path.name) and path.is_file())

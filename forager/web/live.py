@@ -1,0 +1,235 @@
+"""The live web: one GET over aiohttp, within caps, to public addresses only.
+
+Whatever a server does ends in a `Response` in bounded time, memory and bytes. Redirects, retries, robots.txt and
+politeness are the business of the webs wrapped round this one.
+
+What went wrong on the wire: exceptions of aiohttp and the operating system as one kind of trouble and one line.
+"""
+
+import asyncio
+import re
+import socket
+import ssl
+from collections.abc import Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Self
+
+import aiohttp
+from aiohttp.client_middlewares import ClientHandlerType
+from aiohttp.connector import Connection
+from yarl import URL
+
+from forager.clock import Clock
+from forager.terms import Outcome, Request, Response, Trouble
+from forager.web.guard import AddressRefusedError, Guard
+from forager.web.inflate import InflateError, Inflater
+from forager.web.web import NO_SUCH_HOST, Answer, decoded_headers, failed, judged, one_line, request_headers
+from forager.web.web_settings import LiveSettings
+
+_NO_SUCH_NAME = frozenset({1, 4, socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)})
+"""c-ares ENODATA and ENOTFOUND, and what getaddrinfo says for the same."""
+
+
+class LostError(aiohttp.ClientError):
+    """The connection broke after we asked and before an answer came."""
+
+
+class TooManyHeadersError(aiohttp.ClientError):
+    """The headers together passed their cap."""
+
+
+def diagnosis(error: BaseException) -> tuple[Trouble, str]:
+    """The kind of trouble and a line for people."""
+    refused = next((cause for cause in _causes(error) if isinstance(cause, AddressRefusedError)), None)
+    if refused is not None:
+        return Trouble.ADDRESS, f"{refused.address} is not a public address; allow_addresses can allow it"
+    match error:
+        case aiohttp.ClientConnectorDNSError():
+            return Trouble.DNS, _dns(error)
+        case ssl.SSLError() | aiohttp.ClientSSLError() | aiohttp.ServerFingerprintMismatch():
+            return Trouble.TLS, f"no secure connection: {_words(error)}"
+        case aiohttp.ConnectionTimeoutError():
+            return Trouble.CONNECT, "no connection within the connect time"
+        case TimeoutError():
+            return Trouble.TIMEOUT, "no complete answer within the total time"
+        case LostError() | aiohttp.ClientConnectionError() | OSError():
+            return Trouble.CONNECT, f"no connection: {_words(error)}"
+        case TooManyHeadersError():
+            return Trouble.HEADERS, "the headers are too large"
+        case aiohttp.ClientResponseError():
+            return _broken(error)
+        case aiohttp.InvalidURL() | aiohttp.NonHttpUrlClientError() | ValueError():
+            return Trouble.URL, f"not a URL we can ask for: {_words(error)}"
+        case _:
+            return Trouble.PROTOCOL, _words(error)
+
+
+def _broken(error: aiohttp.ClientResponseError) -> tuple[Trouble, str]:
+    if error.message.startswith(("Got more than", "Too many headers")):  # aiohttp has no exception of its own for it
+        return Trouble.HEADERS, f"the headers are too large: {one_line(error.message, 120)}"
+    return Trouble.PROTOCOL, f"not an HTTP answer: {one_line(error.message, 120)}"
+
+
+def _dns(error: aiohttp.ClientConnectorDNSError) -> str:
+    codes = {cause.args[0] for cause in _causes(error) if cause.args and isinstance(cause.args[0], int)}
+    what = NO_SUCH_HOST if codes & _NO_SUCH_NAME else "the name cannot be looked up"
+    return f"{what}: {error.host}"
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__
+
+
+def _words(error: BaseException) -> str:
+    return one_line(str(error), 200) or type(error).__name__
+
+
+@dataclass(slots=True)
+class _Asking:
+    """What is known of the request under way, should it end badly."""
+
+    guard: Guard
+    address: str = ""
+    body: Inflater | None = None
+
+    @property
+    def wire_bytes(self) -> int:
+        return self.body.wire_bytes if self.body else 0
+
+
+_ASKABLE = re.compile(r"https?://[!-~]+")
+_asking: ContextVar[_Asking] = ContextVar("asking")
+
+
+class GuardedRequest(aiohttp.ClientRequest):
+    """Looks at the peer before a byte is written to it; aiohttp shows the connection for certain only here."""
+
+    async def send(self, conn: Connection) -> aiohttp.ClientResponse:
+        peer = conn.transport.get_extra_info("peername") if conn.transport else None
+        asking = _asking.get()
+        asking.address = str(peer[0]) if peer else ""
+        asking.guard.check(asking.address)
+        return await super().send(conn)
+
+
+async def ask_once(request: aiohttp.ClientRequest, handler: ClientHandlerType) -> aiohttp.ClientResponse:
+    """One visit is one request: aiohttp alone would ask again at once if a kept connection broke."""
+    try:
+        return await handler(request)
+    except aiohttp.ClientConnectorError:
+        raise
+    except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError, AddressRefusedError) as error:
+        raise LostError(f"lost before an answer came ({error})") from error
+
+
+class Live:
+    """A web on sockets; close it, or use it as `async with Live(clock) as web`."""
+
+    def __init__(self, clock: Clock, settings: LiveSettings | None = None, *, keep_coded: bool = False) -> None:
+        """`keep_coded`: responses carry their bodies as they were transferred, too."""
+        self.clock, self.keep_coded = clock, keep_coded
+        self.settings = settings or LiveSettings()
+        self.guard = Guard(self.settings.allow_addresses)
+        self._session: aiohttp.ClientSession | None = None
+        self._asked = 0
+
+    def __repr__(self) -> str:
+        return f"<Live {self._asked} asked, {'closed' if self._session is None else 'open'}>"
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Let go of all connections; a later fetch opens new ones."""
+        if self._session is not None:
+            session, self._session = self._session, None
+            await session.close()
+
+    async def fetch(self, request: Request) -> Response:
+        self._asked += 1
+        asked, loop = self.clock.now(), asyncio.get_running_loop()
+        started = loop.time()
+        asking = _Asking(self.guard)
+        _asking.set(asking)
+        try:
+            async with asyncio.timeout(self.settings.total_time):
+                response = await self._ask(request, asking, asked, started)
+            await asyncio.sleep(0)  # all take in what has arrived before one goes on: the same work in a row is faster
+            return response
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            trouble, words = diagnosis(error)
+        response = failed(request, trouble, words, asked=asked, seconds=loop.time() - started)
+        return replace(response, wire_bytes=asking.wire_bytes, address=asking.address)
+
+    async def _ask(self, request: Request, asking: _Asking, asked: float, started: float) -> Response:
+        if not _ASKABLE.fullmatch(request.url):
+            raise aiohttp.InvalidURL(request.url)
+        url = URL(request.url, encoded=True)  # sent as it stands
+        headers = request_headers(request, self.settings.user_agent)
+        async with self._open().get(url, headers=headers, allow_redirects=False) as wire:
+            received = decoded_headers(wire.raw_headers)
+            if sum([len(name) + len(value) for name, value in received]) > self.settings.headers_limit:
+                raise TooManyHeadersError
+            trouble, words = await self._read(wire, request, asking)
+            inflated = asking.body.body if asking.body else b""
+            coded = asking.body.coded if asking.body and trouble is Trouble.NONE and not asking.body.full else b""
+            answer = Answer(wire.status, received, inflated, asking.wire_bytes, asking.address, coded)
+        seconds = asyncio.get_running_loop().time() - started
+        response = judged(request, answer, asked=asked, seconds=seconds)
+        if trouble is Trouble.NONE or response.outcome is not Outcome.FETCHED:
+            return response  # whatever ails the body of an error page, its status has said what matters
+        return replace(response, outcome=Outcome.FAILED, body=b"", trouble=trouble, error=words)
+
+    async def _read(self, wire: aiohttp.ClientResponse, request: Request, asking: _Asking) -> tuple[Trouble, str]:
+        """Fill `asking.body`; what is wrong with it, if anything. A connection with unread bytes is not used again."""
+        cap = self.settings.body_limit
+        keep = request.body_limit is not None
+        limit = request.body_limit if request.body_limit is not None else cap
+        try:
+            encoding = ", ".join(wire.headers.getall("Content-Encoding", []))
+            asking.body = Inflater(encoding, limit, keep_coded=self.keep_coded)
+            if not keep and (wire.content_length or 0) > cap:
+                wire.close()
+                return Trouble.SIZE, f"Content-Length {wire.content_length} passes the cap of {cap} bytes"
+            while piece := await wire.content.read(asking.body.room):
+                asking.body.feed(piece)
+                if asking.body.full:
+                    wire.close()
+                    return (Trouble.NONE, "") if keep else (Trouble.SIZE, f"the body passes the cap of {cap} bytes")
+                if wire.content.at_eof():
+                    break
+            asking.body.finish()
+        except InflateError as error:
+            wire.close()
+            return Trouble.PROTOCOL, str(error)
+        except (aiohttp.ClientError, ConnectionError) as error:
+            return Trouble.PROTOCOL, f"the body broke off: {diagnosis(error)[1]}"
+        return Trouble.NONE, ""
+
+    def _open(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            caps = self.settings
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(
+                    socket_factory=self.guard.make_socket, limit=0, keepalive_timeout=caps.keep_alive
+                ),
+                request_class=GuardedRequest,
+                middlewares=(ask_once,),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                timeout=aiohttp.ClientTimeout(total=None, connect=caps.connect_time, sock_connect=caps.connect_time),
+                auto_decompress=False,
+                trust_env=False,
+                max_line_size=caps.header_limit,
+                max_field_size=caps.header_limit,
+                max_headers=caps.header_count,
+            )
+        return self._session

@@ -1,0 +1,102 @@
+"""Glances that spare working out ranks: they are right up to their slack, and what is found by them is found without."""
+
+import numpy as np
+import pytest
+
+from forager.core.expectation import outlook
+from forager.core.glance import SLACK, at_a_glance, scales
+from forager.core.kernels import best, merged
+from forager.core.page_table import PageTable
+from forager.core.promise import FEW, now_and_later
+from forager.terms import UrlId
+from tests.watched import watched
+
+HOUR = 3600.0
+NOTHING = np.empty(0)
+
+
+def glances(visits: PageTable, urls: np.ndarray, now: float) -> np.ndarray:
+    """What each page is ordered by and its worth, at a glance."""
+    table, means, priors, *_ = visits.mind()
+    foreseen = outlook(means, priors[0])
+    scale = scales(foreseen, priors[0])
+    return np.array(
+        [at_a_glance(table, url, visits.mind().glances, foreseen, scale, priors[0], now) for url in urls.tolist()]
+    )
+
+
+def test_a_glance_is_right_up_to_its_slack_also_when_pages_were_visited_and_the_means_moved_since() -> None:
+    visits = watched(1500, seed=5, documents=0.5)
+    known = visits.met()
+    rng = np.random.default_rng(1)
+    for hours in (10.0, 11.0, 40.0, 400.0):
+        now = hours * HOUR
+        seen = glances(visits, known, now)
+        for exact, column in ((visits.rank(known, now), 0), (visits.worth(known, now)[0], 1)):
+            assert (seen[:, column] <= exact * SLACK).all() and (exact <= seen[:, column] * SLACK).all()
+        visits._means[:2, 0] *= rng.uniform(0.99, 1.02, 2)  # the mean rates move a little
+        for url in rng.choice(known, 50).tolist():
+            visits.record(UrlId(url), now)
+
+
+def test_a_glance_is_kept_while_the_means_stand_still() -> None:
+    visits = watched(300, seed=5, documents=0.5)
+    known = visits.met()
+    glances(visits, known, 10 * HOUR)
+    kept = visits.mind().glances.tobytes()
+    glances(visits, known, 30 * HOUR)
+    assert visits.mind().glances.tobytes() == kept != bytes(len(kept))
+
+
+@pytest.mark.parametrize("luck", [0.0, 0.4, 0.999])
+def test_what_is_picked_at_a_glance_is_what_is_picked_by_working_out_every_rank(luck: float) -> None:
+    visits = watched(3000, seed=7, documents=0.5)
+    rng = np.random.default_rng(9)
+    for count in (1, 2, 30, 300):
+        for hours in (10.0, 30.0, 500.0):
+            urls, now = rng.choice(visits.met(), count, replace=False), hours * HOUR
+            leaning = rng.uniform(0.5, 1.5, count)
+            worth, fresh = visits.worth(urls, now)
+            for factors in (NOTHING, leaning):
+                index = best(visits.rank(urls, now) * (factors if len(factors) else 1.0), luck)
+                expected = (index, worth[index], fresh[index], worth.max())
+                assert visits.pick(urls, now, factors, luck) == expected
+
+
+@pytest.mark.parametrize("plain", [True, False])
+@pytest.mark.parametrize("size", [30, 600])
+def test_the_most_promising_of_many_are_those_that_sorting_finds(plain: bool, size: int) -> None:
+    visits = watched(2000, seed=3, documents=0.5)
+    known, now = visits.met(), 40 * HOUR
+    keys = visits.worth(known, now)[0] if plain else visits.rank(known, now)
+    assert len(known) > 2 * size and len(np.unique(keys)) < len(keys)  # there are ties
+    best = known[np.lexsort((known, -keys))[:size]]
+    assert visits.most_promising(known, now, NOTHING, size, plain=plain).tolist() == sorted(best.tolist())
+
+
+def test_the_most_promising_now_and_later_are_found_at_once() -> None:
+    visits = watched(2000, seed=3, documents=0.5)
+    known, now, later = visits.met(), 40 * HOUR, 64 * HOUR
+    table, means, priors, *_ = visits.mind()
+    both = now_and_later(table, known, means, priors, visits.mind().glances, now, later, np.empty(0), 500)
+    for found, at in zip(both, (now, later), strict=True):
+        assert found.tolist() == visits.most_promising(known, at, NOTHING, 500).tolist()
+    assert both[0].tolist() != both[1].tolist()
+
+
+def test_of_very_many_pages_the_best_of_all_parts_are_the_best_of_all() -> None:
+    visits, size = PageTable(watched(2, seed=1).settings), FEW // 4
+    rng = np.random.default_rng(4)
+    known = np.arange(300_000)
+    visits.reserve(len(known))
+    visits._table["met"], visits._table["links_in"] = 0.0, rng.geometric(0.2, len(known))
+    visits._table["visits"] = visits._table["hours"] = rng.integers(0, 3, len(visits._table))
+    visits._table["last"] = rng.uniform(0, 20 * HOUR, len(visits._table))
+    keys = visits.rank(known, 24 * HOUR)
+    best = known[np.lexsort((known, -keys))[:size]]
+    assert visits.most_promising(known, 24 * HOUR, NOTHING, size).tolist() == sorted(best.tolist())
+
+
+def test_two_rising_columns_are_merged_each_number_once() -> None:
+    assert merged(np.array([1, 4, 9]), np.array([2, 4, 11, 12])).tolist() == [1, 2, 4, 9, 11, 12]
+    assert merged(np.array([3]), np.array([], dtype=np.int64)).tolist() == [3]

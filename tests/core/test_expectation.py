@@ -1,0 +1,279 @@
+from math import exp, log
+
+import numpy as np
+import pytest
+
+from forager.core.page_table import PageTable
+from forager.core.parameters import ExpectationSettings
+from forager.core.sighting import Finding
+from forager.terms import UrlId
+
+HOUR = 3600.0
+NOTHING = np.empty(0)
+
+
+def later(lists: float, text_rate: float = 0.01) -> float:
+    """What a page never seen may bring once it is known: the 12 documents of a look at a list, the first guess, if it is one,
+    as so many of its sort are, else the chance of news within a day at the rate of texts."""
+    return lists * 12 + (1 - lists) * (1 - exp(-text_rate * 24))
+
+
+def urls(*numbers: int) -> np.ndarray:
+    return np.array(numbers, dtype=np.int64)
+
+
+def finding(url: int, revealed_by: int) -> Finding:
+    return Finding(by=0, url=url, version=0, text_print=0, published=0.0, revealed_by=revealed_by)
+
+
+def worth(visits: PageTable, url: int, now: float) -> float:
+    return float(visits.worth(urls(url), now)[0][0])
+
+
+def weight_of(mean: float, hits: float, hours: float) -> float:
+    """Mean / variance of rates with one page watched, beside a first guess that weighs as 10 pages watched for 24 hours."""
+    guess = 10 * 24**2
+    excess = (hits - mean * hours) ** 2 - mean * hours
+    return mean * (hours**2 + guess) / (excess + guess * mean / 24)
+
+
+@pytest.fixture
+def visits() -> PageTable:
+    return PageTable(ExpectationSettings(prior_hours=24))
+
+
+def test_a_list_is_worth_its_rate_times_the_hours_since_the_last_visit(visits: PageTable) -> None:
+    visits.record(0, 0.0, hub=True, links=urls(1))
+    visits.record(0, 12 * HOUR, hub=True, links=urls(1, 2, 3, 4))
+    for article in (2, 3, 4):
+        visits.credit(finding(article, revealed_by=0))
+    # mean of all lists: first guess .5 in 240 h, then 3 in 12 h: 123/252, drawn towards by 24 h or a little more
+    mean = 123 / 252
+    weight = weight_of(mean, 3, 12)
+    assert 24 < weight < 24.2
+    rate = (3 + weight * mean) / (12 + weight)
+    assert visits.rate(urls(0)) == pytest.approx([rate])
+    assert worth(visits, 0, 14 * HOUR) == pytest.approx(2 * rate)
+    assert worth(visits, 0, 100 * HOUR) == pytest.approx(24 * rate)  # what is older than a day is lost
+    assert visits.chance(urls(0), 14 * HOUR) == pytest.approx([1 - exp(-2 * rate)])
+
+
+def test_a_single_text_is_worth_the_chance_that_it_changed(visits: PageTable) -> None:
+    for hour in range(5):
+        visits.record(7, hour * HOUR)
+    visits.credit(finding(7, revealed_by=7))
+    visits.credit(finding(7, revealed_by=7))
+    # all texts: 2.4 in 240 h as first guess, then 2 in 4 h: 4.4/244. This one: (2 + 24·4.4/244)/(4 + 24) = .08689 per
+    # hour if one change at most happened between visits; corrected for more: −ln(1 − .08689)
+    linear = (2 + 24 * 4.4 / 244) / 28
+    assert visits.rate(urls(7)) == pytest.approx([-log(1 - linear)])
+    assert worth(visits, 7, 6 * HOUR) == pytest.approx(1 - (1 - linear) ** 2)
+
+
+def test_fresh_links_are_worth_what_their_page_revealed_before(visits: PageTable) -> None:
+    visits.record(0, 0.0, hub=True, links=urls(1))
+    visits.record(0, HOUR, hub=True, links=urls(1, 2, 3))
+    assert worth(visits, 2, HOUR) == pytest.approx(0.9)
+    visits.record(2, HOUR)  # and it was no new document
+    # all fresh links: 45 of 50 as first guess, then 0 of 1: 45/51; of this page (0 + 5·45/51)/(1 + 5)
+    assert worth(visits, 3, HOUR) == pytest.approx(5 * 45 / 51 / 6)
+    visits.credit(finding(2, revealed_by=0))  # late: it was one after all: 46/51, and (1 + 5·46/51)/6
+    assert worth(visits, 3, HOUR) == pytest.approx((1 + 5 * 46 / 51) / 6)
+
+
+def test_fresh_links_go_first_but_backlog_does_not(visits: PageTable) -> None:
+    visits.record(0, 0.0, hub=True, links=urls(1))
+    visits.record(0, HOUR, hub=True, links=urls(1, 2))
+    # four hours later the list is worth more than two documents, the fresh link at most one
+    index, its_worth, fresh, most = visits.pick(urls(0, 1, 2), 5 * HOUR, NOTHING, 0.0)
+    assert (index, fresh) == (2, True)
+    assert its_worth == pytest.approx(0.9)
+    assert most > 1.5
+    index, _, fresh, _ = visits.pick(urls(0, 1), 5 * HOUR, NOTHING, 0.0)
+    assert (index, fresh) == (0, False)
+
+
+def test_a_fresh_link_too_old_to_be_news_counts_as_backlog(visits: PageTable) -> None:
+    visits.record(0, 0.0, hub=True, links=urls(1))
+    visits.record(0, HOUR, hub=True, links=urls(2))
+    assert visits.worth(urls(2), 25 * HOUR)[1].tolist() == [True]
+    assert visits.worth(urls(2), 25 * HOUR + 1)[1].tolist() == [False]
+
+
+def test_a_fresh_link_is_worth_less_when_it_may_be_too_old_to_be_news(visits: PageTable) -> None:
+    visits.record(0, 0.0, hub=True, links=urls(1))
+    visits.record(0, 12 * HOUR, hub=True, links=urls(1, 2))
+    # it appeared some time in these twelve hours: until a day after the first look it is surely young enough
+    assert worth(visits, 2, 24 * HOUR) == pytest.approx(0.9)
+    # at the hour 30 it is only if it appeared after the hour 6, which is half of the time
+    assert worth(visits, 2, 30 * HOUR) == pytest.approx(0.9 / 2)
+    assert worth(visits, 2, 36 * HOUR) == pytest.approx(0.0)
+
+
+def test_dates_given_by_a_feed_tell_fresh_links_from_backlog(visits: PageTable) -> None:
+    visits.record(0, 100 * HOUR, hub=True, links=urls(1, 2))
+    visits.promise(urls(1, 2), np.array([99 * HOUR, 10 * HOUR]), 100 * HOUR)
+    assert visits.worth(urls(1, 2), 100 * HOUR)[1].tolist() == [True, False]
+
+
+def test_backlog_is_worth_what_such_links_brought() -> None:
+    visits = PageTable(ExpectationSettings(prior_hours=24, backlog_memory=10**9, list_share=0.1))
+    visits.record(0, 0.0, hub=True, links=urls(1, 2, 3))
+    assert worth(visits, 3, 0.0) == pytest.approx(0.5 + later(lists=1 / 10))
+    visits.record(1, 0.0)
+    # first guess 5 of 10, then 0 of 1; lists 1 of 10, then 0 of 1
+    assert worth(visits, 3, 0.0) == pytest.approx(5 / 11 + later(lists=1 / 11))
+    visits.record(2, 0.0)
+    visits.credit(finding(2, revealed_by=0))
+    assert worth(visits, 3, 0.0) == pytest.approx(6 / 12 + later(lists=1 / 12))
+    assert visits.rate(urls(0)) == pytest.approx([0.5])  # backlog does not say how often the list has news
+
+
+def test_where_texts_change_often_pages_never_seen_are_worth_a_look() -> None:
+    visits = PageTable(ExpectationSettings(prior_hours=24, backlog_memory=10**9, list_share=0.1))
+    visits.record(0, 0.0, links=urls(1, 2))
+    visits.record(1, 0.0)
+    for hour in range(1, 21):
+        visits.record(1, hour * HOUR)
+        visits.credit(finding(1, revealed_by=1))
+    # first visits: 5 of 10, then 0 of 2; lists 1 of 10, then 0 of 2; all texts had 2.4 in 240 hours, and 22.4 in 260 now
+    assert worth(visits, 2, 0.0) == pytest.approx(5 / 12 + later(lists=1 / 12, text_rate=22.4 / 260))
+
+
+def test_a_page_to_which_everything_links_is_told_from_old_articles() -> None:
+    visits = PageTable(ExpectationSettings(prior_hours=24, backlog_memory=10**9, list_share=0.1))
+    visits.record(0, 0.0, hub=True, links=urls(1, 2, *range(10, 40)))
+    for article in range(10, 20):
+        visits.record(article, 0.0, links=urls(1, 2))  # every article links to the sections 1 and 2
+    # ten old articles brought nothing, and none is a list
+    assert worth(visits, 20, 0.0) == pytest.approx(5 / 20 + later(lists=1 / 20))
+    visits.record(1, 0.0, hub=True, links=urls(*range(100, 160)))
+    # section 1 revealed 60 links worth 5/20 each: 15, counted as 10: (5 + 10)/(10 + 1) for pages with 8–15 links in;
+    # of these 1 of 10 was thought to be a list, and 1 of 1 was one
+    assert worth(visits, 2, 0.0) == pytest.approx(15 / 11 + later(lists=2 / 11))
+
+
+def test_where_links_lead_to_lists_all_of_them_are_seen_before_a_list_is_looked_at_again() -> None:
+    visits = PageTable(ExpectationSettings(prior_hours=24, backlog_memory=10**9, list_share=0.1))
+    visits.record(0, 0.0, hub=True, links=urls(1, 2, 3))
+    visits.record(1, 0.0, hub=True)
+    visits.record(2, 0.0, hub=True)
+    # 3 lists of 12, 12 documents in a look: 3, with the rest more than a list looked at 7 hours ago, of .5 an hour
+    assert visits.pick(urls(0, 1, 2, 3), 7 * HOUR, NOTHING, 0.0)[0] == 3
+    assert visits.pick(urls(0, 1, 2, 3), 8 * HOUR, NOTHING, 0.0)[0] == 0
+
+
+def test_where_looking_at_lists_brings_little_lists_never_seen_are_worth_little_more() -> None:
+    visits = PageTable(ExpectationSettings(prior_hours=24, list_share=1.0, backlog_memory=10**9))
+    visits.record(0, 0.0, hub=True, links=urls(1))
+    for hour in range(1, 31):
+        visits.record(0, hour * HOUR, hub=True, links=urls(1, 9 + hour))
+    visits.credit(finding(10, revealed_by=0))
+    assert worth(visits, 1, 0.0) == pytest.approx(0.5 + 121 / 40)  # 10 looks with 12 as first guess, then 1 in 30
+
+
+def test_news_on_a_linking_page_lifts_the_expectation_by_what_was_learned() -> None:
+    visits = PageTable(ExpectationSettings(prior_hours=24, lift_memory=10**9))
+    visits.record(0, 0.0, hub=True)
+    plain = worth(visits, 0, 4 * HOUR)
+    assert plain == pytest.approx(2.0)  # .5 per hour
+    visits.signal(urls(0), 2 * HOUR)
+    assert worth(visits, 0, 4 * HOUR) == pytest.approx(plain)  # nothing learned yet: ratio 10/10
+    visits.record(0, 4 * HOUR, hub=True, links=urls(*range(1, 31)))
+    for article in range(1, 31):
+        visits.credit(finding(article, revealed_by=0))
+    # predicted 10 + 2, came 10 + 30: 40/12 is clipped to 3
+    before = worth(visits, 0, 5 * HOUR)
+    visits.signal(urls(0), 4.5 * HOUR)
+    assert worth(visits, 0, 5 * HOUR) == pytest.approx(3 * before)
+
+
+def test_while_somebody_is_on_the_way_a_page_is_worth_nothing_to_others(visits: PageTable) -> None:
+    visits.record(0, 0.0, hub=True, links=urls(1))
+    visits.going(0, 10 * HOUR)
+    visits.going(1, 10 * HOUR)
+    assert visits.worth(urls(0, 1), 10 * HOUR)[0].tolist() == [0.0, 0.0]
+    assert worth(visits, 1, 11 * HOUR) > 0  # whoever went never came back
+    visits.arrived(0)
+    assert worth(visits, 0, 10 * HOUR) == pytest.approx(5.0)  # it was a shared copy: as before
+
+
+def test_a_linked_page_never_seen_that_fails_is_tried_again_twice_each_time_later(visits: PageTable) -> None:
+    visits.record(0, 0.0, hub=True, links=urls(1))
+    for hour, patience in ((1, 1), (3, 2)):
+        visits.record(1, hour * HOUR, ok=False)
+        assert worth(visits, 1, (hour + patience - 0.1) * HOUR) == 0.0
+        assert not visits.visited(urls(1)).any()
+        assert worth(visits, 1, (hour + patience) * HOUR) > 0.4
+    visits.record(1, 5 * HOUR, ok=False)
+    assert visits.visited(urls(1)).all()
+
+
+def test_a_seed_that_was_not_there_is_never_given_up(visits: PageTable) -> None:
+    hour = 0
+    for patience in (1, 2, 4, 8, 16, 32, 32, 32):
+        visits.record(3, hour * HOUR, ok=False)
+        assert visits.met().tolist() == [3]
+        assert worth(visits, 3, (hour + patience - 0.1) * HOUR) == 0.0
+        assert worth(visits, 3, (hour + patience) * HOUR) > 0.0
+        hour += patience
+    visits.record(0, hour * HOUR, hub=True, links=urls(3))  # somebody links to it at last
+    first, _ = visits.record(3, hour * HOUR)
+    assert first
+    assert visits.met().tolist() == [0, 3]
+
+
+def test_pages_that_can_bring_news_again_are_lists_and_texts_that_did(visits: PageTable) -> None:
+    visits.record(0, 0.0, hub=True, links=urls(1, 2))
+    visits.record(1, 0.0)
+    visits.record(2, 0.0)
+    visits.credit(finding(1, revealed_by=0))  # an article is found
+    visits.credit(finding(2, revealed_by=2))  # a known page has a new text
+    assert visits.returns(urls(0, 1, 2, 3)).tolist() == [True, False, True, False]
+    assert visits.hubs.tolist() == [0]
+    assert visits.revealer(1) == 0
+
+
+def test_a_longer_absence_than_a_day_counts_as_a_day_of_watching(visits: PageTable) -> None:
+    visits.record(0, 0.0, hub=True)
+    visits.record(0, 72 * HOUR, hub=True)  # only documents of the last 24 h could be found
+    # all lists: 120 in 240 h as first guess, then 0 in 24 h: 120/264; this one: (0 + 24·120/264)/(24 + 24)
+    assert visits.rate(urls(0)) == pytest.approx([120 / 264 / 2])
+
+
+def test_where_pages_are_alike_one_hit_says_little_and_where_they_are_not_it_says_much() -> None:
+    rates = {}
+    for name, busy in (("alike", range(100)), ("unlike", range(5))):
+        visits = PageTable(ExpectationSettings())
+        for url in range(100):
+            visits.record(UrlId(url), 0.0)
+        for turn in range(1, 21):  # 100 hits in all: one of each page, or twenty of five pages
+            for url in range(100):
+                visits.record(UrlId(url), turn * 20 * HOUR)
+            for url in busy:
+                if name == "unlike" or url % 20 == turn - 1:
+                    visits.credit(finding(url, revealed_by=url))
+        visits.record(UrlId(100), 0.0)
+        visits.record(UrlId(100), 20 * HOUR)
+        visits.credit(finding(100, revealed_by=100))
+        rates[name] = float(visits.rate(urls(100))[0])
+    # a hit in 20 h: .05 an hour; the mean is .0025. Rates all alike: the mean weighs 1000 h; else prior_hours, 10 h
+    assert rates["alike"] < 0.004
+    assert rates["unlike"] > 0.03
+
+
+def test_breadth_puts_seldom_changing_pages_further_forward_without_making_them_worth_more() -> None:
+    plain, broad = (PageTable(ExpectationSettings(breadth=breadth)) for breadth in (0.0, 0.5))
+    for visits in (plain, broad):
+        for url, news in ((0, 12), (1, 3)):
+            links = range(10, 10 + news) if url == 0 else range(50, 50 + news)
+            visits.record(UrlId(url), 0.0, hub=True)
+            visits.record(UrlId(url), 12 * HOUR, hub=True, links=urls(*links))
+            for article in links:
+                visits.credit(finding(article, revealed_by=url))
+    both, now = urls(0, 1), 20 * HOUR
+    assert plain.rank(both, now) == pytest.approx(plain.worth(both, now)[0])
+    assert broad.worth(both, now)[0] == pytest.approx(plain.worth(both, now)[0])
+    # λt · (mean/λ)^½: as the square root of the rates, which is the order of λt²
+    often, seldom = broad.rate(both)
+    assert broad.rank(both, now)[0] / broad.rank(both, now)[1] == pytest.approx((often / seldom) ** 0.5)

@@ -1,0 +1,88 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from forager.core.agent import ReinforcingAgent, poorest
+from forager.core.agent_settings import PopulationSettings, ReinforcingSettings, ScoreSettings
+from forager.core.judge import GOES, MULTIPLIES, REPLACES, STAYS
+from forager.core.moves import decide_fate, score_document
+from forager.core.parameters import ForagerKind, ForagerSettings
+from forager.core.scores import ForagerRecord
+from forager.terms import ForagerId
+
+PAPER, RELATIVE = ScoreSettings(), ScoreSettings(relative=True)
+WL = ForagerKind.WL
+
+
+def fleet(alive: int, scores: ScoreSettings = PAPER, kind: ForagerKind = WL) -> ReinforcingAgent:
+    settings = ReinforcingSettings(scores=scores, population=PopulationSettings())
+    agent = ReinforcingAgent(settings, replace(ForagerSettings(), kind=kind), seed=1)
+    agent.start(np.array([0]), 0.0, [kind] * alive)
+    return agent
+
+
+def send(agent: ReinforcingAgent, id: int, *relevant: bool) -> None:
+    for one in relevant:
+        score_document(agent.rules, agent.flock.state, agent.foragers[ForagerId(id)].slot, one)
+
+
+def fate(score: float, alive: int, scores: ScoreSettings = PAPER, kind: ForagerKind = WL) -> int:
+    agent = fleet(alive, scores, kind)
+    agent.flock.state.walkers["score"][0] = score
+    return decide_fate(agent.rules, agent.flock.state, 0)
+
+
+def test_every_document_costs_and_a_relevant_one_pays() -> None:
+    agent = fleet(1)
+    send(agent, 0, True, False)  # 100 − .05 + 1 − .05
+    agent.worked(ForagerId(0), 30)
+    one = agent.records[ForagerId(0)]
+    assert one.score == pytest.approx(100.9)
+    assert (one.sent, one.relevant, one.downloads) == (2, 1, 30)
+
+
+def test_one_that_never_hits_dies_after_two_thousand_documents() -> None:
+    agent = fleet(3)
+    send(agent, 0, *[False] * 2000)
+    assert agent.records[ForagerId(0)].score == pytest.approx(0.0, abs=1e-6)
+    send(agent, 0, False)
+    assert decide_fate(agent.rules, agent.flock.state, 0) == GOES
+
+
+def test_relative_scores_count_documents_above_the_mean_of_the_fleet() -> None:
+    agent = fleet(2, RELATIVE)
+    assert agent.first_score == 0.0
+    send(agent, 0, *[True] * 8)
+    send(agent, 1, *[True] * 2)
+    agent.worked(ForagerId(0), 10)  # the fleet has 10 hits in 10 downloads: 8 − 10
+    agent.worked(ForagerId(1), 10)  # now 10 in 20: 2 − 5
+    assert [one.score for one in agent.records.values()] == [pytest.approx(-2.0), pytest.approx(-3.0)]
+
+
+@pytest.mark.parametrize(
+    ("score", "alive", "expected"),
+    [
+        (200.0, 15, MULTIPLIES),
+        (199.9, 15, STAYS),
+        (200.0, 16, STAYS),  # full
+        (0.0, 3, STAYS),
+        (-0.1, 3, GOES),
+        (-0.1, 2, STAYS),  # too few
+    ],
+)
+def test_the_score_decides_who_multiplies_and_who_goes(score: float, alive: int, expected: int) -> None:
+    assert fate(score, alive) == expected
+
+
+def test_with_relative_scores_a_good_forager_replaces_the_poorest_of_a_full_fleet() -> None:
+    assert fate(20.0, 15, RELATIVE) == MULTIPLIES
+    assert fate(20.0, 16, RELATIVE) == REPLACES
+    assert fate(-20.1, 16, RELATIVE) == GOES
+    records = [ForagerRecord(ForagerId(id), WL, None, 0.0, score) for id, score in enumerate((5.0, -9.0, -9.0, -12.0))]
+    assert poorest(records, but=ForagerId(3)).id == 1  # the oldest of the equals
+
+
+def test_the_baseline_neither_multiplies_nor_goes() -> None:
+    for score in (-1e6, 1e6):
+        assert fate(score, 3, kind=ForagerKind.BFS) == STAYS
