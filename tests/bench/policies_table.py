@@ -122,9 +122,7 @@ def wishes(arguments: argparse.Namespace) -> dict[str, GPSettings]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--log", choices=("brdc", "emacs", "emacs-daily", "hubs", "pages", "sections"), default="brdc")
-    parser.add_argument(
-        "--time", action="store_true", help="learn_beside from the first half of time, judge on the second"
-    )
+    parser.add_argument("--time", action="store_true", help="learn from the first half of time, judge on the second")
     parser.add_argument("--fitness", default="ndcg,freshness", help="changerate, ndcg, freshness; with commas")
     parser.add_argument("--terminals", default="basic,all,extended", help="sets to learn with; with commas")
     parser.add_argument("--full", action="store_true", help="the papers' number of pages and population")

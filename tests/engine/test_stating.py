@@ -166,7 +166,7 @@ def test_learned_states_are_written_to_a_file_that_a_crawl_can_use(
     corpus.write_text("".join(f'{{"title": "", "text": "{text_of(number)}"}}\n' for number in range(12)))
     learn_states(corpus, file, limit=100, set_=["forager.states.dimension=3"], json=True)
     told = json.loads(capsys.readouterr().out)
-    assert (told["texts"], told["clusters"], told["url_words"]) == (12, 3, 15)
+    assert (told["texts"], told["clusters"], told["words"]) == (12, 3, 15)
     assert States.load(file.read_bytes(), SMALL).trained
     with pytest.raises(InputError, match="too few for 50 clusters"):
         learn_states(corpus, file, limit=100)

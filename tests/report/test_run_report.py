@@ -163,12 +163,12 @@ def test_the_report_is_written_and_a_bad_place_is_told(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = tmp_path / "out.html"
-    assert str(target) in _say(capsys, "run_report", str(run), "-O", str(target))
+    assert str(target) in _say(capsys, "report", str(run), "-O", str(target))
     assert target.read_text(encoding="utf-8").startswith("<!doctype html>")
     with pytest.raises(ForagerError, match="-O"):
-        command("forager.cli.report:report", "run_report")(args=[str(run), "-O", str(tmp_path / "no" / "out.html")])
+        command("forager.cli.report:report", "report")(args=[str(run), "-O", str(tmp_path / "no" / "out.html")])
     with pytest.raises(ForagerError):
-        command("forager.cli.report:report", "run_report")(args=[str(tmp_path / "nowhere")])
+        command("forager.cli.report:report", "report")(args=[str(tmp_path / "nowhere")])
 
 
 @pytest.mark.parametrize(

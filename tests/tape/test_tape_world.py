@@ -1,11 +1,7 @@
 """The World of a tape: what a page shows, when, and what a look costs."""
 
-import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from forager.core.sighting import Sighting
 from forager.tape.build import TapeBuilder
 from forager.tape.cut import cut_tape, squeezed_anew
 from forager.tape.tape import Tape
@@ -90,32 +86,6 @@ def test_a_sighting_shows_links_kind_and_state() -> None:
     assert seen.hub
     assert seen.links.tolist() == [ARTICLE, LINKED]
     assert seen.state_row == -1  # the tape has no states
-
-
-@given(st.lists(st.integers(0, 2), min_size=1, max_size=12), st.floats(0, 380), st.sampled_from([0.0, 15.0, 100.0]))
-@settings(max_examples=50, deadline=None)
-def test_looks_as_columns_are_looks_one_by_one(urls: list[int], at: float, revisit_after: float) -> None:
-    one, many = world(at, revisit_after), world(at, revisit_after)
-    single = [one.look(url) for url in urls]
-    seen = many.look_at_all(np.array(urls, dtype=np.int64))
-    columns = [
-        Sighting(
-            UrlId(int(seen.urls[i])),
-            float(seen.when[i]),
-            bool(seen.version[i] >= 0),
-            int(seen.version[i]),
-            hub=bool(seen.hub[i]),
-            state_row=int(seen.state_row[i]),
-            free=bool(seen.free[i]),
-            gone=bool(seen.gone[i]),
-        )
-        for i in range(len(seen))
-    ]
-    for a, b, begin, end in zip(single, columns, seen.begin, seen.end, strict=True):
-        assert (a.url, a.when, a.ok, a.version, a.hub, a.state_row, a.free, a.gone) == (
-            b.url, b.when, b.ok, b.version, b.hub, b.state_row, b.free, b.gone)  # fmt: skip
-        assert a.links.tolist() == seen.links[begin:end].tolist()
-    assert (one.downloads, one.unrecorded, one.clock.time) == (many.downloads, many.unrecorded, many.clock.time)
 
 
 async def test_the_world_is_visited_in_batches_like_any_other() -> None:
