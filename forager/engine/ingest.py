@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from forager.core.sighting import NO_LINKS, Sighting
 from forager.engine.scope import REFUSALS, Scope, Skipped
 from forager.events import Event, Fetched
-from forager.pages.fingerprints import has_changed
+from forager.pages.changes import has_changed
 from forager.pages.page import Page, read
 from forager.pages.pages_settings import PagesSettings
 from forager.pages.trust import DAY, Trust

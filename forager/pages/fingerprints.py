@@ -9,19 +9,16 @@ Near-duplicates: one story, many copies, the first publisher named.
 
 Two texts are copies when their simhashes differ in at most `NEAR` of 64 bits. Numbers that near agree in at least one of
 `NEAR + 1` disjoint bands of bits (Manku et al. 2007), so each lookup compares with a few candidates only.
-
-What counts as a change of a page (design: bytes, main text, or a new link).
 """
 
 import re
 from collections import defaultdict
-from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_digest, xxh3_64_intdigest
 
-from forager.terms import Kind, UrlId
+from forager.terms import UrlId
 
 _PLACES = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], dtype=np.uint64)
 """One odd factor for each place in a shingle, so that the order of its words counts."""
@@ -103,21 +100,3 @@ class Copies:
 def _cut(simhash: int) -> list[tuple[int, int]]:
     """The bands of bits, each with its place."""
     return [(place, simhash >> place * _WIDTH & (1 << _WIDTH) - 1) for place in range(_BANDS)]
-
-
-class Change(StrEnum):
-    """Which difference between two versions counts."""
-
-    AUTO = "auto"  # a new link for hubs, feeds and sitemaps; the main text for everything else
-    BYTES = "bytes"
-    TEXT = "text"
-    LINKS = "links"
-
-
-def has_changed(rule: Change, kind: Kind, *, bytes_differ: bool, text_differs: bool, new_links: int) -> bool:
-    """Whether a later version of a page is a change; `new_links` counts links the page never had before."""
-    if rule is Change.AUTO:
-        rule = Change.LINKS if kind in (Kind.HUB, Kind.FEED, Kind.SITEMAP) else Change.TEXT
-    if rule is Change.LINKS:
-        return new_links > 0
-    return text_differs if rule is Change.TEXT else bytes_differ

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from forager.pages.fingerprints import Change
+from forager.pages.changes import Change
 from forager.units import Count, Duration, Size
 
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from forager.pages.fingerprints import Change, Copies, has_changed, simhash
+from forager.pages.changes import Change, has_changed
+from forager.pages.fingerprints import Copies, simhash
 from forager.pages.trust import FEWEST, Trust
 from forager.terms import Dated, DateSource, Kind, UrlId
 
