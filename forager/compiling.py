@@ -171,6 +171,7 @@ class Kernel(Generic[P, R]):
                 file = machine._cache._cache_file
                 file._source_stamp = _stamp(self._function.__module__)
                 file.save = partial(_save, file)
+                file._load_index = partial(_load_index, file._load_index)
                 self._machine = machine
             except RuntimeError:  # neither the package nor the user's cache folder can be written
                 self._machine = numba.njit(**self._options)(self._function)
@@ -194,6 +195,14 @@ class Kernel(Generic[P, R]):
         """The types of arguments for which there is machine code on disk."""
         file = getattr(self.machine()._cache, "_cache_file", None)
         return [] if file is None else [key[0] for key in file._load_index()]
+
+
+def _load_index(load: Callable[[], dict[Any, str]]) -> dict[Any, str]:
+    """What there is on disk; nothing, if it names modules of an earlier version that are gone."""
+    try:
+        return load()
+    except (ImportError, AttributeError):
+        return {}
 
 
 def _save(file: Any, key: tuple[Any, ...], data: object) -> None:

@@ -4,12 +4,12 @@ import asyncio
 
 import numpy as np
 import pytest
-from forager.foragers.forager import Forager
 
 from forager.clock import WallClock
 from forager.core.agent import ReinforcingAgent
 from forager.core.agent_settings import PopulationSettings, ReinforcingSettings, ScoreSettings
 from forager.core.choice import graph_leanings
+from forager.core.fleet import Forager
 from forager.core.page_table import PageTable
 from forager.core.parameters import ExpectationSettings, ForagerSettings, StateSettings
 from forager.core.shared import Shared
