@@ -2,34 +2,40 @@
 
 The public names, for programs that use it as a library; each is loaded when it is used first:
 
-crawl                a live crawl in the background of an `async with` block, its stories as they are told
-fetch, read          one page through all rules; the extractor alone
-open_run             stories, versions and visits of a run directory
-replay, tune         a fleet on a recording; better settings searched on it
-learn, rank          a score function from a change log; the frontier of a link graph, best first
-Story, Page          what they give
-ForagerError         what the caller can mend: one line that says how
+crawl                   a live crawl in the background of an `async with` block, its stories as they are told
+fetch, read             one page through all rules; the extractor alone
+open_run                stories, versions and visits of a run directory
+replay, tune            a fleet on a recording; better settings searched on it
+learn, rank             a score function from a change log; the frontier of a link graph, best first
+Story, Page             what they give
+ForagerError            what the caller can mend: one line that says how
 
-The rooms of the house, from the ground up; each may only use the rooms below it:
+The packages and modules, from the ground up; each may only use those above it (gp and recrawl also use each other).
+*Pure* means no I/O, no clock and no chance of its own. The docstring of a package tells what each of its files holds.
 
-terms, events        the nouns that travel, and what can happen
-clock, chance, errors, units, compiling, arrays, plugins
-pages                bytes -> Page: links, dates, text, fingerprints, feeds, sitemaps            (pure)
-measures             delay, coverage, freshness, efficiency, ranking quality                      (pure)
-foragers             the mind of one forager: weblog, path, long-term profit, states              (pure)
-recrawl              when to look again: estimators, policies, learned score functions            (pure)
-frontier             where to go next: link graph, ranks, the timetable of polite visits          (pure)
-reinforcing          the agent that rewards, multiplies and deletes foragers                      (pure)
-store                what survives kill -9
-world                the web seen from the house: live, polite, obeying robots, synthetic
-exports, imports     stories out; recordings and tables in
-engine               the only place where all rooms meet, and wait
-reports, dashboard   what a crawl did, and does
-settings, config_file, assembly      config.yaml -> settings -> parts
-simulation           the same fleet on a tape, in simulated time
-tuning               better settings, searched on a recording and judged on its held-out part
-library              the public names
-cli                  one file per verb
+terms                   the nouns that travel between packages: requests, responses, links
+events                  what can happen in a crawl
+arrays, units, errors   what numpy lacks; durations and sizes; trouble that the operator can mend
+clock, chance           one clock for every part; all chance from one seed
+compiling, plugins      functions that run as machine code or plain Python; what other packages bring along
+compiler                machine code for a crawl that has begun, made beside it
+pages                   bytes -> Page: links, dates, text, kind, fingerprints, feeds, sitemaps         (pure)
+measures                delay, coverage, efficiency, freshness, quality of a revisit schedule          (pure)
+gp, recrawl             score functions evolved; when to look again: histories, estimators, policies   (pure)
+graph                   which linked pages to download first: the link graph and its rankings          (pure)
+core                    every decision of a crawl: page table, choices, foragers, reinforcing agent    (pure)
+web                     the web, asked politely: robots.txt, redirects, retries, address guard
+store                   what survives kill -9
+tape, newsroom, warc    a recorded site as columns; an invented one; recorded bytes
+engine                  a live crawl: the one place that waits for the web and the store together
+output, importers       stories out; recordings, archives and tables in
+report, dashboard       what a run did; what it does now
+settings, config_file   config.yaml, environment and options -> settings; the text of config.yaml
+assembly                settings -> parts: the only place that picks concrete classes
+simulation              the same fleet on a tape, in simulated time
+tuning                  better settings, searched on a recording and judged on its held-out part
+library                 the public names
+cli                     the command line, one file per verb
 """
 
 from importlib import import_module

@@ -3,7 +3,7 @@
 `VirtualLoop` is an event loop that jumps to the next timer whenever nothing can run, so hours of crawling pass in seconds
 through the very same engine. Under it there must be no threads, processes or sockets: the loop cannot see them work.
 
-Waiting that ends when the crawl does.
+`rest` waits on a clock, and ends when the crawl does.
 """
 
 import asyncio

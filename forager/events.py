@@ -1,4 +1,4 @@
-"""What can happen in a crawl. The journal is a stream of these; dashboard, measures, exports and tests read it."""
+"""What can happen in a crawl. The journal is a stream of these; account, dashboard, log and tests read it."""
 
 from dataclasses import dataclass
 

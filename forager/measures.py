@@ -1,16 +1,16 @@
-"""How soon stories are found, and how many of them: the headline figures.
+"""The figures by which crawls are judged: delay and coverage, efficiency, freshness, and the quality of a schedule.
 
-For each story that was there to be found: when it was published (or could first be seen), when it was found, and when
-it vanished. A story counts as found if that happened while it was young.
+Delay and coverage say how soon stories are found, and how many of them. For each story that was there to be found: when
+it was published (or could first be seen), when it was found, and when it vanished. A story counts as found if that
+happened while it was young.
 
-What downloads and sent documents brought: the efficiencies of a fleet.
+Efficiencies say what the downloads and sent documents of a fleet brought.
 
-Freshness and age of the copies we hold (Cho & Garcia-Molina), from when each copy went out of date.
+Freshness and age are those of the copies we hold (Cho & Garcia-Molina), from when each copy went out of date.
+`outdated_at` is when each page first changed after our copy (inf: not yet); `steady` more copies are of pages that
+never change, so that nobody has to look at them.
 
-`outdated_at` is when each page first changed after our copy (inf: not yet); `steady` more copies are of pages that never
-change, so that nobody has to look at them.
-
-How good a revisit schedule was: ChangeRate and NDCG of one cycle (GP4C).
+ChangeRate and NDCG say how good the revisit schedule of one cycle was (GP4C).
 """
 
 from dataclasses import dataclass

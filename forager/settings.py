@@ -1,7 +1,7 @@
 """config.yaml, the environment and `-s` become frozen settings; every mistake is one line that says what to do.
 
-Each room owns a small dataclass with its defaults; this module only gathers them. Later layers win:
-defaults, preset, config file, `FORAGER_SECTION__KEY`, `-s section.key=value`.
+Each package owns a small dataclass with its defaults; this module only gathers them. Later layers win: defaults,
+preset, config file, `FORAGER_SECTION__KEY`, `-s section.key=value`.
 """
 
 import dataclasses

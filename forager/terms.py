@@ -1,4 +1,4 @@
-"""The nouns that travel between the rooms: requests, responses, links and how a fetch ended."""
+"""The nouns that travel between packages: requests, responses, links and how a fetch ended."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum

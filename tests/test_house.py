@@ -1,8 +1,10 @@
 """The house rules: imports point downwards, the code is tidy and typed, and every setting is documented."""
 
+import ast
 import re
 import subprocess
 import sys
+import tomllib
 from itertools import pairwise
 from pathlib import Path
 
@@ -77,3 +79,36 @@ def test_nothing_but_the_charter_stands_at_the_top() -> None:
         "LICENSE",
     }
     assert {name.partition("/")[0] for name in listed} <= allowed
+
+
+PACKAGES = sorted(path.parent for path in (ROOT / "forager").glob("*/__init__.py"))
+
+
+def docstring_of(module: Path) -> str:
+    return ast.get_docstring(ast.parse(module.read_text(encoding="utf-8"))) or ""
+
+
+def names_in_map(docstring: str) -> list[str]:
+    """What stands at the start of a line of a map, `one, other   what it is`."""
+    lines = re.findall(r"^([a-z_]+(?:, [a-z_]+)*) {2,}\S", docstring, re.MULTILINE)
+    return [name for line in lines for name in line.split(", ")]
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.name)
+def test_the_docstring_of_a_package_maps_its_files(package: Path) -> None:
+    files = sorted(path.stem for path in package.glob("*.py") if path.stem != "__init__")
+    assert sorted(names_in_map(docstring_of(package / "__init__.py"))) == files
+
+
+def test_the_docstring_of_forager_maps_the_whole_house() -> None:
+    """Packages and modules, in the order in which they may use each other."""
+    top = ROOT / "forager"
+    house = {path.name for path in PACKAGES} | {path.stem for path in top.glob("*.py")} - {"__init__", "__main__"}
+    _, _, rooms = docstring_of(top / "__init__.py").partition("from the ground up")
+    named = names_in_map(rooms)
+    assert sorted(named) == sorted(house)
+
+    plan = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"][0]
+    layers = [set(re.findall(r"\w+", layer)) for layer in reversed(plan["layers"])]
+    floors = [next(floor for floor, layer in enumerate(layers) if name in layer) for name in named]
+    assert floors == sorted(floors)

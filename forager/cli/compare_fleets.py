@@ -1,6 +1,6 @@
 """`forager compare fleets`: kinds of fleets on one recording at equal budgets, on the same luck.
 
-The comparison of fleets as one HTML file with charts; it loads nothing from elsewhere.
+The report is one HTML file with charts; it loads nothing from elsewhere.
 """
 
 import json as jsonlib

@@ -1,8 +1,7 @@
 """`forager compare rankings`: how much of the ideal impact each ranking of the frontier finds.
 
-The comparison of rankings as one HTML file, with charts as in the paper; it loads nothing from elsewhere.
-
-The comparison of rankings: frontiers drawn or given, every method judged on the same held-out pages.
+Frontiers are drawn or given, and every method is judged on the same held-out pages. The report is one HTML file, with
+charts as in the paper; it loads nothing from elsewhere.
 """
 
 import json as jsonlib

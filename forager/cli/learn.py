@@ -1,6 +1,6 @@
 """`forager learn`: evolve a recrawl score function from a change log (GP4C).
 
-What `forager learn` shows: how far it is, and how the evolved function did against the rules that people found.
+It shows how far it is, and how the evolved function did against the rules that people found.
 """
 
 import json as jsonlib

@@ -39,7 +39,7 @@ class Log:
     """A reader of the journal that writes lines; whoever else has something to say calls `say`."""
 
     def __init__(self, *, quiet: bool = False, verbose: bool = False, form: LogFormat | None = None) -> None:
-        """Without a form, lines of text; but on a terminal the live view (see `view`), and only warnings beside it."""
+        """Without a form, lines of text; but on a terminal the live view (see `progress`), and only warnings beside it."""
         self.quiet, self.form = quiet, form or LogFormat.TEXT
         self.view = sys.stderr.isatty() and form is None and not (quiet or verbose)
         self.level = Level.DEBUG if verbose else Level.WARNING if quiet or self.view else Level.INFO

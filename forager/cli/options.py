@@ -1,6 +1,6 @@
-"""Options that several commands share.
+"""Options that several commands share, and the files that commands write at their end.
 
-Files that commands write at their end: looked after before the work begins, written as a whole or not at all.
+Such a file is checked before the work begins, and written as a whole or not at all.
 """
 
 import os

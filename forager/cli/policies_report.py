@@ -1,6 +1,6 @@
 """The comparison of recrawl policies as one HTML file with charts; it loads nothing from elsewhere.
 
-How well HACS foretells which pages change in the next cycle: as plain values, for the terminal and for the report.
+How well HACS foretells which pages change in the next cycle is worked out as plain values, for terminal and report.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,11 +1,10 @@
 """`forager replay`: a fleet and a recrawl policy over a recording, in the recording's own time.
 
-The stories of a replay as a crawl would write them; a tape knows neither titles nor texts.
+Stories are written as a crawl would write them, but a tape knows neither titles nor texts.
 
-A replay in the dashboard: what of it is looked at, and how it lets the dashboard answer.
-
-A replay never waits. It is played in short pieces on the loop that also serves the dashboard, so that nothing is asked
-of it while something happens in it; the pieces are long enough that a replay nobody looks at is as fast as ever.
+The dashboard can look at a replay, though a replay never waits: it is played in short pieces on the loop that also
+serves the dashboard, so that nothing is asked of it while something happens in it; the pieces are long enough that a
+replay nobody looks at is as fast as ever.
 """
 
 import asyncio

@@ -1,6 +1,7 @@
-"""How far a long work is, on standard error: in place on a terminal, one line a minute elsewhere.
+"""What long work shows on a terminal: how far it is, and tables of figures.
 
-Tables of figures that fit into 80 columns: no frame, and no figure ever cut or broken.
+Progress goes to standard error: in place on a terminal, one line a minute elsewhere. Tables fit into 80 columns: no
+frame, and no figure ever cut or broken.
 """
 
 import sys

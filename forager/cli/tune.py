@@ -1,6 +1,6 @@
 """`forager tune`: better settings found on the first part of a recording, judged once on the rest.
 
-What `forager tune` tells: progress while it searches, old against new at the end.
+It tells its progress while it searches, and old against new at the end.
 """
 
 import json as jsonlib

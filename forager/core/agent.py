@@ -7,9 +7,7 @@ It never waits. One forager after the other by `turn`, a time slice each as in t
     sightings = …visit step.url, then its links if step.links…
     earned = agent.see(forager, step, sightings, now, shared)      judge and learn; once per step
 
-In a replay the same moves are made by one loop, over the arrays of `flock`.
-
-What happens in a population: foragers multiply and are deleted (Alg 8).
+In a replay the same moves are made by one loop, over the arrays of `Flock`.
 """
 
 from collections.abc import Callable, Sequence

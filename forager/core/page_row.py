@@ -1,4 +1,4 @@
-"""The table of pages: one row of figures for every URL, as the kernels of `expectation` and `noting` see it."""
+"""The table of pages: one row of figures for every URL, as the kernels of `expectation` and `updates` see it."""
 
 from typing import Protocol
 

@@ -1,6 +1,6 @@
 """Text -> state vector: PrTFIDF over text clusters, general text dismissed, squeezed by tanh (Alg 2).
 
-Text -> words -> counts: a vocabulary learned from texts, or none at all (hashing).
+Words are counted with a vocabulary learned from texts, or with none at all (hashing).
 """
 
 import re
@@ -141,7 +141,7 @@ class States:
         return self._read(texts)[0]
 
     def estimate(self, links: Sequence[str], linking: NDArray[np.float32]) -> NDArray[np.float32]:
-        """States of pages not yet seen, from what their links say (`words.link_words`) and the linking page's state.
+        """States of pages not yet seen, from what their links say (anchor and address) and the linking page's state.
 
         `linking` is one state for all links of a page, or one row for each.
         """

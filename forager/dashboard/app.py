@@ -25,10 +25,9 @@ brought its URL first), by (who found it). Times are UTC seconds since the epoch
 null means not known. What is unknown is answered with status 404 and {"error": …}. Where a token is set, send
 `Authorization: Bearer TOKEN`.
 
-Server-sent events: once a second the figures and the new stories, to everyone who listens.
-
-A listener that was away asks its page anew when it comes back, so nothing has to be remembered for it; a listener that
-reads too slowly is let go, and comes back by itself.
+Server-sent events tell once a second the figures and the new stories to everyone who listens. A listener that was away
+asks its page anew when it comes back, so nothing has to be remembered for it; a listener that reads too slowly is let
+go, and comes back by itself.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""What each page shows, as plain values; the pages Sites and Recrawl are told in `places` and `schedule`."""
+"""What each page shows, as plain values; the pages Sites and Recrawl are told in `sites_view` and `recrawl_view`."""
 
 from forager.core.scores import ForagerRecord
 from forager.dashboard import recrawl_view as schedule

@@ -3,11 +3,9 @@
 Between two waits everything is decided synchronously: whether the page changed, what is kept of it, and which of its
 links belong to the crawl.
 
-When was a page published? What the page says, what a feed announced, and when we first met its link, weighed by trust.
-
-What was seen lately: the last sighting of each page, of so many pages as memory is given.
-
-A page that dropped out is no loss: what it showed is in the store.
+When a page was published is judged by what it says, what a feed announced, and when we first met its link, weighed by
+trust. The last sighting of each page is kept, of so many pages as memory is given; one that dropped out is no loss:
+what it showed is in the store.
 """
 
 from collections.abc import Callable, Sequence

@@ -70,7 +70,7 @@ class Renewed:
 
 
 class Ordering:
-    """The link graph of a crawl, and what it says of pages nobody has visited. Obeys `foragers.ordering.LinkOrder`."""
+    """The link graph of a crawl, and what it says of pages nobody has visited. Obeys `core.leanings.LinkOrder`."""
 
     def __init__(self, kind: OrderingKind, visits: PageTable, every: float, offload: Offload = inline) -> None:
         self.share, self.visits, self.every, self.offload = SHARES[kind], visits, every, offload

@@ -1,8 +1,7 @@
 """The recrawl cycle, live: every host has a worker that looks at the page the scheduler likes best, again and again.
 
-A slow host delays nobody; the share of the cycle at each host is kept by `world.shares`.
-
-The recrawl side of a crawl or a replay, put together from what the fleet knows and the settings.
+A slow host delays nobody; the share of the cycle at each host is kept by `engine.world.Shares`. The recrawl side
+itself, of a crawl or a replay, is put together here from what the fleet knows and the settings.
 """
 
 import asyncio

@@ -1,6 +1,7 @@
 """Which URLs belong to a crawl: the sites of its seeds, the rules of the operator, and nothing that looks like a trap.
 
-URLs that were left out, before they entered the crawl or when their turn came: by reason and host, with an example.
+URLs that are left out, before they enter the crawl or when their turn comes, are counted by reason and host, with an
+example.
 """
 
 import re

@@ -4,9 +4,9 @@ It takes over only if it is better than the rule in use, beyond chance, on pages
 learned in a process of low priority, which ends with the crawl; in simulated time at once, so that the same seed gives
 the same crawl.
 
-A process of its own that learns a score function: the lesson comes in, the verdict goes out. Run by `retraining`.
+That process runs this very file: the lesson comes in, the verdict goes out.
 
-python -m forager.engine.learning < lesson > verdict
+    python -m forager.engine.teacher < lesson > verdict
 """
 
 import asyncio

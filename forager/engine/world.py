@@ -1,9 +1,8 @@
 """The live World: fetch a page, keep what it shows, and share one fetch among all who ask for it.
 
-Two sides ask the same hosts: the fleet and the recrawl cycle. At each host they take turns by their shares.
-
-A host has as many slots as it may have requests at once. While both sides wait for one, the side that got less than its
-share goes first; what one side leaves unspent goes to the other.
+Two sides ask the same hosts: the fleet and the recrawl cycle. At each host they take turns by their shares. A host has
+as many slots as it may have requests at once. While both sides wait for one, the side that got less than its share goes
+first; what one side leaves unspent goes to the other.
 """
 
 import asyncio

@@ -4,10 +4,9 @@ A tree is evaluated once per distinct state; whole groups of pages are downloade
 pages move. A state holds the last visit and the running sums that the tree reads, nothing else. The result equals that
 of `recrawl.simulate`.
 
-The compiled heart of the grouped simulation: score the groups, take the best, sort their pages into new groups.
-
-A group is all pages with equal state; its pages lie side by side in `arena`, in the fixed order. All groups born in one
-cycle were visited in that cycle, so a group only ever loses pages, from its front.
+Its compiled heart scores the groups, takes the best, and sorts their pages into new groups. A group is all pages with
+equal state; its pages lie side by side in `arena`, in the fixed order. All groups born in one cycle were visited in
+that cycle, so a group only ever loses pages, from its front.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """Trees evaluated by a small compiled machine: no numpy call per function, so few rows cost next to nothing.
 
-A program is a list of steps over rows; a row stands for a page or a group of pages. Functions and terminals are those of
-`primitives` and `states`; results may differ from theirs in the last bit.
+A program is a list of steps over rows; a row stands for a page or a group of pages. Functions and terminals are those
+of `gp.trees` and `recrawl.terminals`; results may differ from theirs in the last bit.
 
 Compiled code is kept in `__pycache__`, and numba renews it only when the file of the calling function changes: whoever
 edits this file deletes `__pycache__/*.nb*` here.
@@ -88,7 +88,7 @@ def _clipped(value):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, inline="always")
 def _power(a, b):  # type: ignore[no-untyped-def]
-    """As `primitives.power`, in steps that leave the compiler no branch."""
+    """As `trees.power`, in steps that leave the compiler no branch."""
     raised = min((abs(a) if a != 0.0 else 1.0) ** b, LIMIT)
     odd = b * 0.5 != np.floor(b * 0.5)
     negative = (-raised if odd else raised) if b == np.floor(b) else 0.0

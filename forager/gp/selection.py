@@ -1,11 +1,10 @@
-"""Which of the best individuals of all runs becomes the score function: Best, Avg or Sum (GP4C).
+"""Which of the best individuals of all runs becomes the score function, and whether it is better than known rules.
 
-The last choice: an evolved function replaces the rules that people found only if it is better beyond chance.
-
-The best of many functions on the validation pages is partly the luckiest. So it is held against the best known rule on
-these pages, page by page: what a page contributes under the one less what it contributes under the other. Pages, not
-cycles, are what luck is measured by: a function that suits the pages at hand is ahead in every cycle and need not be on
-others.
+The individual is chosen by Best, Avg or Sum (GP4C). It replaces the rules that people found only if it is better beyond
+chance. The best of many functions on the validation pages is partly the luckiest. So it is held against the best known
+rule on these pages, page by page: what a page contributes under the one less what it contributes under the other.
+Pages, not cycles, are what luck is measured by: a function that suits the pages at hand is ahead in every cycle and
+need not be on others.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -3,8 +3,6 @@
 A group is all pages with equal state; its pages lie side by side in `arena` from `start` to `end`, in the fixed order.
 Groups are numbered by birth: the longer unvisited first. Pages are taken off the front of their group and written to
 `taken` in the order of their ranks, their groups to `origin`.
-
-Bits of machine words, compiled.
 """
 
 import numpy as np

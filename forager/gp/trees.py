@@ -1,17 +1,16 @@
-"""Expression trees as tuples of symbols in prefix order: `("*", "t", "X")` is t * X.
+"""Expression trees, their canonical form, and the functions in them.
 
-A symbol is the name of a function, the name of a terminal, or a constant. The form is compact, hashable and easy to
-cut and graft.
+A tree is a tuple of symbols in prefix order: `("*", "t", "X")` is t * X. A symbol is the name of a function, the name
+of a terminal, or a constant. The form is compact, hashable and easy to cut and graft.
 
-The same function in fewer words: constants folded, neutral elements dropped, arguments of + and * in a fixed order.
+The canonical form says the same in fewer words: constants folded, neutral elements dropped, arguments of + and * in a
+fixed order. Every rule keeps the value of the tree exactly, so two trees with one canonical form need to be evaluated
+only once.
 
-Every rule keeps the value of the tree exactly, so two trees with one canonical form need to be evaluated only once.
-
-The functions of GP4C trees, protected: from numbers within ±1e150 they make finite numbers.
-
-Division and log return 0 outside their domain (stated); powers and exponentials are clipped to ±LIMIT (our reading),
-and so are products and quotients. Sums are not: a tree would have to be a hundred levels deep to bring clipped numbers
-beyond 1e150. A power of a negative base is 0 unless its exponent is whole.
+The functions are protected: from numbers within ±1e150 they make finite numbers. Division and log return 0 outside
+their domain (stated); powers and exponentials are clipped to ±LIMIT (our reading), and so are products and quotients.
+Sums are not: a tree would have to be a hundred levels deep to bring clipped numbers beyond 1e150. A power of a negative
+base is 0 unless its exponent is whole.
 """
 
 from collections.abc import Callable, Mapping

@@ -4,12 +4,10 @@ Links are kept by target ("who links here?"), packed, sorted, without repeats an
 Only downloaded pages have links, as nobody knows those of the others. Pages are numbered as the store numbers URLs;
 numbers that occur nowhere cost a few bytes and take no part.
 
-Edge lists: links given as pairs of page numbers or of names such as URLs, taken up chunk by chunk.
-
-A link graph that grows: links are appended, and packed together with what was packed before when the graph is wanted.
-
-Packing costs about as much as two looks at every link. Who packs whenever the links waiting are a fixed share of those
-packed pays a constant for each link, however large the graph becomes.
+An edge list takes up links chunk by chunk, as pairs of page numbers or of names such as URLs. A growing graph appends
+links, and packs them together with what was packed before when the graph is wanted. Packing costs about as much as two
+looks at every link. Who packs whenever the links waiting are a fixed share of those packed pays a constant for each
+link, however large the graph becomes.
 """
 
 from array import array

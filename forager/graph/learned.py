@@ -1,12 +1,11 @@
-"""ML: one ranking learned from all others (random-walk paper, section 6).
+"""What is learned about rankings: ML, one ranking made from all others, and the best ω of a walk (random-walk paper).
 
-Each page is described by its scores under the other rankings; a regression on pages of known impact predicts the impact
-of the rest.
+ML (section 6) describes each page by its scores under the other rankings; a regression on pages of known impact
+predicts the impact of the rest.
 
-The .632+ bootstrap (Efron and Tibshirani 1997), and the choice of ω by it (random-walk paper, section 5.1).
-
-How well a ranking does on the very pages it was chosen on is too rosy, on pages left out too gloomy; .632+ weighs the
-two, leaning to the second the more it looks like overfitting.
+ω is chosen by the .632+ bootstrap (Efron and Tibshirani 1997; random-walk paper, section 5.1). How well a ranking does
+on the very pages it was chosen on is too rosy, on pages left out too gloomy; .632+ weighs the two, leaning to the
+second the more it looks like overfitting.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,8 +1,9 @@
-"""Figures of a link graph, as the foragers paper gives them: degree exponents, clustering, mean path length (section 1).
+"""Figures of a link graph and of its rankings.
 
-Links from a page to itself and double links do not count.
+Of a graph, as the foragers paper gives them: degree exponents, clustering, mean path length (section 1). Links from a
+page to itself and double links do not count.
 
-Impact of the first pages of a ranked frontier, relative to the ideal ranking (random-walk paper, section 5).
+Of a ranking: the impact of its first pages, relative to the ideal ranking (random-walk paper, section 5).
 """
 
 import math

@@ -1,6 +1,6 @@
 """All rankings of the frontier behind one name each, so that they can be chosen and compared.
 
-How much the pages of the frontier appeal to a crawler: their places in a ranking, on one scale for every graph.
+Places in a ranking also say how much a page of the frontier appeals to a crawler, on one scale for every graph.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,7 @@
-"""RW and RW-EG: random walks in which pages of high impact have the say (random-walk paper, sections 4.2 and 4.3).
+"""Rankings of the frontier by links: RW and RW-EG, and the plain Random, InDegree and PageRank (random-walk paper).
 
-The paper leaves two things open on virtual edges; reconstructed here:
+In RW and RW-EG (sections 4.2 and 4.3) pages of high impact have the say; the plain ones are of section 3.2. The paper
+leaves two things open on virtual edges; reconstructed here:
 
 - Frontier pages do not vote over virtual edges. Their impact is unknown, the paper's Figure 2 draws no such edge,
   and only so can scores be carried over to the frontier in one last step. As receivers they count: Σ_k w_ik runs
@@ -8,17 +9,14 @@ The paper leaves two things open on virtual edges; reconstructed here:
 - d' in the impact factor F' of virtual edges, needed for γ > 0, is Σ_k w_ik over its maximum: the weighted degree,
   as the plain number of virtual neighbours cannot be had without building the edges.
 
-The iteration behind every walk: votes along links and between co-cited pages, until the scores stand still.
-
-One step is x ← Aᵀ(a∘x + A(b∘x)) − indegree∘b∘x + (1 − α)/n with A the 0/1 matrix of links (rows link to columns):
-`a` is what a page hands to each of its links, `b` what it hands over each virtual edge. AᵀA minus its diagonal, the
-in-degrees, is the matrix of virtual edges; it is never built. Both kinds of votes share the outer product: RW-EG
-takes two products a step.
+Behind every walk is one iteration: votes along links and between co-cited pages, until the scores stand still. One step
+is x ← Aᵀ(a∘x + A(b∘x)) − indegree∘b∘x + (1 − α)/n with A the 0/1 matrix of links (rows link to columns): `a` is what a
+page hands to each of its links, `b` what it hands over each virtual edge. AᵀA minus its diagonal, the in-degrees, is
+the matrix of virtual edges; it is never built. Both kinds of votes share the outer product: RW-EG takes two products a
+step.
 
 Only downloaded pages vote: `a` and `b` are 0 elsewhere. So the iteration runs on D alone, and the scores are
 carried over to the frontier in one last step.
-
-The plain rankings of the frontier: Random, InDegree and PageRank (random-walk paper, section 3.2).
 """
 
 from dataclasses import dataclass, replace

@@ -1,9 +1,10 @@
-"""CDX: capture indexes of 7 (CDX server), 9, 10 or 11 fields, or with the fields their header names.
+"""Capture indexes, CDX and CDXJ.
 
-The header ` CDX N b a m s k r M S V g` names the fields by letters: N sorted key, b time, a URL, m MIME type, s status,
-k digest, r redirect, M robot flags, S size, V offset, g file.
+CDX lines have 7 (CDX server), 9, 10 or 11 fields, or those that their header names. The header
+` CDX N b a m s k r M S V g` names the fields by letters: N sorted key, b time, a URL, m MIME type, s status, k digest,
+r redirect, M robot flags, S size, V offset, g file.
 
-CDXJ: capture indexes whose lines are a sorted key, a time and a JSON object: `org,example)/ 20260302000000 {…}`.
+CDXJ lines are a sorted key, a time and a JSON object: `org,example)/ 20260302000000 {…}`.
 """
 
 from collections.abc import Iterator, Set

@@ -1,7 +1,6 @@
 """The files about a link graph: edges, impact, anchor texts, queries, and which pages make up the frontier.
 
-Tables of any size, read batch by batch: CSV, TSV or space-separated text, plain, gz or zst, and Parquet.
-
+They are tables of any size, read batch by batch: CSV, TSV or space-separated text, plain, gz or zst, and Parquet.
 Whatever is wrong with a file ends in one `InputError` that names it.
 """
 

@@ -1,6 +1,6 @@
-"""Many files, in any of the formats, become one tape.
+"""Many files, in any of the formats, become one tape, or the histories of pages.
 
-Archives as histories: of every page when it was captured, and which captures show something new.
+A history tells when a page was captured, and which captures show something new.
 """
 
 from collections import Counter

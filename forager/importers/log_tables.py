@@ -1,10 +1,10 @@
-"""Change logs and discovery logs in tables: CSV, JSON lines, Parquet, or a dense 0/1 matrix in an .npz.
+"""Change logs and discovery logs in tables (CSV, JSON lines, Parquet, or a dense 0/1 matrix in an .npz), and their cycles.
 
 visits      url, cycle or time, changed or digest
 stays       url, target, first_time, last_time: a document (target) stood on a page, first and last seen at these times
 documents   document, url, first, last: the same in cycles, beside a table of visits
 
-The cycles of a change log: where they begin, how long they are, and how many there are.
+Where cycles begin, how long they are, and how many there are, is worked out here too.
 """
 
 import zipfile

@@ -1,6 +1,6 @@
 """Stays: links that stood on pages for a while become the link sets of versions.
 
-Pairs of page and time, rising, in which others are looked up, millions at once.
+`PageTimes` holds rising pairs of page and time, in which others are looked up, millions at once.
 """
 
 from collections.abc import Sequence

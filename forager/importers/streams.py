@@ -1,8 +1,7 @@
-"""Files, folders and standard input as streams of unpacked bytes: plain, gz or zst, by content.
+"""Files, folders and standard input as streams of unpacked bytes and blocks of lines; the count of what is unusable.
 
-A stream cut into blocks of whole lines, in constant memory whatever the lines are like.
-
-Counting what could not be used, so that a broken record is named and never fatal.
+A stream is plain, gz or zst, told by content. It is cut into blocks of whole lines in constant memory, whatever the
+lines are like. A broken record is counted and named, and never fatal.
 """
 
 import codecs

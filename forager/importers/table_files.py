@@ -3,7 +3,7 @@
 The table `links` may be `links.parquet`, `links-0.parquet`, `links-1.parquet` …, or a folder `links` with any files in it; CSV
 likewise, plain, gz or zst. If there is Parquet, CSV of the same name is left alone.
 
-CSV with a header line, in batches; columns are told by their place, as names may be odd or double.
+CSV has a header line and is read in batches; columns are told by their place, as names may be odd or double.
 """
 
 import csv

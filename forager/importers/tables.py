@@ -5,13 +5,11 @@ links      url, time, target: the full link set of the version that appeared at 
 stays      url, target, first_time, last_time: a link that stood on a page, first and last seen at these times
 kinds      url, kind: hub, article, feed, sitemap or other
 
-Times are seconds since the epoch or ISO 8601; rows may stand in any order, and twice. With stays, a page has a new version
-whenever its standing links change, even if `versions` has no row there or is missing. Without `published`, a document is
-as old as its first sight. Without `kinds`, lists are told by their links, and unless said otherwise what makes a document
-new is told by the tables too (see `listing`).
-
-What tables alone tell of pages: which are lists, when a page that was only linked to was shown first, and what makes a
-document new.
+Times are seconds since the epoch or ISO 8601; rows may stand in any order, and twice. With stays, a page has a new
+version whenever its standing links change, even if `versions` has no row there or is missing. Without `published`, a
+document is as old as its first sight. Without `kinds`, lists are told by their links, and unless said otherwise what
+makes a document new is told by the tables too (see `told_identity`), and so is when a page that was only linked to was
+shown first.
 """
 
 from collections.abc import Iterator, Sequence

@@ -4,7 +4,7 @@ A page of a list kind (hub, feed, sitemap) changes when it shows a link that it 
 page when its text changes; a page that is gone does not change. Score functions are judged on pages that are known from
 the beginning: pages first seen after the first part of the tape (`settled`) are left out.
 
-Which page showed which link from when to when, read off the link sets of a tape, page by page (compiled).
+A compiled loop reads off the link sets of a tape, page by page, which page showed which link from when to when.
 """
 
 from dataclasses import replace

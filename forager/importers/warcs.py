@@ -1,7 +1,6 @@
 """WARC and WACZ recordings become versions: each captured page is read for its links, date, kind and prints.
 
-What the links of a recording tell of the dates of their targets: when a feed says they were published, and when the link
-appeared.
+Links tell of the dates of their targets: when a feed says they were published, and when the link appeared.
 """
 
 import shutil

@@ -1,4 +1,4 @@
-"""The newsroom as a web: answers requests as of its clock, in process or (see `serve`) over real HTTP."""
+"""The newsroom as a web: answers requests as of its clock, in process or (see `server`) over real HTTP."""
 
 from collections import deque
 from collections.abc import Mapping

@@ -1,11 +1,10 @@
 """The plan of a newsroom: every article that will ever be published, with its fate, before the first request comes.
 
-Which earlier articles an article links to: a scale-free small world that grows, and its rewired twin.
-
-Each new article draws its first target in its own topic by preferential attachment: in proportion to one plus the links
-received. Every further target is, mostly, a neighbour of the target before in this topic (the triad step of Holme and
-Kim's model): this closes triangles. The rest stray over the whole paper: they keep the paths between topics short, and
-without them the most linked articles could not outgrow their topics, which cuts the power law off.
+The links to earlier articles make a scale-free small world that grows, or its rewired twin. Each new article draws its
+first target in its own topic by preferential attachment: in proportion to one plus the links received. Every further
+target is, mostly, a neighbour of the target before in this topic (the triad step of Holme and Kim's model): this closes
+triangles. The rest stray over the whole paper: they keep the paths between topics short, and without them the most
+linked articles could not outgrow their topics, which cuts the power law off.
 """
 
 from collections.abc import Sequence

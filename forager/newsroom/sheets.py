@@ -2,7 +2,7 @@
 
 A page is a few pieces of bytes with noise between them; the pieces are kept ready, so rendering again only joins them.
 
-How articles state their dates: three ways of markup, and the troubles with dates that real papers have.
+Articles state their dates in three ways of markup, with the troubles that real papers have.
 """
 
 import json

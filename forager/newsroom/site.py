@@ -1,6 +1,6 @@
 """One paper as an editor sees it: what stands at a path at a moment, its content version and its links; no markup.
 
-Lists of the newest articles, as they stood at any moment, with the exact moment of their last change.
+Lists of the newest articles are known as they stood at any moment, with the exact moment of their last change.
 """
 
 from bisect import bisect_right

@@ -3,7 +3,7 @@
 A topic ranks the words of its section's theme in an order of its own and draws them by Zipf's law; it also has its own
 people, places and bodies. The text of an article at a version is its first text with each change applied in turn.
 
-The word lists from which headlines and paragraphs are made; every theme has its own vocabulary.
+The word lists stand here as well; every theme has its own vocabulary.
 """
 
 import re

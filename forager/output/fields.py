@@ -1,6 +1,6 @@
-"""What is told of a story, in every format: the same fields in the same order.
+"""What is told of a story, in every format: the same fields in the same order, and text that does no harm.
 
-Text of pages made safe for what will read it: encoders, spreadsheets, XML parsers and terminals.
+Text of pages is made safe for what will read it: encoders, spreadsheets, XML parsers and terminals.
 """
 
 import math

@@ -1,18 +1,15 @@
-"""Formats that grow line by line, and can be gone on with after a sudden end.
+"""Formats that grow line by line, JSON lines and CSV, and can be gone on with after a sudden end.
 
 Every row carries its number in the order of acceptance, and a row is only written once its story is stored. So the
 file itself says where to go on: behind its last complete row. What follows that row was torn by the end of the process;
 it is cut off, and its story is written again.
 
-JSON lines: one object a line, in UTF-8.
+JSON lines hold one object a line, in UTF-8. A line end inside a text is written as an escape, so the last line can be
+found from the end of the file, however long the file is.
 
-A line end inside a text is written as an escape, so the last line can be found from the end of the file, however long
-the file is.
-
-CSV in UTF-8 with a head line, quoted as RFC 4180 says; no cell can become a formula.
-
-A text may hold line ends between its quotes, and from the end of the file nobody can tell whether a line end is one of
-those. So a file to go on with is read from its start: a line end behind an even number of quotes ends a row.
+CSV is in UTF-8 with a head line, quoted as RFC 4180 says; no cell can become a formula. A text may hold line ends
+between its quotes, and from the end of the file nobody can tell whether a line end is one of those. So a file to go on
+with is read from its start: a line end behind an even number of quotes ends a row.
 """
 
 import csv

@@ -1,6 +1,6 @@
 """From a store to a writer: every story in the order of acceptance, each exactly once, while the crawl runs.
 
-What a writer is: it puts stories into one output, in one format.
+A `Writer` puts stories into one output, in one format.
 """
 
 import asyncio

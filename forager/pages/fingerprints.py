@@ -5,10 +5,9 @@ three words, into 64 bits such that similar texts differ in few bits. If a share
 differs with probability arccos(1 - s) / π, so one expects about 3 bits for 1 % (one word changed in a text of 300), 6
 bits for 5 %, 9 bits for 10 %, 21 bits for half of the text, and 32 ± 4 bits for unrelated texts.
 
-Near-duplicates: one story, many copies, the first publisher named.
-
-Two texts are copies when their simhashes differ in at most `NEAR` of 64 bits. Numbers that near agree in at least one of
-`NEAR + 1` disjoint bands of bits (Manku et al. 2007), so each lookup compares with a few candidates only.
+Copies are told by it: one story, many copies, the first publisher named. Two texts are copies when their simhashes
+differ in at most `NEAR` of 64 bits. Numbers that near agree in at least one of `NEAR + 1` disjoint bands of bits (Manku
+et al. 2007), so each lookup compares with a few candidates only.
 """
 
 import re

@@ -2,15 +2,13 @@
 
 Elements are asked for by their tag: the first question in CSS alone costs as much as all of these together.
 
-JSON-LD as it is found on news pages: which node is the page's own story, and what dates it states.
+JSON-LD is read as news pages write it: which node is the page's own story, and what dates it states. Broken JSON is
+common: comments and CDATA marks round it, raw control characters, a comma too many. What no cleaning mends is searched
+for the plain pattern `"datePublished": "…"`.
 
-Broken JSON is common: comments and CDATA marks round it, raw control characters, a comma too many. What no cleaning
-mends is searched for the plain pattern `"datePublished": "…"`.
-
-What a page itself asks of robots: `<meta name=robots>` and the X-Robots-Tag header.
-
-A header may address one robot (`otherbot: noindex, nofollow`); the name then holds for the rest of that header or until
-the next name. Rules for all and rules for us add up: what any of them forbids is forbidden.
+What a page asks of robots stands in `<meta name=robots>` and in the X-Robots-Tag header. A header may address one robot
+(`otherbot: noindex, nofollow`); the name then holds for the rest of that header or until the next name. Rules for all
+and rules for us add up: what any of them forbids is forbidden.
 """
 
 import json

@@ -1,19 +1,20 @@
-"""From bytes to text: which character encoding is it, and what if the label lies.
+"""Bytes from strangers made fit for a parser: decoded to text, cut where markup has no end, and without XML bombs.
 
-The order: a byte order mark; text that is valid UTF-8 (hardly any other text is, so no label is believed against it,
-save that of ISO-2022-JP, which is made of ASCII bytes); the label of the HTTP header; the label in the first bytes of
-the document; a guess by character frequencies on a sample. A label is believed if the bytes can be read with it. Labels
-mean what the WHATWG Encoding standard says they mean: `latin1` is windows-1252, `gb2312` is gb18030, and so on.
+`decode` finds the character encoding, also where the label lies. The order: a byte order mark; text that is valid UTF-8
+(hardly any other text is, so no label is believed against it, save that of ISO-2022-JP, which is made of ASCII bytes);
+the label of the HTTP header; the label in the first bytes of the document; a guess by character frequencies on a
+sample. A label is believed if the bytes can be read with it. Labels mean what the WHATWG Encoding standard says they
+mean: `latin1` is windows-1252, `gb2312` is gb18030, and so on.
 
-Cuts markup that would cost a tree builder far more than its length: nested, reopened or attributed without end.
+`within_depth` cuts markup that would cost a tree builder far more than its length: nested, reopened or attributed
+without end. The HTML standard makes three things quadratic. Opening a block looks through all open elements (200,000
+nested `<div>`, 1 MB, take minutes). A formatting element left open is opened again in every later block (1,000
+different `<font>` and 1,000 `<p>`, 20 KB, make a million elements). Each attribute of a tag is compared with those
+before it. An ordinary page is recognised by a few counts and not looked at closer; a suspicious one is scanned tag by
+tag and ends where it goes too far. The scan is an estimate: it does not know all rules by which elements close each
+other.
 
-The HTML standard makes three things quadratic. Opening a block looks through all open elements (200,000 nested `<div>`,
-1 MB, take minutes). A formatting element left open is opened again in every later block (1,000 different `<font>` and
-1,000 `<p>`, 20 KB, make a million elements). Each attribute of a tag is compared with those before it. An ordinary page
-is recognised by a few counts and not looked at closer; a suspicious one is scanned tag by tag and ends where it goes
-too far. The scan is an estimate: it does not know all rules by which elements close each other.
-
-XML bytes from strangers, before a parser sees them: byte order marks, entity bombs, bare ampersands.
+XML is looked at before a parser sees it: byte order marks, entity bombs, bare ampersands.
 """
 
 import codecs

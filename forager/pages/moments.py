@@ -4,11 +4,10 @@
 
 A time without a zone is taken as UTC. Midnight to the second is how systems write a bare day, so it counts as one.
 
-Names of months and time zones, as tables: the words that `moments` knows.
-
-Months are written as `moments` compares them: lower case, without accents. Each row holds the names of one month in
-English, German, French, Spanish, Italian, Portuguese, Dutch, Polish, Czech, Swedish, Danish, Norwegian, Finnish,
-Hungarian, Romanian, Turkish, Greek, Russian and Ukrainian: in full, in the case used in dates, and short where common.
+Names of months and time zones stand in tables. Months are written as they are compared: lower case, without accents.
+Each row holds the names of one month in English, German, French, Spanish, Italian, Portuguese, Dutch, Polish, Czech,
+Swedish, Danish, Norwegian, Finnish, Hungarian, Romanian, Turkish, Greek, Russian and Ukrainian: in full, in the case
+used in dates, and short where common.
 """
 
 import re

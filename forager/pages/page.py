@@ -1,12 +1,10 @@
-"""From a response to a page: puts the other files of this room together and survives anything.
+"""From a response to a page: puts the other files of this package together and survives anything.
 
 A `Page` is lazy: whoever wants the links does not pay for dates or text. Whatever the bytes, nothing here raises; what
 could not be read is empty, and `trouble` says why.
 
-What the bytes of a body are: markup for people, a feed, a sitemap, or nothing we read.
-
-The content type is a hint and the bytes decide: feeds come as text/html, pictures as text/html, and application/xml can
-be anything.
+What the bytes are (markup for people, a feed, a sitemap, or nothing we read) is decided here too. The content type is a
+hint and the bytes decide: feeds come as text/html, pictures as text/html, and application/xml can be anything.
 """
 
 import re

@@ -3,8 +3,6 @@
 Paragraphs vote for the elements they stand in, the nearest ones most (the idea of Arc90's Readability). The winner,
 widened while that adds much text, is written out line by line; elements that are named after furniture, and lines that
 consist of links, are left out. The tree is only read, and what stands in furniture or in a link not even that.
-
-The text of an element, written out line by line, without furniture and lines of links.
 """
 
 import re

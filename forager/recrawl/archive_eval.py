@@ -4,7 +4,7 @@ Input is a change log read as a collection of captures, one per cycle. At each t
 of the last w cycles; pages with p ≥ θ are predicted; truth are the pages that change in (t, t + e]. Pages with equal p
 stand in the order of the log.
 
-What an archive knows of one page: when it was captured, and when that showed something new.
+`Captured` is what an archive knows of one page: when it was captured, and when that showed something new.
 """
 
 from collections.abc import Sequence

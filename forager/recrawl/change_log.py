@@ -1,6 +1,6 @@
 """A change log: which page changed in which cycle. The world in which score functions are judged and learned.
 
-Change logs in few words: 64 cycles in one of the machine's, and which pages have the same changes.
+A log is also kept short: 64 cycles in one machine word, and pages with the same changes as one pattern.
 """
 
 from dataclasses import dataclass, replace

@@ -8,7 +8,7 @@
 
 `**` is read as `^`. Printing gives the shortest text with the same meaning.
 
-Trees made ready to be evaluated: equal subtrees once, and what does not move with time apart from what does.
+A tree is made ready to be evaluated: equal subtrees once, and what does not move with time apart from what does.
 """
 
 import re

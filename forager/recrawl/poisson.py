@@ -6,11 +6,9 @@ With t_c the lengths of the intervals in which an update was seen and t_u those 
 
 Since 1/λ − t/2 ≤ t/(exp(λt) − 1) ≤ 1/λ, the root lies between m/(Σ t_u + Σ t_c/2) and m/Σ t_u for m updates.
 
-The intervals between visits, with and without an update, from which HACS estimates update rates.
-
-*Observed* updates: an update lies at the visit that saw it. *Interpolated* updates (the paper's scheduler): it lies
-halfway between that visit and the one before, and the intervals run between those points (our reading: a visit without
-update stays where it was).
+The intervals between visits, with and without an update, are kept in one of two readings. *Observed* updates: an update
+lies at the visit that saw it. *Interpolated* updates (the paper's scheduler): it lies halfway between that visit and
+the one before, and the intervals run between those points (our reading: a visit without update stays where it was).
 """
 
 from collections.abc import Mapping
@@ -68,7 +66,7 @@ COLUMNS = ("page", "end", "length", "changed")
 
 
 class Trail:
-    """Intervals of all pages in the order they ended; `noting.enter` appends them, and none is ever changed."""
+    """Intervals of all pages in the order they ended; `visit_updates.enter` appends them, and none is ever changed."""
 
     def __init__(self, *, interpolated: bool = True, window: float = float("inf")) -> None:
         self.interpolated, self.window = interpolated, window

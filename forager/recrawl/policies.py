@@ -2,10 +2,9 @@
 
 Names: rand age cg nad sad aad gad hacs last-obs brute azar azar-rate breadth t2 adaptive; anything else is a formula.
 
-The default rule of a crawl as a score function of histories, so that what is learned can be held against it.
-
-A page brings documents at a rate drawn towards the mean of its kind, the more so the more alike the pages of a kind are.
-After t hours a list is worth λt of them, a single text 1 − e^(−λt), and what brings documents seldom goes a little
+`Expected` is the default rule of a crawl as a score function of histories, so that what is learned can be held against
+it. A page brings documents at a rate drawn towards the mean of its kind, the more so the more alike the pages of a kind
+are. After t hours a list is worth λt of them, a single text 1 − e^(−λt), and what brings documents seldom goes a little
 further forward. The crawl itself knows more: which links just appeared, and which neighbours just had news.
 """
 

@@ -1,4 +1,4 @@
-"""The settings of the recrawl room."""
+"""The settings of recrawling."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal

@@ -1,6 +1,6 @@
 """A lesson beside the crawl: learn a score function from its visits and let it compete with the rule in use.
 
-Learning beside a running crawl: a new score function takes over only if it is better on pages nobody learned from.
+The new function takes over only if it is better on pages nobody learned from.
 """
 
 from dataclasses import dataclass, replace

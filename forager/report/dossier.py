@@ -1,6 +1,6 @@
 """All that is known of one page: how it was found, its visits and versions, its stories and copies, its prospects.
 
-Word-level differences of two texts: what was taken out, what was put in, what stayed.
+Two versions of a text are compared word by word: what was taken out, what was put in, what stayed.
 """
 
 import asyncio

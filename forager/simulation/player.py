@@ -73,7 +73,7 @@ class Patrol:
         return f"<Patrol {self.world!r}>"
 
     def play(self, until: float, end: float) -> tuple[int, Records]:
-        """Downloads until somebody else must do something, see `looking`; what that is, and what has happened."""
+        """Downloads until somebody else must do something, see `loop`; what that is, and what has happened."""
         course, candidates = self.course, self.scheduler.candidates
         self._take(until, end)
         self.shared.visits.make_room(VISITS + self._widest)

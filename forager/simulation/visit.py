@@ -98,7 +98,7 @@ def read_off(
 ) -> int:
     """How many young documents a page shows that nobody had read, or `again` those too; the books have a place for them.
 
-    From now on they count as visited. As the function of that name in `reading` does.
+    From now on they count as visited.
     """
     begin, end = tape.shown_start[tape.link_set[version]], tape.shown_start[tape.link_set[version] + 1]
     count = 0

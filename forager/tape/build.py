@@ -1,7 +1,7 @@
 """Compile a tape: versions come in any order, singly or as columns; numbers, columns and shared link sets come out.
 
-The versions of a tape in the making, as columns; and what a recording does not say outright about them:
-which captures show nothing new, and how old an undated document is.
+While a tape is made, its versions stand as columns, and what a recording does not say outright is worked out: which
+captures show nothing new, and how old an undated document is.
 """
 
 import math

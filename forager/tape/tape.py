@@ -3,7 +3,7 @@
 Versions are sorted by URL, then by time; `version_start[u] : version_start[u + 1]` are the versions of URL `u`. A URL shows the
 newest version at or before now. Link sets are shared: version `v` has the links of set `link_set[v]`.
 
-Whether the columns of a tape can be trusted: nothing may lead outside an array, and no replay may run for ever.
+Columns are checked before they are trusted: nothing may lead outside an array, and no replay may run for ever.
 """
 
 import json

@@ -3,9 +3,8 @@
 The best of many noisy trials looks better than it is. So the first few are replayed with luck that no trial had, beside the
 settings as they were. Then changes that matter little are taken back: few are easier to trust than many.
 
-How much each setting matters for a goal: fANOVA on the ranks of the trials.
-
-Ranks, because a few hopeless trials would otherwise explain everything.
+How much each setting matters for a goal is told by fANOVA on the ranks of the trials: ranks, because a few hopeless
+trials would otherwise explain everything.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -2,7 +2,8 @@
 
 What counts as a document (`identity`, `hubs`, `max_age`) never moves: it would change the measure, not the fleet.
 
-A space as YAML: `key: [low, high]`, `key: {choices: […]}`, a fixed value, or `false` for what shall not move.
+A space is written as YAML: `key: [low, high]`, `key: {choices: […]}`, a fixed value, or `false` for what shall not
+move.
 
 crawl.least_worth: [0.1, 0.5]             # narrowed
 crawl.cycle: [5m, 1h, log]                # factors count, not differences

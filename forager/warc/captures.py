@@ -3,10 +3,8 @@
 A capture whose body was written earlier (a `revisit`) says so by the digest of that body; `WarcWeb` and whoever else
 needs the bytes looks it up. A 304 has no body, then as now.
 
-Undo what other tools leave in a payload: chunks and compression.
-
-Tools differ: some keep the bytes as they came, some keep decoded bytes under the old headers. So a body that is not what
-its headers say is taken as it stands.
+Chunks and compression that other tools leave in a payload are undone. Tools differ: some keep the bytes as they came,
+some keep decoded bytes under the old headers. So a body that is not what its headers say is taken as it stands.
 """
 
 import re

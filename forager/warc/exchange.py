@@ -10,7 +10,7 @@
 Fields of our own (`Forager-…`) keep what WARC has no name for, exactly, so that a replay can give the same `Response`.
 Ids are made from what a record holds and where it stands: a simulated crawl with the same seed writes the same bytes.
 
-Which bodies were written already, so that a body that comes again is only referred to.
+`Payloads` knows which bodies were written already, so that a body that comes again is only referred to.
 """
 
 import hashlib

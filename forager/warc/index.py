@@ -1,10 +1,8 @@
 """The index beside a recording: a line per capture, `key timestamp {json}`, sorted, as replay tools read it.
 
-URLs as sortable keys, the way web archives write them: `com,example)/news?a=1`.
-
-The host is turned round, so that all pages of a site and its subdomains stand together; scheme, `www`, user, default
-port, fragment, case, dots and a final slash are dropped and the query is sorted, so that spellings of one page share a key.
-Long session ids are taken out as well.
+Keys are URLs as web archives sort them: `com,example)/news?a=1`. The host is turned round, so that all pages of a site
+and its subdomains stand together; scheme, `www`, user, default port, fragment, case, dots and a final slash are dropped
+and the query is sorted, so that spellings of one page share a key. Long session ids are taken out as well.
 """
 
 import heapq

@@ -1,12 +1,10 @@
-"""HTTP messages as WARC blocks, and back.
+"""HTTP messages as WARC blocks, and back; header lines as WARC and HTTP share them, and the dates of WARC.
 
 A body is kept without chunks, and compressed as it came if all of it came. If only the body after decompression is at hand,
 that is kept. Other tools undo whatever Content-Encoding and Transfer-Encoding say, so those that do not hold for the body
 as it is kept, and a Content-Length that does not fit, are kept under the names that archives use for this:
 `x-archive-orig-content-encoding` and so on. Received names are in lower case; a `Content-Length` in capitals is ours,
 says the true length and is dropped on reading back.
-
-Header lines as WARC and HTTP share them, and the dates of WARC.
 """
 
 import re

@@ -1,17 +1,14 @@
-"""WARC files of a recording: begun, filled, closed with an index, one after the other.
+"""WARC files of a recording: begun, filled, closed with an index, and mended if a crawl was killed.
 
-A file is called `….warc.gz.open` until it is closed; only then its index stands beside it. Every record is a gzip member
-of its own and goes to the system with its exchange, so `kill -9` tears at most the last one (see `mending`).
-
-Records as gzip members, one for each.
+A file is called `….warc.gz.open` until it is closed; only then its index stands beside it. Every record is a gzip
+member of its own and goes to the system with its exchange, so `kill -9` tears at most the last one (see `repair`).
 
 A payload that came compressed is not compressed again: after the head of its record it is stored as it is (RFC 1951,
 3.2.4), which takes a third of the time and hardly more room.
 
-Mend what a killed crawl left: a file still called `.open`, whose last record may be torn.
-
-Everything complete is kept; what stands behind the last complete record is cut off, the index is made from the records,
-and the file gets its name. Mending twice, or being killed while mending, does no harm: the name comes last.
+`repair` mends what a killed crawl left: a file still called `.open`, whose last record may be torn. Everything complete
+is kept; what stands behind the last complete record is cut off, the index is made from the records, and the file gets
+its name. Mending twice, or being killed while mending, does no harm: the name comes last.
 """
 
 import os

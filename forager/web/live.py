@@ -3,7 +3,7 @@
 Whatever a server does ends in a `Response` in bounded time, memory and bytes. Redirects, retries, robots.txt and
 politeness are the business of the webs wrapped round this one.
 
-What went wrong on the wire: exceptions of aiohttp and the operating system as one kind of trouble and one line.
+Exceptions of aiohttp and the operating system become one kind of trouble and one line.
 """
 
 import asyncio

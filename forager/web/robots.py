@@ -10,11 +10,10 @@
 
 A file is kept for a day, or for what its Cache-Control says within bounds. Only its first 512 KiB are read.
 
-Which line of a robots.txt decides about a URL (RFC 9309), and what else the file asks for.
-
-It is as generous to sites as protego, Scrapy's parser, which the tests compare it with: misspelt or colon-less directives
-count, a group whose name is found at the start of a word of ours applies, the longest one wins, and `/index.html` allowed
-allows `/` too. Unlike protego it says which line decides.
+The parser says which line of a robots.txt decides about a URL, and what else the file asks for. It is as generous to
+sites as protego, Scrapy's parser, which the tests compare it with: misspelt or colon-less directives count, a group
+whose name is found at the start of a word of ours applies, the longest one wins, and `/index.html` allowed allows `/`
+too. Unlike protego it says which line decides.
 """
 
 import asyncio
@@ -265,7 +264,7 @@ class Robots:
     def __init__(
         self, inner: Web, timetable: Timetable, clock: Clock, agent: str, settings: RobotsSettings | None = None
     ) -> None:
-        """`agent` is our product token, see `http.product_token`."""
+        """`agent` is our product token, see `web.product_token`."""
         self.inner, self.timetable, self.clock, self.agent = inner, timetable, clock, agent
         self.settings = settings or RobotsSettings()
         self._files: OrderedDict[str, _File] = OrderedDict()

@@ -12,7 +12,7 @@ The rules, per host:
 
 A visit is reserved, started when its turn has come, and given back when it has ended, however it ended.
 
-A sliding window: how much was spent in the last hour, or day, in bounded memory.
+What was spent in the last hour, or day, is counted by a sliding window in bounded memory.
 """
 
 from dataclasses import dataclass, field, replace

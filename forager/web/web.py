@@ -1,4 +1,6 @@
-"""HTTP in words of the house, shared by the live web and by replays: what we ask with, and what an answer means.
+"""`Web`, the protocol of everything that fetches, and HTTP in our words: what we ask with, and what an answer means.
+
+Everything around fetching is a web wrapped round a web; the live web and replays judge answers alike:
 
 | status                       | outcome                                                                       |
 |------------------------------|-------------------------------------------------------------------------------|
@@ -9,8 +11,6 @@
 | other 4xx                    | GONE: not there, or not for us                                                |
 | other 1xx, 3xx               | FAILED as broken protocol: we never asked for an upgrade or a choice          |
 | 600 and above                | FAILED: invented by the server, nobody knows what it means                    |
-
-The seam to the web: everything around fetching is a web wrapped round a web.
 """
 
 import re

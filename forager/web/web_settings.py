@@ -1,6 +1,6 @@
-"""The settings of the webs wrapped round each other, from the wire outwards, and of visits.
+"""The settings of fetching: the webs wrapped round each other, from the wire outwards, and visits.
 
-The settings of the frontier: what belongs to a crawl, and when each host may be asked.
+What belongs to a crawl, and when each host may be asked, is set here too.
 """
 
 from dataclasses import dataclass
