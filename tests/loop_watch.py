@@ -14,8 +14,6 @@ from pathlib import Path
 from threading import get_ident
 from typing import Any
 
-from forager.allocation import tune_allocation
-
 from forager.cli.crawl import _crawl
 from forager.cli.log import Log
 from forager.settings import load_settings
@@ -44,7 +42,6 @@ def watch_crawl(seconds: float) -> dict[str, Any]:
 
     asyncio.events.Handle._run = timed  # type: ignore[method-assign]
     settings, told = load_settings(Path("/dev/null"), list(SETTINGS)).settings, io.StringIO()
-    tune_allocation()
     with served_newsroom() as newsroom, tempfile.TemporaryDirectory() as folder, redirect_stderr(told):
         seeds, begin = list(newsroom.homes), time.monotonic()
         facts, _ = asyncio.run(_crawl(Path(folder), settings, seeds, [], None, seconds, Log()))

@@ -144,7 +144,7 @@ class Ingest:
         self._memo = UrlMemo()
 
     def __repr__(self) -> str:
-        return f"<Keeper of {len(self.lately)} pages, {self.skipped!r}>"
+        return f"<Ingest of {len(self.lately)} pages, {self.skipped!r}>"
 
     async def keep(self, before: Known, response: Response, by: ForagerId) -> Sighting:
         """Keep what a visit showed of a page."""

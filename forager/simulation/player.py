@@ -70,7 +70,7 @@ class Patrol:
         self._make_room(pages if sweeps else 16 * (widest + 64))
 
     def __repr__(self) -> str:
-        return f"<Patrol {self.world!r}>"
+        return f"<Player {self.world!r}>"
 
     def play(self, until: float, end: float) -> tuple[int, Records]:
         """Downloads until somebody else must do something, see `loop`; what that is, and what has happened."""

@@ -93,7 +93,7 @@ def test_a_history_can_be_rebuilt_from_the_visits_of_the_store(monkeypatch: pyte
 
     seen = np.array([id for id in range(store.counts().known) if store.known(UrlId(id)).version is not None])
     for forget, many in ((False, MANY), (True, MANY), (True, 1)):  # page by page, and all visits together
-        monkeypatch.setattr("forager.engine.remembering.MANY", many)
+        monkeypatch.setattr("forager.engine.resume.MANY", many)
         again = asyncio.run(rebuilt(forget))
         for column in ("n", "X", "last", "first", "halved"):
             ours, theirs = (getattr(one.states(0.0, seen), column).tolist() for one in (again, saved))
