@@ -20,6 +20,7 @@ HEAD = """\
 # Every setting of Forager with its default, commented out: remove the # in front of what you change.
 # Durations: 500ms 90s 15m 6h 2d (plain numbers are seconds). Sizes: 500k 10M (plain numbers are bytes).
 # Override with `-s section.key=value` or FORAGER_SECTION__KEY=value; `forager settings` shows what holds and why.
+# Where a default comes from: "stated" in a paper, "reconstructed" where the paper leaves it open, or "ours".
 """
 
 

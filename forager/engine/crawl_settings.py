@@ -46,11 +46,11 @@ class CrawlSettings:
     by `forager learn`, or what a package offers as `forager.policies`; it orders the pages that have been seen, all of
     its share is spent, and `least_worth` holds for never-visited pages only."""
     least_worth: Share = 0.2
-    """New documents expected of a request below which nobody asks at all: few requests, but none too few. The later
-    documents are found, the less is asked for; found an hour and a half old on average (.06 of 24 h), nothing. Ours."""
+    """A request that should bring fewer new documents than this is not made. The later documents are found, the lower the
+    bound becomes; where they are found an hour and a half old on average (.06 of 24 h), it is 0. Ours."""
     explore: Share = 0.05
-    """Share of the downloads, and of the rests when nothing is worth one, for pages nobody has seen yet, or else below
-    `least_worth`: so that nothing is written off unseen. Ours."""
+    """Share of the downloads, and of the pauses when nothing is worth a download, that goes to pages never seen, or else to
+    pages below `least_worth`, so that nothing is written off unseen. Ours."""
     ordering: OrderingKind = "td"
     """Which never-visited pages come first where their worth is alike: those of the largest long-term profit (`td`, the
     paper's; kinds that learn none take any), those that the link graph ranks highest by RW-EG with what pages earned as

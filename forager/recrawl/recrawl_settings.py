@@ -66,7 +66,7 @@ class RetrainSettings:
     """Learn from time to time; a new function is used only if it is better than the present rule, page by page and beyond
     chance, on pages that it did not learn from."""
     after: Count = 1000
-    """New visits after which it is tried again; a lesson takes seconds, and a small crawl shall have one; ours."""
+    """New visits after which learning is tried again; it takes seconds, so small crawls can learn too; ours."""
     terminals: Terminals = "extended"
     """What functions may read: basic n X t; all adds the estimators (stated); extended more of a page's history (ours)."""
     fitness: Literal["auto", "discovery", "ndcg", "changerate", "freshness"] = "auto"

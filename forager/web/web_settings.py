@@ -110,17 +110,17 @@ class ScopeSettings:
     deny: tuple[str, ...] = ()
     """Regular expressions; a URL in which one is found is never visited."""
     max_depth: Count = 12
-    """Clicks from a seed. Ours."""
+    """Clicks from a seed at most. Ours."""
     max_segments: Count = 12
-    """Path segments of a URL; more look like a trap. Ours."""
+    """Path segments of a URL at most; more look like a trap. Ours."""
     max_parameters: Count = 6
-    """Query parameters of a URL; more look like a trap. Ours."""
+    """Query parameters of a URL at most; more look like a trap. Ours."""
     max_per_folder: Count = 20_000
     """Known URLs that share host and folder; beyond it new ones are refused, unless documents were found there. Ours."""
     barren_after: Count = 8
-    """Different pages seen in one place (a folder, or a path with the same parameters) without a document among them and
-    without a new document that they revealed; then no new link enters there (calendars, facets, visitor numbers). Five
-    times as many where links read like headlines. Ours."""
+    """Different pages seen in one place (a folder, or a path with the same parameters) that neither were nor revealed a new
+    document; after so many, new links to that place are refused (calendars, facets, visitor numbers). Five times as many
+    where links read like headlines. Ours."""
 
 
 @dataclass(frozen=True, slots=True)
