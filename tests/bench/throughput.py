@@ -8,7 +8,7 @@ of those within a round, with the least and the greatest.
     python tests/bench/throughput.py                     # 3 rounds of 2,000 pages, some minutes
     python tests/bench/throughput.py --pages 20000 --rounds 1
     python tests/bench/throughput.py --profile           # also Forager under cProfile
-    pip install 'forager[bench,fast]'                    # for Scrapy and uvloop
+    pip install 'forager-news[bench,fast]'                    # for Scrapy and uvloop
 
 The peers store title and links only. Forager's "links only" reads links and stores nothing; "+ text, dates, judging" reads
 all that is read of a page, with its store in memory; "+ store" writes crawl.db, "+ recording" WARC files too. "links only, 2

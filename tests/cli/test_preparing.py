@@ -48,9 +48,9 @@ def test_the_first_process_compiles_what_its_workers_load(tmp_path: Path) -> Non
     script = f"""if True:
         import pickle
         from forager.compiler import compilations
-        from forager.simulation.jobs import play
+        from forager.simulation.jobs import play_job
         with compilations(lambda done, most: print("compiled again")):
-            print(play(pickle.loads({pickle.dumps(job)!r})).figures.efficiency.downloaded)
+            print(play_job(pickle.loads({pickle.dumps(job)!r})).figures.efficiency.downloaded)
     """
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=240)
     (downloads,) = told.stdout.splitlines()

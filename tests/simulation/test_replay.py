@@ -7,13 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from forager.core.judge import RELEVANT, SENT
 from forager.core.parameters import ForagerKind
 from forager.engine.journal import Journal, event_line
 from forager.engine.step import take_step
 from forager.events import Event, Fetched, Reinforced, Told
 from forager.report.account import Account
 from forager.settings import PRESETS, Settings, load_settings
+from forager.simulation.bundles import RECORD
 from forager.simulation.replay import Replay, ReplayPlan
+from forager.simulation.replay_account import ReplayAccount
 from forager.tape.build import TapeBuilder
 from forager.tape.tape import Tape
 from forager.terms import NOBODY, Kind, Outcome, UrlId
@@ -118,16 +121,23 @@ def ticker() -> Tape:
     return builder.finish(start=0.0, end=6 * HOUR)
 
 
+def accept(account: ReplayAccount, page: int, version: int, when: float) -> None:
+    """The fleet's document is accepted."""
+    records = np.zeros(1, RECORD)
+    records["page"], records["version"], records["at"], records["what"] = page, version, when, SENT | RELEVANT
+    account.enter(records)
+
+
 def test_freshness_and_age_follow_the_version_accepted_last() -> None:
     """Accepted at 1 h: version 1 (from 0:30). At 4 h nothing newer was accepted, though it changed at 3 h."""
     run = replay(ticker(), chosen("paper"), budget=60.0)
     account = run.account
-    account._accept(1, 1, 1 * HOUR, False)
+    accept(account, 1, 1, 1 * HOUR)
     for hour in (1, 2, 3, 4):
         account.watch(hour * HOUR)
     assert [sample.freshness for sample in account.samples] == [1.0, 1.0, 0.0, 0.0]  # outdated at 3 h sharp
     assert [sample.age for sample in account.samples] == [0.0, 0.0, 0.0, HOUR]
-    account._accept(1, 2, 4.5 * HOUR, False)
+    accept(account, 1, 2, 4.5 * HOUR)
     account.watch(5 * HOUR)
     account.watch(6 * HOUR)
     assert [sample.age for sample in account.samples[4:]] == [0.0, HOUR]
@@ -137,7 +147,7 @@ def test_where_updates_are_no_documents_the_version_downloaded_last_counts() -> 
     tape = replace(ticker(), identity="url")
     run = replay(tape, chosen(), budget=60.0)
     account = run.account
-    account._accept(1, 1, 1 * HOUR, False)
+    accept(account, 1, 1, 1 * HOUR)
     run.world.held[1] = 2
     account.watch(4 * HOUR)
     assert account.samples[-1].freshness == 1.0
