@@ -1,39 +1,39 @@
 """Forager: a focused news crawler that learns where and when to look.
 
-The public names, for programs that use it as a library; each is loaded when it is used first:
+The public names, for programs that use it as a library; each is loaded at its first use:
 
-crawl                   a live crawl in the background of an `async with` block, its stories as they are told
-fetch, read             one page through all rules; the extractor alone
-open_run                stories, versions and visits of a run directory
-replay, tune            a fleet on a recording; better settings searched on it
-learn, rank             a score function from a change log; the frontier of a link graph, best first
-Story, Page             what they give
-ForagerError            what the caller can mend: one line that says how
+crawl                   runs a live crawl in the background of an `async with` block and yields new stories
+fetch, read             fetches one page through all rules; reads a page from bytes
+open_run                reads stories, versions and visits of a run directory
+replay, tune            runs a fleet on a recording; searches better settings on it
+learn, rank             learns a score function from a change log; ranks the frontier of a link graph
+Story, Page             the results
+ForagerError            an error that the caller can fix, with a one-line message that says how
 
 The packages and modules, from the ground up; each may only use those above it (gp and recrawl also use each other).
-*Pure* means no I/O, no clock and no chance of its own. The docstring of a package tells what each of its files holds.
+*Pure* means no I/O, no clock and no random numbers of its own. The docstring of a package lists its files.
 
-terms                   the nouns that travel between packages: requests, responses, links
-events                  what can happen in a crawl
-arrays, units, errors   what numpy lacks; durations and sizes; trouble that the operator can mend
-clock, chance           one clock for every part; all chance from one seed
-compiling, plugins      functions that run as machine code or plain Python; what other packages bring along
-compiler                machine code for a crawl that has begun, made beside it
+terms                   types that packages exchange: requests, responses, links
+events                  the events of a crawl
+arrays, units, errors   array operations; durations and sizes; errors that the operator can fix
+clock, chance           clocks; random numbers from one seed
+compiling, plugins      functions that run as machine code or plain Python; plugins of other packages
+compiler                compiles machine code beside a running crawl
 pages                   bytes -> Page: links, dates, text, kind, fingerprints, feeds, sitemaps         (pure)
 measures                delay, coverage, efficiency, freshness, quality of a revisit schedule          (pure)
-gp, recrawl             score functions evolved; when to look again: histories, estimators, policies   (pure)
+gp, recrawl             evolved score functions; when to revisit: histories, estimators, policies      (pure)
 graph                   which linked pages to download first: the link graph and its rankings          (pure)
 core                    every decision of a crawl: page table, choices, foragers, reinforcing agent    (pure)
-web                     the web, asked politely: robots.txt, redirects, retries, address guard
-store                   what survives kill -9
-tape, newsroom, warc    a recorded site as columns; an invented one; recorded bytes
-engine                  a live crawl: the one place that waits for the web and the store together
-output, importers       stories out; recordings, archives and tables in
-report, dashboard       what a run did; what it does now
+web                     polite requests: robots.txt, redirects, retries, address guard
+store                   the database of a run, which survives kill -9
+tape, newsroom, warc    a recorded site as columns; an invented site; recorded bytes
+engine                  a live crawl: the one place that waits for both the web and the store
+output, importers       writes stories; reads recordings, archives and tables
+report, dashboard       reports on a run; shows a run in the browser
 settings, config_file   config.yaml, environment and options -> settings; the text of config.yaml
 assembly                settings -> parts: the only place that picks concrete classes
 simulation              the same fleet on a tape, in simulated time
-tuning                  better settings, searched on a recording and judged on its held-out part
+tuning                  searches settings on a recording and judges them on its held-out part
 library                 the public names
 cli                     the command line, one file per verb
 """

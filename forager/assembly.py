@@ -1,7 +1,7 @@
-"""Settings become parts: the only place that picks concrete classes."""
+"""Builds the parts of a crawl from settings; the only place that picks concrete classes."""
 
 import re
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,59 +16,73 @@ from forager.compiler import Compiler, compiler_beside
 from forager.config_file import write_config
 from forager.core.agent import ReinforcingAgent
 from forager.core.exploration import Thrift
-from forager.core.saved_fleet import load_agent, save_agent
+from forager.core.page_table import Introduced
+from forager.core.saved import load_agent, save_agent
 from forager.core.scheduler import Scheduler
 from forager.core.shared import Shared
 from forager.engine.background import Offload, in_thread, inline
+from forager.engine.corrections import Corrections
 from forager.engine.crawl import Crawl
 from forager.engine.ingest import Ingest
 from forager.engine.journal import Journal
 from forager.engine.policy import read_policy
 from forager.engine.recrawl_cycle import make_scheduler
-from forager.engine.resume import SCHEDULE, policy_in_use, recall_schedule, restore_histories, save_schedule
+from forager.engine.resume import (
+    SCHEDULE,
+    policy_in_use,
+    recall_schedule,
+    recall_waits,
+    restore_histories,
+    save_schedule,
+)
 from forager.engine.scope import Scope, Skipped
 from forager.engine.stories import Teller
 from forager.engine.world import Shares, WebWorld
 from forager.errors import InputError, SettingsError
-from forager.events import Event, Learned
-from forager.importers.texts import read_texts
-from forager.pages.page import Page, load_slow_parts
+from forager.events import AskedToWait, Event, Learned
+from forager.importers.texts import Example, read_examples
+from forager.pages.page import Page, load_slow_parts, read
+from forager.pages.urls import canonical
 from forager.recrawl.visit_log import VisitLog
 from forager.report.account import KEPT as ACCOUNT
 from forager.report.account import Account, recall_account
 from forager.settings import Settings, changed
 from forager.store.protocol import Story, Version
 from forager.store.store import Store
-from forager.terms import Url
+from forager.terms import Channel, Request, Url, UrlId, Verdict
 from forager.warc.recorder import BackgroundRecorder
 from forager.warc.writer import WarcWriter
 from forager.web.live import Live
-from forager.web.polite import Polite
+from forager.web.polite import Polite, WaitKeeper
 from forager.web.recording import Recording
 from forager.web.redirects import Following
 from forager.web.retries import Retry, Retrying
 from forager.web.robots import Robots
-from forager.web.timetable import Timetable
+from forager.web.timetable import Refusal, Timetable
 from forager.web.web import Web, product_token
 
-if TYPE_CHECKING:  # few crawls have these, and they are slow to load
+if TYPE_CHECKING:  # few crawls need these, and they are slow to import
     from forager.core.focus import Focus
     from forager.engine.link_order import Ordering
     from forager.engine.page_states import LiveStates
     from forager.engine.teacher import Retraining
+    from forager.engine.topic import TopicDesk
 
+_SITEMAP = re.compile(r"\.xml(?:\.gz)?$")
+"""Names under which a sitemap lists other sitemaps."""
 Reader = Callable[[Event], None]
-"""Reads the journal along."""
+"""Receives every event that the journal writes."""
 
 _CONTACT = re.compile(r"https?://[^\s)]+\.[^\s)]+|[^\s@()]+@[^\s@()]+\.[^\s@()]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """The web with all its rules, and the parts of it that others ask."""
+    """The web with all its rules, and the two rules that other parts query."""
 
     web: Web
     robots: Robots
+    polite: Polite
     timetable: Timetable
 
 
@@ -79,36 +93,43 @@ async def open_wire(
     record_to: Path | None = None,
     *,
     tell: Retry = lambda attempt, response, wait: None,
+    waits: WaitKeeper | None = None,
 ) -> AsyncIterator[Wire]:
-    """The live web: redirects, retries, robots.txt and politeness round one GET; recorded, if there is a folder for it.
+    """Opens the live web: one GET with politeness, robots.txt, retries and redirects; records it if given a folder.
 
-    `tell` hears of attempts to be repeated.
+    It calls `tell` before each retry; `waits` keeps for later runs how long hosts ask us to wait.
     """
     is_recorded = record_to is not None and settings.recording.enabled
     async with Live(clock, settings.live, keep_coded=is_recorded) as live:
         if record_to is None or not is_recorded:
-            yield wire(settings, clock, live, tell)
+            yield wire(settings, clock, live, tell, waits)
             return
         told = msgspec.json.encode(changed(settings), enc_hook=str).decode()
         about = {"forager-seed": str(settings.seed), "forager-settings": told}
         recorder = BackgroundRecorder(WarcWriter(record_to, settings.recording, settings.live.user_agent, about))
         try:
-            yield wire(settings, clock, Recording(live, recorder, clock), tell)
+            yield wire(settings, clock, Recording(live, recorder, clock), tell, waits)
         finally:
             await recorder.close()
 
 
-def wire(settings: Settings, clock: Clock, inner: Web, tell: Retry = lambda attempt, response, wait: None) -> Wire:
-    """The rules of the live crawl round any web."""
+def wire(
+    settings: Settings,
+    clock: Clock,
+    inner: Web,
+    tell: Retry = lambda attempt, response, wait: None,
+    waits: WaitKeeper | None = None,
+) -> Wire:
+    """Applies the rules of a live crawl to any web."""
     timetable = Timetable(settings.timetable)
-    polite = Polite(inner, timetable, clock, settings.polite)
-    robots = Robots(polite, timetable, clock, product_token(settings.live.user_agent), settings.robots)
+    polite = Polite(inner, timetable, clock, settings.polite, waits)
+    robots = Robots(polite, timetable, clock, product_token(settings.live.user_agent), settings.robots, polite.keep)
     retrying = Retrying(robots, clock, stream(settings.seed, "retries"), settings.retrying, tell)
-    return Wire(Following(retrying, settings.following), robots, timetable)
+    return Wire(Following(retrying, settings.following), robots, polite, timetable)
 
 
 def require_contact(settings: Settings, how: str = "-s 'live.user_agent={}'") -> None:
-    """Whoever goes out to the web must say whom to write to; `how` is the way to say it."""
+    """Raises an error if the user agent names no contact; `how` shows the way to set one."""
     if not _CONTACT.search(settings.live.user_agent):
         example = how.format("Forager/0.1 (+https://example.org/bot)")
         raise SettingsError(f"live.user_agent names no contact; add one, such as {example}")
@@ -116,25 +137,25 @@ def require_contact(settings: Settings, how: str = "-s 'live.user_agent={}'") ->
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """Functions of a program that uses the crawl; they are called on its loop, and an error in one ends it."""
+    """Callbacks of a program that uses the crawl. They run on its event loop, and an error in one ends the crawl."""
 
     on_page: Callable[[Page], None] | None = None
-    """Is shown every page that was fetched."""
+    """Called with every fetched page."""
     accept: Callable[[Story, Version], bool] | None = None
-    """Has the last word on what becomes a story."""
+    """Decides at last whether a version becomes a story."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenCrawl:
-    """A crawl that is ready to run, with what belongs to it."""
+    """A crawl that is ready to run, with its parts."""
 
     crawl: Crawl
     wire: Wire
     store: Store
     seeds: list[Url]
-    """Where it began before, and what was given now."""
+    """Seeds of earlier runs in this directory and those given now."""
     account: Account
-    """Of the whole run, from its first day on."""
+    """Account of the whole run since it first began."""
 
 
 @asynccontextmanager
@@ -147,9 +168,10 @@ async def open_crawl(
     hooks: Hooks = Hooks(),
     say: Callable[[str], None] = lambda line: None,
 ) -> AsyncIterator[OpenCrawl]:
-    """A live crawl into a run directory, a new one or the one that is there; leaving lets go of the directory.
+    """Opens a live crawl in a run directory, new or existing, and closes the directory on exit.
 
-    `readers` are given the account of the run so far; `say` hears of kernels that are compiled beside it.
+    `readers` receives the account of the run so far and returns the readers of the journal; `say` receives messages
+    about kernels that are compiled beside the crawl.
     """
     store = await Store.open(run_dir, settings.store)
     try:
@@ -157,17 +179,19 @@ async def open_crawl(
         await in_thread(lambda: write_config(settings, run_dir))
         async with (
             compiler_beside(say, load_slow_parts) as compiler,
-            open_wire(settings, clock, run_dir / "warc") as wire,
+            open_wire(settings, clock, run_dir / "warc", waits=store) as wire,
         ):
             account = await recall_account(store)
-            crawl = await make_crawl(settings, clock, wire, store, planted, account, readers(account), hooks, compiler)
+            crawl = await make_crawl(
+                settings, clock, wire, store, planted, account, readers(account), hooks, compiler, run_dir
+            )
             yield OpenCrawl(crawl, wire, store, planted, account)
     finally:
         await store.close()
 
 
 async def _seeds(store: Store, given: Sequence[Url], run_dir: Path) -> list[Url]:
-    """Where the crawl began before, and what is given now."""
+    """Combines the seeds of earlier runs with those given now, and keeps them."""
     kept = await store.recall("seeds")
     seeds = list(dict.fromkeys([*msgspec.json.decode(kept or b"[]", type=list[Url]), *given]))
     if not seeds:
@@ -186,29 +210,52 @@ async def make_crawl(
     readers: Sequence[Reader] = (),
     hooks: Hooks = Hooks(),
     compiler: Compiler | None = None,
+    marks: Path | None = None,
 ) -> Crawl:
-    """A crawl over a store: a new one, or the one that the store remembers.
+    """Builds a crawl on a store, new or continued.
 
-    `account` is that of the store (see `recall_account`); it hears every event before the other readers do.
+    `account` must be that of the store (see `recall_account`); it receives every event before the other readers.
+    `marks` is the directory where people leave what they say of documents.
     """
     policy = read_policy(settings.crawl.policy, stream(settings.seed, "policy"), settings.recrawl, settings.crawl.cycle)
-    journal = Journal([account.hear, *readers])
+    corrections = Corrections(settings.crawl.corrections)
+    journal = Journal([account.hear, corrections.hear, *readers])
     scope = await _scope(settings, store, seeds)
     shares = Shares(settings.crawl.recrawl_share, settings.timetable.concurrent_requests_per_host)
-    focus = await _focus(settings, store)
+    focus = await _focus(settings, store, wire.web)
     agent = await _agent(settings, store, focus)
     shared = await _shared(settings, store, clock.now())
+    shared.visits.addresses = lambda begin: _announced(store, begin)
+    shared.visits.meet_addresses()
     offload: Offload = inline if isinstance(clock, LoopClock) else in_thread
     states = await _states(settings, store, agent, shared, offload)
-    keeper = Ingest(store, scope, settings.visits, settings.pages, journal.write, states, focus, hooks.on_page)
+    teller = Teller(store, journal.write, hooks.accept)
+    topic = None if focus is None else _topic(focus, store, teller, journal.write, clock, offload, marks)
+    keeper = Ingest(
+        store,
+        scope,
+        settings.visits,
+        settings.pages,
+        journal.write,
+        states,
+        topic,
+        hooks.on_page,
+        texts=settings.reinforcing.relevancy.identity == "text",
+    )
+    keeper.date, keeper.is_list, keeper.corrections = shared.visits.date, shared.visits.is_list, corrections
     world = WebWorld(wire.web, keeper, clock, shares, wire.robots.sitemaps)
-    trust, booked, skipped = [await store.recall(name) for name in ("trust", "timetable", "skipped")]
+    wire.polite.tell = lambda wait: journal.write(_asked_to_wait(wait, clock.now()))
+    trust, skipped, walls = [await store.recall(name) for name in ("trust", "skipped", "walls")]
     if trust is not None:
         keeper.dating.trust.load(msgspec.json.decode(trust))
-    if booked is not None:
-        wire.timetable.load(booked, clock.now())
+    if store.counts().known:
+        wire.timetable.load(await recall_waits(store), clock.now())
+        for wait in wire.timetable.waits(clock.now()):
+            journal.write(_asked_to_wait(wait, clock.now()))
     if skipped is not None:
         keeper.skipped = Skipped.load(skipped)
+    if walls is not None:
+        keeper.walls.load(walls)
     thrift = Thrift(settings.crawl.least_worth, settings.crawl.explore, shared.pace, settings.forager.max_age)
     kept = await recall_schedule(store)
     lessons = [] if kept is None else kept.lessons
@@ -228,11 +275,12 @@ async def make_crawl(
         world=world,
         agent=agent,
         shared=shared,
-        teller=Teller(store, journal.write, hooks.accept),
+        teller=teller,
         journal=journal,
         clock=clock,
         thrift=thrift,
         scheduler=scheduler,
+        corrections=corrections,
         retraining=_retraining(settings, clock, scheduler, shared.visits.log, lessons),
         settings=settings.crawl,
         learned={
@@ -241,21 +289,36 @@ async def make_crawl(
             "shared": shared.saving,
             "trust": lambda: msgspec.json.encode(keeper.dating.trust.save()),
             "ground": scope.ground.save,
-            "timetable": lambda: wire.timetable.save(clock.now()),
             "skipped": lambda: keeper.skipped.save(),
+            "walls": keeper.walls.save,
             SCHEDULE: lambda: save_schedule(settings.crawl.policy, scheduler, lessons),
             **({} if states is None else {"stating": states.save}),
-            **({} if focus is None else {"focus": focus.save}),
+            **({} if focus is None else {"focus": focus.saving}),
         },
         offload=offload,
         states=states,
         ordering=_ordering(settings, agent, shared, offload),
+        topic=topic,
         compiler=compiler,
     )
 
 
+def _announced(store: Store, begin: int) -> Iterator[Introduced]:
+    """What the store knows, before the first visit, of pages from a number on; see `PageTable.addresses`."""
+    for number in range(begin, store.counts().known):
+        page = store.known(UrlId(number))
+        is_map = page.channel is Channel.SITEMAP and _SITEMAP.search(page.url) is not None
+        is_list = is_map or page.channel in (Channel.ALTERNATE, Channel.ROBOTS)
+        by_seed = page.source is not None and store.known(page.source).channel is Channel.SEED
+        yield Introduced(page.url, is_list, page.channel is Channel.SEED or (is_list and by_seed), page.published)
+
+
+def _asked_to_wait(wait: Refusal, now: float) -> AskedToWait:
+    return AskedToWait(now, wait.host, wait.until, wait.why)
+
+
 async def _scope(settings: Settings, store: Store, seeds: Sequence[Url]) -> Scope:
-    """What belongs to the crawl, with what has entered and was learned of it before."""
+    """The scope of the crawl, with what it learned in earlier runs."""
     scope, ground = Scope(seeds, settings.scope, store.urls_of), await store.recall("ground")
     if ground is not None:
         scope.ground.load(ground)
@@ -265,7 +328,7 @@ async def _scope(settings: Settings, store: Store, seeds: Sequence[Url]) -> Scop
 async def _states(
     settings: Settings, store: Store, agent: ReinforcingAgent, shared: Shared, offload: Offload
 ) -> "LiveStates | None":
-    """The states of pages with what was learned of them; None if nobody asks for any."""
+    """The states of pages, with what was learned in earlier runs; None if no forager uses states."""
     if not settings.forager.wants_states:
         return None
     from forager.engine.page_states import LiveStates
@@ -274,7 +337,7 @@ async def _states(
 
 
 def _ordering(settings: Settings, agent: ReinforcingAgent, shared: Shared, offload: Offload) -> "Ordering | None":
-    """The order of never-visited pages by the link graph; None if profit alone decides."""
+    """Orders never-visited pages by the link graph; None if long-term profit alone decides."""
     if settings.crawl.ordering == "td":
         return None
     from forager.engine.link_order import Ordering
@@ -285,7 +348,7 @@ def _ordering(settings: Settings, agent: ReinforcingAgent, shared: Shared, offlo
 def _retraining(
     settings: Settings, clock: Clock, scheduler: Scheduler, log: VisitLog | None, lessons: list[Learned]
 ) -> "Retraining | None":
-    """Who learns better score functions beside the crawl; None if the policy stays as it is set."""
+    """Learns better score functions beside the crawl; None if the policy is fixed."""
     if log is None:
         return None
     from forager.engine.teacher import Retraining, apart, at_once, foretelling
@@ -295,8 +358,8 @@ def _retraining(
     return Retraining(scheduler, log, settings.recrawl, settings.seed, lessons, teach, by=by)
 
 
-async def _focus(settings: Settings, store: Store) -> "Focus | None":
-    """The topic of the crawl with what it has learned; None if every topic will do."""
+async def _focus(settings: Settings, store: Store, web: Web) -> "Focus | None":
+    """The topic of the crawl, with what it has learned; None if the crawl takes every topic."""
     if not settings.focus.wanted:
         return None
     from forager.core.focus import Focus
@@ -304,12 +367,43 @@ async def _focus(settings: Settings, store: Store) -> "Focus | None":
     kept = await store.recall("focus")
     if kept is not None:
         return Focus.load(kept, settings.focus)
-    examples = settings.focus.examples
-    return Focus(settings.focus, list(read_texts(Path(examples))) if examples else ())
+    given: dict[bool, list[str]] = {True: [], False: []}
+    for place in settings.focus.examples.split():
+        for example in [Example(url=place)] if canonical(place) else read_examples(Path(place)):
+            given[example.on_topic].append(example.text or await _fetched_text(example.url, web))
+    return Focus(settings.focus, given[True], given[False])
+
+
+async def _fetched_text(text: str, web: Web) -> str:
+    """The title and text of a page that was given as an example, asked for by all rules."""
+    url = canonical(text)
+    if url is None:
+        raise InputError(f"focus.examples: {text!r} is not an http(s) URL")
+    page = read(await web.fetch(Request(url)))
+    if not page.text:
+        said = page.response.error or page.response.outcome.value
+        raise InputError(f"focus.examples: {url} has no text to learn from ({said})")
+    return f"{page.title}\n{page.text}"
+
+
+def _topic(
+    focus: "Focus",
+    store: Store,
+    teller: Teller,
+    note: Reader,
+    clock: Clock,
+    offload: Offload,
+    run: Path | None,
+) -> "TopicDesk":
+    """Who uses the focus; what it cannot tell yet is held back."""
+    from forager.engine.topic import TopicDesk
+
+    teller.unsure = lambda version: focus.verdicts.get(version) is Verdict.UNSURE
+    return TopicDesk(focus, store, teller, note, clock, offload, run)
 
 
 async def _agent(settings: Settings, store: Store, focus: "Focus | None") -> ReinforcingAgent:
-    """The fleet as it was kept, or one that is not yet born."""
+    """The fleet of an earlier run, or an empty one."""
     kept = await store.recall("fleet")
     on_topic = None if focus is None else focus.on_topic
     if kept is None:
@@ -318,7 +412,7 @@ async def _agent(settings: Settings, store: Store, focus: "Focus | None") -> Rei
 
 
 async def _shared(settings: Settings, store: Store, now: float) -> Shared:
-    """What the fleet knew, or nothing; should the clock have been put back since, no visit lies in the future."""
+    """What the fleet knew, or nothing. No visit lies in the future, even if the system clock was set back since."""
     kept, walk = await store.recall("shared"), settings.forager
     if kept is None:
         return Shared.fresh(walk)

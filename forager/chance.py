@@ -1,4 +1,4 @@
-"""All chance comes from one seed, in named streams: a new consumer never disturbs an old one."""
+"""Random numbers: one seed, one independent generator per named consumer, so a new consumer changes no other's numbers."""
 
 import zlib
 
@@ -6,5 +6,5 @@ import numpy as np
 
 
 def stream(seed: int, name: str) -> np.random.Generator:
-    """The generator of this run for the consumer called `name`."""
+    """Random generator of this run for the consumer called `name`."""
     return np.random.default_rng([seed, zlib.crc32(name.encode())])

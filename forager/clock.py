@@ -1,9 +1,9 @@
-"""One clock for every part: wall time, accelerated time, or the time of a loop that jumps.
+"""The clocks of a crawl: wall-clock time, accelerated time, and simulated time.
 
-`VirtualLoop` is an event loop that jumps to the next timer whenever nothing can run, so hours of crawling pass in seconds
-through the very same engine. Under it there must be no threads, processes or sockets: the loop cannot see them work.
+`VirtualLoop` is an event loop that jumps to the next timer when no task can run, so hours of crawling pass in seconds
+with the same engine code. It does not support threads, processes or sockets, because it cannot see them work.
 
-`rest` waits on a clock, and ends when the crawl does.
+`rest` sleeps on a clock and wakes early when the crawl stops.
 """
 
 import asyncio
@@ -15,11 +15,11 @@ from typing import Any, NoReturn, Protocol, TypeVar
 T = TypeVar("T")
 
 _GRAIN = 2.0**-20
-"""Seconds: the steps of virtual time, exact in floating point, so that a replay meets the very same moments."""
+"""Step of virtual time in seconds; a power of two is exact in floating point, so replays see exactly the same times."""
 
 
 _BEHIND = 0.9
-"""How fast a wall clock runs that waits to be caught up with."""
+"""Speed of `WallClock`, relative to real time, while it waits for a system clock that was set back."""
 
 
 class Clock(Protocol):
@@ -27,18 +27,18 @@ class Clock(Protocol):
         """UTC seconds since the epoch."""
 
     async def sleep(self, seconds: float) -> None:
-        """Wait this long on this clock; not at all if negative."""
+        """Waits this many seconds on this clock; returns at once if negative."""
 
 
 class WallClock:
-    """The time of the world, but it never goes back.
+    """System time that never goes back.
 
-    A step forward is followed at once: the machine may have slept. After a step back ours goes on at nine tenths of the
-    pace until both agree again, so nobody waits for hours because a moment that was over lies ahead once more.
+    It follows a jump forward at once, because the machine may have slept. After the system clock was set back, it runs
+    at nine tenths of real time until both agree again, so no task waits hours for a moment that has already passed.
     """
 
     def __init__(self, wall: Callable[[], float] = time.time, steady: Callable[[], float] = time.monotonic) -> None:
-        """`wall` is the clock that may be set, `steady` one that only runs."""
+        """`wall` is the system clock, which can be set; `steady` is a monotonic clock."""
         self._wall, self._steady = wall, steady
         self._told, self._at = wall(), steady()
 
@@ -52,7 +52,7 @@ class WallClock:
 
 
 class FastClock:
-    """Runs `speed` times as fast as the world, from `epoch` on; the demo lives on it."""
+    """Runs `speed` times as fast as real time, starting at `epoch`; the demo uses it."""
 
     def __init__(self, epoch: float, speed: float) -> None:
         self.epoch, self.speed = epoch, speed
@@ -66,7 +66,7 @@ class FastClock:
 
 
 class LoopClock:
-    """The time of the running event loop, counted from `epoch`; with `VirtualLoop` this is simulated time."""
+    """Time of the running event loop, counted from `epoch`; with `VirtualLoop` this is simulated time."""
 
     def __init__(self, epoch: float) -> None:
         self.epoch = epoch
@@ -79,12 +79,12 @@ class LoopClock:
 
 
 class VirtualLoop(asyncio.base_events.BaseEventLoop):
-    """An event loop whose time stands still while anything can run and jumps to the next timer otherwise."""
+    """Event loop whose time stands still while a task can run and otherwise jumps to the next timer."""
 
     def __init__(self) -> None:
         super().__init__()
         self._time = 0.0
-        self._selector = self  # BaseEventLoop asks its selector to wait: we jump instead
+        self._selector = self  # BaseEventLoop waits by calling its selector; ours jumps instead
 
     def time(self) -> float:
         return self._time
@@ -106,13 +106,13 @@ class VirtualLoop(asyncio.base_events.BaseEventLoop):
 
 
 def run_virtual(main: Coroutine[Any, Any, T]) -> T:
-    """Run to the end in simulated time."""
+    """Runs a coroutine to its end in simulated time."""
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         return runner.run(main)
 
 
 async def rest(clock: Clock, seconds: float, stopping: asyncio.Event, bell: asyncio.Event | None = None) -> None:
-    """Sleep on the clock, but not longer than until the crawl is told to stop, or the bell rings."""
+    """Sleeps on the clock until the time is over, the crawl is told to stop, or `bell` is set."""
     if stopping.is_set() or seconds <= 0:
         return
     async with asyncio.TaskGroup() as group:

@@ -1,8 +1,8 @@
-"""Machine code for a crawl that has begun: made by another process, loaded by another thread, used as soon as it is there.
+"""Provides machine code for a running crawl: a process compiles it, a thread loads it, and kernels use it once loaded.
 
-A crawl begins with plain Python (see `compiling`). Whatever it calls is loaded from disk, if an earlier crawl has left it
-there, or else compiled by a process of low priority, once per installation. The event loop waits for neither; what plain
-Python itself takes is said at `MANY`.
+A crawl begins in plain Python (see `compiling`). The thread loads the machine code of each kernel that the crawl calls
+from disk, if an earlier crawl left it there; otherwise a low-priority process compiles it, once per installation. The
+event loop waits for neither; `MANY` says how long plain Python itself takes.
 """
 
 import asyncio
@@ -26,26 +26,30 @@ from forager.compiling import Kernel, as_loaded, load_numba
 
 NICE = 19
 MANY = 2_000
-"""Pages that plain Python ranks in some 20 ms. A crawl that knows more when it begins waits for the machine code. One that
-comes to know more before that is there ranks them all the same, in a pause that grows with them. Choosing from a pool in
-which many pages rest is slower still in plain Python, because it looks at the whole pool again for each of them: until its
-machine code was there, the loop of a small crawl was busy for up to 154 ms at a time."""
+"""Number of pages that plain Python ranks in about 20 ms.
+
+A crawl that knows more pages at its start waits for the machine code. A crawl that learns of more pages before the code
+is loaded ranks them in plain Python, with a pause that grows with their number. Choosing from a pool with many resting
+pages is slower still, because plain Python scans the whole pool for each of them: the event loop of a small crawl was
+blocked for up to 154 ms at a time until its machine code was loaded.
+"""
 COMPILING = "compiling kernels beside the crawl, once per installation"
 IN_USE = "compiled kernels are in use"
 UNCOMPILED = "kernels cannot be compiled and kept; the crawl goes on without"
 DONE, FAILED, UNKEPT = b"done", b"failed", b"unkept"
-"""What the process answers: the machine code is on disk; there can be none for such a call; there is no place for it."""
+"""Answers of the process: the machine code is on disk; the call cannot be compiled; the code cannot be saved."""
 
 Form = Hashable
-"""The type of an argument in words that need no numba and can be sent to another process."""
+"""Description of an argument's type that needs no numba and can be sent to another process."""
 Wanted = tuple[Kernel[Any, Any], tuple[Form, ...]]
 
 
 @asynccontextmanager
 async def compiler_beside(say: Callable[[str], None], load: Callable[[], None]) -> AsyncIterator["Compiler"]:
-    """Meanwhile kernels run as plain Python until their machine code is there; `say` hears what happens, in the loop.
+    """Runs kernels as plain Python inside this context until their machine code is loaded.
 
-    The thread that loads machine code also calls `load`, for what else is slow to load and must not stop the loop later.
+    `say` receives status messages on the event loop. The loading thread also calls `load`, for other slow imports that
+    would block the event loop later.
     """
     loop = asyncio.get_running_loop()
     compiler = Compiler(lambda line: _call(loop, say, line), load)
@@ -64,7 +68,7 @@ def _call(loop: asyncio.AbstractEventLoop, say: Callable[[str], None], line: str
 
 
 class Compiler:
-    """A thread that loads machine code, and the process that compiles what is not there to be loaded."""
+    """A thread that loads machine code, and the process that compiles what is not on disk."""
 
     def __init__(self, say: Callable[[str], None], load: Callable[[], None]) -> None:
         self._say, self._load = say, load
@@ -74,9 +78,9 @@ class Compiler:
         self._process: subprocess.Popen[bytes] | None = None
         self._lock, self._stopped, self._gave_up = Lock(), Event(), False
         self._news = True
-        """What is in use was not told, or more is to come."""
+        """Whether to report when all wanted machine code is in use."""
         self.settled = Event()
-        """Nothing that was wanted is still to come."""
+        """Set while no wanted machine code is outstanding."""
 
     def __repr__(self) -> str:
         return f"<Compiler of {len(self._asked)} kernels>"
@@ -85,7 +89,7 @@ class Compiler:
         self._thread.start()
 
     def stop(self) -> None:
-        """Load and compile nothing more; the process ends at once."""
+        """Stops loading and compiling; kills the process at once."""
         with self._lock:
             self._stopped.set()
             self._queue.put(None)
@@ -93,14 +97,16 @@ class Compiler:
                 self._process.kill()
 
     def join(self) -> None:
-        """Wait for the end of what is being loaded."""
+        """Waits until the thread has finished loading."""
         self._thread.join()
 
     async def ready(self, pages: int, example: Callable[[], object], stopping: asyncio.Event) -> None:
-        """Before a crawl of so many known pages begins: if they are too many for plain Python to rank them without a pause
-        that is felt, wait for the machine code that ranking a few, the `example`, asks for."""
+        """Waits for machine code if the crawl knows more pages than plain Python ranks without a noticeable pause.
+
+        `example` ranks a few pages, which requests the machine code to wait for.
+        """
         if pages > MANY:
-            await self._settled(stopping)  # what is on disk
+            await self._settled(stopping)  # loads what is on disk
             example()
             await self._settled(stopping)
 
@@ -109,7 +115,7 @@ class Compiler:
             await asyncio.sleep(0.05)
 
     def want(self, kernel: Kernel[Any, Any], args: tuple[Any, ...]) -> None:
-        """Machine code is wanted for this call, and for all like it."""
+        """Requests machine code for this call and for all calls with the same argument types."""
         wanted = kernel, tuple(map(form_of, args))
         if wanted not in self._asked and not self._gave_up:
             self._asked.add(wanted)
@@ -118,7 +124,7 @@ class Compiler:
                 self._queue.put(wanted)
 
     def _work(self) -> None:
-        """In the thread: load what is there, then what is asked for."""
+        """Body of the thread: loads what is on disk, then what calls request."""
         try:
             self._load_kept()
             while not self._stopped.is_set() and not self._gave_up:
@@ -135,7 +141,7 @@ class Compiler:
                 self._process.communicate()
 
     def _settle(self) -> None:
-        """If nothing more is wanted now, say so."""
+        """Sets `settled` if no request is waiting."""
         with self._lock:
             if not self._queue.empty():
                 return
@@ -145,7 +151,7 @@ class Compiler:
             self._say(IN_USE)
 
     def _load_kept(self) -> None:
-        """Load numba, and all machine code on disk for the modules that are loaded."""
+        """Loads numba, and all machine code on disk for the modules that are loaded."""
         with _uncollected():
             self._load()
             load_numba()
@@ -156,7 +162,7 @@ class Compiler:
                     kernel.load(types)
 
     def _provide(self, kernel: Kernel[Any, Any], forms: tuple[Form, ...]) -> None:
-        """Load the machine code of a call; if there is none on disk, have it compiled before."""
+        """Loads the machine code of a call, after the process has compiled it if it is not on disk."""
         types = tuple(map(type_of, forms))
         if kernel.load(types):
             return
@@ -180,8 +186,10 @@ class Compiler:
 
 @contextlib.contextmanager
 def compilations(tell: Callable[[int, int], None]) -> Iterator[None]:
-    """Meanwhile `tell` hears, whenever this process begins to compile one more kernel, which one that is and of how many
-    at most: some of our modules' kernels may never be called."""
+    """Inside this context, calls `tell` with a count and a total whenever this process begins to compile a kernel.
+
+    The total is an upper limit, because some kernels may never be called.
+    """
     load_numba()
     from numba.core.dispatcher import Dispatcher
     from numba.core.event import Listener, install_listener
@@ -204,7 +212,8 @@ def compilations(tell: Callable[[int, int], None]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _uncollected() -> Iterator[None]:
-    """Numba brings some 200,000 objects that stay: whoever looks for garbage among them stops all threads meanwhile."""
+    """Switches garbage collection off while numba loads about 200,000 permanent objects, because scanning them stops
+    all threads."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -216,19 +225,19 @@ def _uncollected() -> Iterator[None]:
 
 
 def kernels() -> list[Kernel[Any, Any]]:
-    """The kernels of all our modules that are loaded, each once."""
+    """All kernels of our loaded modules, each once."""
     return _named(Kernel)
 
 
 def _named(*kinds: type) -> list[Any]:
-    """What our loaded modules have a name for and is of one of these kinds, each once."""
+    """Module-level objects of these types in our loaded modules, each once."""
     modules = [module for name, module in list(sys.modules.items()) if name.startswith(f"{__package__}.")]
     found = [value for module in modules for value in list(vars(module).values()) if isinstance(value, kinds)]
     return list(dict.fromkeys(found))
 
 
 def form_of(value: Any) -> Form:
-    """The form of an argument."""
+    """Describes the type of an argument."""
     if isinstance(value, np.ndarray):
         flags = value.flags
         layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
@@ -241,7 +250,7 @@ def form_of(value: Any) -> Form:
 
 
 def type_of(form: Any) -> Any:
-    """The type that numba gives to an argument of this form."""
+    """Numba's type for an argument of this form."""
     numba = load_numba()
     match form:
         case "array", dtype, dimensions, layout, writeable:
@@ -257,7 +266,7 @@ def type_of(form: Any) -> Any:
 
 
 def _begun() -> subprocess.Popen[bytes]:
-    """The process that compiles. It does not hear Ctrl-C: it ends with this one, whose end closes its input."""
+    """Starts the process that compiles. It ignores Ctrl-C and ends when this process closes its input."""
     command = [sys.executable, "-P", "-c", f"from {__name__} import serve; serve()"]
     path = [str(Path(__file__).parent.parent), os.environ.get("PYTHONPATH", "")]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, path))}
@@ -268,18 +277,18 @@ def _begun() -> subprocess.Popen[bytes]:
 
 
 def _ask(process: subprocess.Popen[bytes], kernel: Kernel[Any, Any], forms: tuple[Form, ...]) -> bytes:
-    """Have machine code compiled and wait for the answer; nothing if the process has ended."""
+    """Requests machine code and waits for the answer; empty if the process has ended."""
     assert process.stdin is not None and process.stdout is not None
     try:
         pickle.dump((kernel.__module__, kernel.__name__, forms), process.stdin)
         process.stdin.flush()
         return process.stdout.readline().rstrip()
-    except OSError:  # it has ended
+    except OSError:  # the process has ended
         return b""
 
 
 def serve() -> None:
-    """The work of that process: compile what is asked for, one after the other, until nobody asks any more."""
+    """Body of the compiling process: compiles one request after the other until its input closes."""
     if hasattr(os, "nice"):
         os.nice(NICE)
     asked: SimpleQueue[tuple[str, str, tuple[Form, ...]]] = SimpleQueue()
@@ -301,7 +310,7 @@ def _compile(module: str, name: str, forms: tuple[Form, ...]) -> bytes:
 
 
 def _listen(asked: "SimpleQueue[tuple[str, str, tuple[Form, ...]]]") -> None:
-    """Take requests; when there can be no more, this process ends whatever it is doing."""
+    """Receives requests; ends this process at once when the input closes."""
     try:
         while True:
             asked.put(pickle.load(sys.stdin.buffer))

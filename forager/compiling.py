@@ -1,13 +1,14 @@
-"""Functions over arrays that run as machine code or as plain Python, with the same results bit for bit.
+"""Kernels: functions over arrays that run as machine code or as plain Python, with bit-for-bit the same results.
 
-Numba takes most of a second to load and half a minute to compile, so it is loaded when machine code is first wanted, and
-not before. Plain Python is fast enough for a polite crawl, and for finding mistakes; `interpreted` switches to it.
+Numba takes most of a second to load and half a minute to compile, so this module loads it only when a kernel first
+needs machine code. Plain Python is fast enough for a polite crawl, and easier to debug; `interpreted` switches to it.
 """
 
 import math
 import os
 import re
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum
@@ -27,29 +28,32 @@ from numpy.typing import NDArray
 P = ParamSpec("P")
 R = TypeVar("R")
 _UNKNOWN = "No matching definition"
-"""How numba begins to say that it has no machine code for some types and may not compile."""
+"""Start of numba's error message for argument types that have no machine code when it may not compile."""
 _IMPORT = re.compile(rf"^from ({__package__}\b[.\w]*) import", re.MULTILINE)
-"""One of our own modules that a module needs."""
+"""Matches an import of one of our own modules."""
 
 
 def compiled(function: Callable[P, R]) -> Callable[P, R]:
-    """The function as a kernel: compiled at its first call, kept on disk for the next run if there is a place.
+    """Makes a kernel that is compiled at its first call and cached on disk, if a folder can be written, for the next
+    run.
 
-    A division by zero gives inf or nan, as in numpy: looking for it before every division takes longer than dividing.
+    A division by zero gives inf or nan, as in numpy, because a check before every division takes longer than the
+    division.
     """
     return cast("Callable[P, R]", Kernel(function, counts_uses=True))
 
 
 def inner(function: Callable[P, R]) -> Callable[P, R]:
-    """The same for what other kernels call very often, and what neither makes an array nor is given one by its calls.
+    """Like `compiled`, for functions that other kernels call very often.
 
-    It does not count who uses the arrays that it is given: for a short function that takes most of the time.
+    It skips reference counting of array arguments, which takes most of the time of a short function. So the function
+    must neither create an array nor receive one from a function that it calls.
     """
     return cast("Callable[P, R]", Kernel(function, counts_uses=False))
 
 
 def inlined(function: Callable[P, R]) -> Callable[P, R]:
-    """The same for what is so short that calling it, with all its arrays, takes longer than doing it."""
+    """Like `inner`, for functions so short that the call, with all its array arguments, takes longer than the work."""
     return cast("Callable[P, R]", Kernel(function, counts_uses=False, forceinline=True))
 
 
@@ -57,19 +61,19 @@ class Mode(Enum):
     """How kernels run."""
 
     COMPILED = "compiled"
-    """As machine code, compiled when it is first called."""
+    """As machine code, compiled at the first call."""
     INTERPRETED = "interpreted"
     """As plain Python."""
     AS_LOADED = "as loaded"
-    """As machine code where somebody has loaded it, else as plain Python: no call ever waits for the compiler."""
+    """As machine code where it is already loaded, otherwise as plain Python, so that no call waits for the compiler."""
 
 
 Want = Callable[["Kernel[Any, Any]", tuple[Any, ...]], None]
-"""Hears of a call of a kernel, with its arguments, for which no machine code is loaded."""
+"""Called with a kernel and its arguments when a call has no machine code loaded."""
 
 
 class _Switch:
-    """The only state of this module that changes."""
+    """The only mutable state of this module."""
 
     def __init__(self) -> None:
         off = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
@@ -83,7 +87,7 @@ _switch = _Switch()
 
 @contextmanager
 def interpreted() -> Iterator[None]:
-    """Meanwhile all kernels run as plain Python."""
+    """Runs all kernels as plain Python inside this context."""
     before, _switch.mode = _switch.mode, Mode.INTERPRETED
     try:
         yield
@@ -93,9 +97,9 @@ def interpreted() -> Iterator[None]:
 
 @contextmanager
 def as_loaded(want: Want) -> Iterator[None]:
-    """Meanwhile kernels run as machine code only once that is loaded; `want` hears of calls for which it is not.
+    """Inside this context, kernels run as machine code only once it is loaded; `want` receives calls that have none.
 
-    It may be entered again before it is left. Who has switched compiling off gets no machine code by this either.
+    The context may be nested. If compiling is switched off, kernels stay plain Python.
     """
     _switch.wants.append(want)
     if _switch.mode is Mode.COMPILED:
@@ -113,7 +117,7 @@ def as_loaded(want: Want) -> Iterator[None]:
 
 
 class Kernel(Generic[P, R]):
-    """Runs a function as machine code or as plain Python, as the switch says."""
+    """Runs a function as machine code or as plain Python, depending on the current mode."""
 
     __name__: str
 
@@ -146,13 +150,13 @@ class Kernel(Generic[P, R]):
         return self._interpret(args, kwargs)
 
     def _interpret(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> R:
-        """Run it as plain Python on what machine code would see, and give what machine code would give."""
+        """Runs the function as plain Python, with arguments and result converted to match machine code."""
         with np.errstate(all="ignore"):
             result = self.plain()(*map(_seen, args), **{name: _seen(value) for name, value in kwargs.items()})
         return cast(R, self._result(result))
 
     def plain(self) -> Callable[..., Any]:
-        """The function with plain functions in place of all kernels that it calls: a call never changes sides midway."""
+        """The function with all kernels that it calls replaced by plain functions, so that one call never mixes modes."""
         if self._plain is None:
             names: dict[str, Any] = {}
             function = self._function
@@ -163,7 +167,7 @@ class Kernel(Generic[P, R]):
         return self._plain
 
     def machine(self) -> Any:
-        """What numba makes of the function; also what other kernels call."""
+        """Numba's dispatcher of the function, which other kernels call too."""
         if self._machine is None:
             numba = load_numba()
             try:
@@ -173,12 +177,12 @@ class Kernel(Generic[P, R]):
                 file.save = partial(_save, file)
                 file._load_index = partial(_load_index, file._load_index)
                 self._machine = machine
-            except RuntimeError:  # neither the package nor the user's cache folder can be written
+            except RuntimeError:  # neither the package folder nor the user's cache folder is writable
                 self._machine = numba.njit(**self._options)(self._function)
         return self._machine
 
     def load(self, types: tuple[Any, ...]) -> bool:
-        """Load machine code for arguments of these types of numba's, if it is on disk; whether it is there now."""
+        """Loads machine code for arguments of these numba types from disk; returns whether it is loaded now."""
         machine = self.machine()
         if types not in machine.overloads:
             kept = machine._cache.load_overload(types, machine.targetctx)
@@ -186,19 +190,19 @@ class Kernel(Generic[P, R]):
                 return False
             machine.targetctx.insert_user_function(kept.entry_point, kept.fndesc, [kept.library])
             machine.add_overload(kept)
-        machine.disable_compile()  # a call with other types fails instead
+        machine.disable_compile()  # a call with other types then fails
         _switch.loaded.append(self)
         self._loaded = machine
         return True
 
     def loadable(self) -> list[tuple[Any, ...]]:
-        """The types of arguments for which there is machine code on disk."""
+        """Argument types for which there is machine code on disk."""
         file = getattr(self.machine()._cache, "_cache_file", None)
         return [] if file is None else [key[0] for key in file._load_index()]
 
 
 def _load_index(load: Callable[[], dict[Any, str]]) -> dict[Any, str]:
-    """What there is on disk; nothing, if it names modules of an earlier version that are gone."""
+    """The index of cached machine code; empty if it names modules of an earlier version that no longer exist."""
     try:
         return load()
     except (ImportError, AttributeError):
@@ -206,8 +210,10 @@ def _load_index(load: Callable[[], dict[Any, str]]) -> dict[Any, str]:
 
 
 def _save(file: Any, key: tuple[Any, ...], data: object) -> None:
-    """Keep machine code on disk as numba does, but before the index that names it: a process that is ended in between
-    must not leave an index that names older code."""
+    """Saves machine code as numba does, but before the index that names it.
+
+    A process that is killed in between must not leave an index that points to older code.
+    """
     kept = file._load_index()
     taken = set(kept.values())
     name = kept.get(key) or next(name for name in map(file._data_name, count(1)) if name not in taken)
@@ -216,7 +222,7 @@ def _save(file: Any, key: tuple[Any, ...], data: object) -> None:
 
 
 def _exp(x: float) -> float:
-    """As machine code has it: too large is inf."""
+    """As in machine code: inf instead of an overflow error."""
     try:
         return math.exp(x)
     except OverflowError:
@@ -224,18 +230,18 @@ def _exp(x: float) -> float:
 
 
 def _log(x: float) -> float:
-    """As machine code has it: of nothing -inf, of less nan."""
+    """As in machine code: -inf for 0, nan for negative numbers."""
     return math.log(x) if x > 0 else -math.inf if x == 0 else math.nan
 
 
 _MATH = SimpleNamespace(**(vars(math) | {"exp": _exp, "log": _log}))
-"""What plain functions know as `math`."""
+"""Stands for `math` in plain functions."""
 
 
 class _Rows:
-    """A structured array as plain functions see it: its rows have fields by name, as in machine code.
+    """Wraps a structured array for plain functions, so that rows have fields as attributes, as in machine code.
 
-    A fifth of the time that a `numpy.recarray` takes.
+    It takes a fifth of the time of a `numpy.recarray`.
     """
 
     __slots__ = ("_array", "_columns", "_row")
@@ -262,7 +268,7 @@ class _Rows:
 
 
 class _Row:
-    """One row of a structured array, or a record; a view."""
+    """View of one row of a structured array, or of a record."""
 
     __slots__ = ("_columns", "_index")
 
@@ -275,13 +281,13 @@ class _Row:
 
 @cache
 def _row_class(dtype: np.dtype[np.void]) -> type[_Row]:
-    """Rows with the fields of a structured type."""
+    """Class of the rows of a structured type."""
     fields = {name: _field(i, dtype[name]) for i, name in enumerate(dtype.names or ())}
     return type("_Row", (_Row,), {"__slots__": (), **fields})
 
 
 def _field(place: int, dtype: np.dtype[Any]) -> property:
-    """Reads and sets a field; numbers are as wide as machine code makes them when it reckons."""
+    """Property that reads and sets a field; it widens numbers as machine code does in arithmetic."""
     kind: Callable[[Any], Any] | None = None
     if dtype.shape == () and dtype.kind in "bif":
         kind = {"b": bool, "i": np.int64, "f": np.float64}[dtype.kind]
@@ -299,7 +305,7 @@ def _field(place: int, dtype: np.dtype[Any]) -> property:
 
 
 def _seen(value: Any) -> Any:
-    """An argument as plain functions see it."""
+    """Converts an argument for plain functions."""
     if isinstance(value, np.ndarray):
         return value if value.dtype.names is None else _Rows(value)
     if isinstance(value, (bool, np.bool_)):
@@ -307,7 +313,7 @@ def _seen(value: Any) -> Any:
     if isinstance(value, int):
         return np.int64(value)
     if isinstance(value, float):
-        return np.float64(value)  # divided by zero it is inf or nan
+        return np.float64(value)  # division by zero gives inf or nan
     if isinstance(value, tuple):
         items = map(_seen, value)
         return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
@@ -317,7 +323,7 @@ def _seen(value: Any) -> Any:
 
 
 class _Cell:
-    """One field of a record, as a column of one row."""
+    """One field of a record, in the form of a column with one row."""
 
     __slots__ = ("_name", "_record")
 
@@ -332,7 +338,7 @@ class _Cell:
 
 
 def _unwrapped(value: Any) -> Any:
-    """What plain functions give, as callers see it: numbers of Python, arrays of numpy."""
+    """Converts a result of plain functions for the caller: Python numbers and numpy arrays."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, tuple):
@@ -344,7 +350,7 @@ def _unwrapped(value: Any) -> Any:
 
 
 def _result_of(kind: Any) -> Callable[[Any], Any]:
-    """How a result becomes what machine code gives, which knows one type for all branches: by the annotation."""
+    """How to convert a result to the annotated type, because machine code has one type for all branches."""
     if kind in (bool, int, float):
         return cast("Callable[[Any], Any]", kind)
     if get_origin(kind) is tuple and ... not in get_args(kind):
@@ -355,23 +361,29 @@ def _result_of(kind: Any) -> Callable[[Any], Any]:
 
 @cache
 def load_numba() -> Any:
-    """Numba, which knows kernels now, without what it loads only because it is there: a quarter of its time.
+    """Imports numba and registers kernels with it.
 
-    Scipy would multiply matrices in kernels, and cffi call C; no kernel asks for either.
+    It hides scipy and cffi meanwhile: numba would load them if present, which takes a quarter of its import time, but
+    no kernel multiplies matrices or calls C.
     """
     with _hidden("scipy", "cffi"):
         import numba
         import numba.core.typing.cffi_utils
         import numba.np.arraymath
+    from numba.core.errors import NumbaExperimentalFeatureWarning
     from numba.extending import typeof_impl
 
+    # The replay loop passes its rules, a longer record, to kernels that expect the foragers' rules: this is intended.
+    warnings.filterwarnings(
+        "ignore", message="Record.* has been considered a subtype", category=NumbaExperimentalFeatureWarning
+    )
     typeof_impl.register(Kernel)(_type_of)
     return numba
 
 
 @contextmanager
 def _hidden(*names: str) -> Iterator[None]:
-    """Meanwhile these modules cannot be found by this thread, unless they are loaded already."""
+    """Hides these modules from imports by this thread, unless they are loaded already."""
     hidden = _Hidden(names, get_ident())
     sys.meta_path.insert(0, hidden)
     try:
@@ -381,7 +393,7 @@ def _hidden(*names: str) -> Iterator[None]:
 
 
 class _Hidden(MetaPathFinder):
-    """Finds modules before all others, and says that some are not there."""
+    """Import finder that comes first and reports some modules as missing."""
 
     def __init__(self, names: tuple[str, ...], thread: int) -> None:
         self._names, self._thread = names, thread
@@ -393,9 +405,9 @@ class _Hidden(MetaPathFinder):
 
 @cache
 def _stamp(module: str) -> str:
-    """What the kernels of a module were made from; kernels kept on disk are only good for the same.
+    """Digest of all source that the kernels of a module depend on; cached kernels are valid only for the same digest.
 
-    Numba looks at the file of the kernel alone, but other kernels and constants of ours become part of it.
+    Numba checks only the file of the kernel itself, but kernels and constants of our other modules become part of it.
     """
     found: dict[str, str] = {}
     todo = [module]
@@ -409,13 +421,13 @@ def _stamp(module: str) -> str:
 
 @cache
 def _source(module: str) -> tuple[str, list[str]]:
-    """A digest of what stands in a module, and those of our modules that it needs."""
+    """Digest of the source of a module, and the modules of ours that it imports."""
     path = getattr(sys.modules.get(module), "__file__", None)
     text = Path(path).read_text("utf-8") if path else ""
     return sha256(text.encode()).hexdigest(), _IMPORT.findall(text)
 
 
 def _type_of(kernel: "Kernel[P, R]", context: object) -> Any:
-    """The type under which numba knows a kernel that is called by another one."""
+    """The numba type of a kernel that another kernel calls."""
     type_of: Callable[[object], Any] = load_numba().typeof
     return type_of(kernel.machine())

@@ -1,9 +1,10 @@
-"""The text of config.yaml: every setting explained, as its class in the source explains it."""
+"""Writes config.yaml: every setting with the explanation from the docstrings of its settings class."""
 
 import ast
 import dataclasses
 import inspect
 import json
+import os
 import sys
 import textwrap
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from typing import Any, get_type_hints
 
 from forager.errors import OutputError
 from forager.settings import Settings
+from forager.store.rundir import own_file
 
 HEAD = """\
 # Every setting of Forager with its default, commented out: remove the # in front of what you change.
@@ -25,15 +27,18 @@ HEAD = """\
 
 
 def config_text(chosen: Settings | None = None) -> str:
-    """A config.yaml with every setting explained, at its default or as chosen."""
+    """Text of a config.yaml that explains every setting, with the default or the chosen values."""
     return HEAD + "".join(_section_text(Settings(), "", "# ") if chosen is None else _section_text(chosen, "", ""))
 
 
 def write_config(chosen: Settings, run_dir: Path) -> None:
-    """What holds for a run, beside its database."""
+    """Writes the settings of a run into its directory; with a token in it nobody else may read the file."""
     path = run_dir / "config.yaml"
     try:
-        path.write_text(config_text(chosen), encoding="utf-8")
+        with open(path, "w", encoding="utf-8", opener=own_file) as file:
+            if chosen.dashboard.token:
+                os.fchmod(file.fileno(), 0o600)
+            file.write(config_text(chosen))
     except OSError as error:
         raise OutputError(
             f"{path}: cannot be written ({error.strerror}); make room or choose another directory"
@@ -59,7 +64,7 @@ def _comment(text: str, indent: str) -> str:
 
 
 def _field_docs(section: type) -> dict[str, str]:
-    """The string that follows each field in the source of a settings class."""
+    """The docstring of each field of a settings class, read from its source."""
     docs, body = {}, _classes(section.__module__)[section.__name__].body
     for field, text in pairwise(body):
         if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and isinstance(text, ast.Expr):
@@ -69,13 +74,13 @@ def _field_docs(section: type) -> dict[str, str]:
 
 @cache
 def _classes(module: str) -> dict[str, ast.ClassDef]:
-    """The classes in the source of a module, by name."""
+    """Class definitions in the source of a module, by name."""
     body = ast.parse(inspect.getsource(sys.modules[module])).body
     return {one.name: one for one in body if isinstance(one, ast.ClassDef)}
 
 
 def plain(value: Any) -> Any:
-    """A value in the types that JSON has."""
+    """Converts a value to types that JSON has."""
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, Path):
@@ -88,7 +93,7 @@ def plain(value: Any) -> Any:
 
 
 def in_yaml(value: Any) -> str:
-    """A value on one line, as YAML reads it back."""
+    """Formats a value on one line of YAML."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     return json.dumps(value, ensure_ascii=False)

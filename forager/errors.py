@@ -1,4 +1,4 @@
-"""Trouble that the operator can mend: one line that says what to do, and an exit code."""
+"""Errors that the operator can fix: each has a one-line message that says what to do, and an exit code."""
 
 from enum import IntEnum
 
@@ -22,7 +22,7 @@ class Exit(IntEnum):
 
 
 class ForagerError(Exception):
-    """The operator can mend it; the message is one line that says how, whatever stood in the words it repeats."""
+    """Error that the operator can fix; the message is one line that says how, without unprintable characters."""
 
     exit = Exit.BUG
 
@@ -48,6 +48,6 @@ class OutputError(ForagerError):
 
 
 class StoppedError(ForagerError):
-    """Somebody pressed Ctrl-C, and a command that drains first was asked a second time."""
+    """The user pressed Ctrl-C; in a command that first finishes its work, a second time."""
 
     exit = Exit.INTERRUPTED

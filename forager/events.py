@@ -1,13 +1,13 @@
-"""What can happen in a crawl. The journal is a stream of these; account, dashboard, log and tests read it."""
+"""The events of a crawl. The journal is a stream of them; the account, the dashboard, the log and tests read it."""
 
 from dataclasses import dataclass
 
-from forager.terms import Channel, ForagerId, Kind, Outcome, Trouble, Url, UrlId
+from forager.terms import About, Channel, ForagerId, Kind, Outcome, Trouble, Url, UrlId
 
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """A page was asked for, by a forager or for the recrawl cycle."""
+    """The crawl requested a page, for a forager or for the recrawl cycle."""
 
     at: float
     id: UrlId
@@ -26,7 +26,7 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A new, young document was accepted: a story."""
+    """The crawl accepted a new, young document as a story."""
 
     at: float
     id: UrlId
@@ -38,11 +38,12 @@ class Told:
     delay: float
     via: Channel
     by: ForagerId
+    about: About | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Reinforced:
-    """A forager got what a finding earned, reward or penalty."""
+    """A forager received the reward or penalty for one of its findings."""
 
     at: float
     forager: ForagerId
@@ -52,7 +53,7 @@ class Reinforced:
 
 @dataclass(frozen=True, slots=True)
 class Born:
-    """A forager came to life, from a parent or at the start."""
+    """A forager was created, by splitting its parent or at the start of the crawl."""
 
     at: float
     forager: ForagerId
@@ -62,7 +63,7 @@ class Born:
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """A forager was too poor to go on."""
+    """The agent deleted a forager because its score was too low."""
 
     at: float
     forager: ForagerId
@@ -71,7 +72,7 @@ class Deleted:
 
 @dataclass(frozen=True, slots=True)
 class Scheduled:
-    """A recrawl cycle chose its pages."""
+    """A recrawl cycle chose the pages to visit."""
 
     at: float
     policy: str
@@ -81,42 +82,77 @@ class Scheduled:
 
 @dataclass(frozen=True, slots=True)
 class CycleDone:
-    """A recrawl cycle is over: how well its visits were chosen."""
+    """A recrawl cycle ended; the fields say how well it chose its visits."""
 
     at: float
     policy: str
     visits: int
-    """Pages that the cycle looked at and that had been seen before."""
+    """Pages that the cycle visited and that the crawl had visited before."""
     changes: int
-    """Those among them that had changed."""
+    """How many of those visits found a changed page."""
     change_rate: float
     ndcg: float
-    """Whether those that had changed were looked at first; 1 is the best order of the same pages."""
+    """Quality of the visit order: 1 if the changed pages came first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """A score function was learned from the visits so far and judged on pages that it had not seen."""
+    """The crawl learned a score function from its visits and judged it on held-out pages."""
 
     at: float
     formula: str
     fitness: str
-    """What was measured: discovery, ndcg, changerate or freshness."""
+    """The measure: discovery, ndcg, changerate or freshness."""
     new: float
-    """Of the function just learned, on held-out pages, …"""
+    """Fitness of the function just learned, on held-out pages."""
     old: float
-    """… and of the one in use."""
+    """Fitness of the function in use, on the same pages."""
     replaced: bool
-    """It is in use from now on."""
+    """Whether the new function is in use from now on."""
     visits: int
-    """Visits learned from."""
+    """Number of visits it was learned from."""
 
     @property
     def verdict(self) -> str:
-        """What came of it: a function that is better, but by no more than chance may give, is not taken."""
+        """The result in words; a new function is rejected if chance alone can explain its lead."""
         if self.replaced:
             return "taken"
         return "perhaps chance" if self.new > self.old else "not better"
 
 
-Event = Fetched | Told | Reinforced | Born | Deleted | Scheduled | CycleDone | Learned
+@dataclass(frozen=True, slots=True)
+class TopicJudged:
+    """A document was held against the topic of the crawl, for the first time or once more."""
+
+    at: float
+    id: UrlId
+    version: int
+    verdict: str
+    """`on topic`, `off topic` or `cannot tell yet` …"""
+    before: str
+    """… and what it was before; empty if there was no verdict."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """A crawl continues an earlier run, however that ended; its foragers are announced again."""
+
+    at: float
+    known: int
+    stories: int
+    foragers: int
+
+
+@dataclass(frozen=True, slots=True)
+class AskedToWait:
+    """A host asks for a pause; also written when a crawl resumes before that is over."""
+
+    at: float
+    host: str
+    until: float
+    why: str
+
+
+Event = (
+    AskedToWait | Fetched | Told | Reinforced | Born | Deleted | Scheduled | CycleDone | Learned | Resumed | TopicJudged
+)

@@ -1,60 +1,61 @@
-"""The figures by which crawls are judged: delay and coverage, efficiency, freshness, and the quality of a schedule.
+"""The measures of a crawl: delay and coverage, efficiency, freshness, and the quality of a revisit schedule.
 
-Delay and coverage say how soon stories are found, and how many of them. For each story that was there to be found: when
-it was published (or could first be seen), when it was found, and when it vanished. A story counts as found if that
-happened while it was young.
+Delay and coverage say how soon a crawl finds stories, and how many. Each story has a time of publication (or when it
+could first be seen), a time when it was found, and a time when it vanished. A story counts as found if the crawl found
+it while it was young.
 
-Efficiencies say what the downloads and sent documents of a fleet brought.
+Efficiency compares the relevant documents with the downloads and with the documents that the fleet sent.
 
-Freshness and age are those of the copies we hold (Cho & Garcia-Molina), from when each copy went out of date.
-`outdated_at` is when each page first changed after our copy (inf: not yet); `steady` more copies are of pages that
-never change, so that nobody has to look at them.
+Freshness and age describe the copies we hold (Cho & Garcia-Molina). `outdated_at` is when each page first changed after
+our copy (inf: not yet). Copies of pages that never change do not count: they need no visits, and there are so many that
+they would hide the others.
 
-ChangeRate and NDCG say how good the revisit schedule of one cycle was (GP4C).
+ChangeRate and NDCG measure the revisit schedule of one cycle (GP4C).
 """
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from forager.arrays import BoolArray, FloatArray
 
 
 @dataclass(frozen=True, slots=True)
 class Delay:
-    """Delays in seconds; nan where there is no story to speak of."""
+    """Delays in seconds; nan where there are no stories."""
 
     stories: int
-    """There to be found."""
+    """Stories that could be found."""
     found: int
-    """Found while young."""
+    """Stories found while young."""
     median: float
     p90: float
-    """The delay that nine in ten of the found stories stayed below."""
+    """Nine in ten of the found stories had a delay below this."""
     coverage: float
-    """Share of the stories that was found."""
+    """Share of the stories that were found."""
     lasting: float
-    """The same among stories that lasted; tickers, which write most texts, do not count."""
+    """Coverage of the stories that stayed online for long. This leaves out tickers, which write most texts."""
     late: float
-    """Mean delay, a missed story counted as `max_age`."""
+    """Mean delay, where a missed story counts as `max_age`."""
 
 
 def delay(
-    published: NDArray[np.float64],
-    found: NDArray[np.float64],
+    published: FloatArray,
+    found: FloatArray,
     *,
-    vanished: NDArray[np.float64] | None = None,
+    vanished: FloatArray | None = None,
     max_age: float = 86400.0,
     lasts: float = 21600.0,
 ) -> Delay:
-    """The figures for stories given by their times.
+    """Computes delay and coverage from the times of stories.
 
-    `found` is nan for stories never found, `vanished` for those that stayed. A story lasted if it was there for `lasts`
-    seconds (6 h); without `vanished` all did.
+    `found` is nan for stories never found, `vanished` for those that stayed. A story counts as lasting if it stayed
+    online for `lasts` seconds (6 h); without `vanished` all do.
     """
-    took = np.maximum(found - published, 0.0)  # found before its stated date: at once
+    took = np.maximum(found - published, 0.0)  # found before its stated date: no delay
     in_time = found_young(published, found, max_age)
     lived = np.full(len(published), np.inf) if vanished is None else vanished - published
-    lasted = ~(lived < lasts)  # true for nan
+    lasted = ~(lived < lasts)  # True for nan
     delays = took[in_time]
     return Delay(
         stories=len(published),
@@ -67,19 +68,17 @@ def delay(
     )
 
 
-def found_young(
-    published: NDArray[np.float64], found: NDArray[np.float64], max_age: float = 86400.0
-) -> NDArray[np.bool_]:
-    """Which stories were found while they were young; `found` is nan for stories never found."""
+def found_young(published: FloatArray, found: FloatArray, max_age: float = 86400.0) -> BoolArray:
+    """Which stories were found while young; `found` is nan for stories never found."""
     return np.asarray(found - published <= max_age)
 
 
-def quantile(delays: NDArray[np.float64], share: float) -> float:
+def quantile(delays: FloatArray, share: float) -> float:
     """The delay that this share of the stories stayed below; nan without stories."""
     return float(np.quantile(delays, share)) if len(delays) else float("nan")
 
 
-def _share(flags: NDArray[np.bool_]) -> float:
+def _share(flags: BoolArray) -> float:
     return float(flags.mean()) if len(flags) else float("nan")
 
 
@@ -88,13 +87,13 @@ class Efficiency:
     """Counts of a run, or of a part of it, and their ratios; nan where there is nothing to divide by."""
 
     downloaded: int
-    """Pages downloaded, repeats included, shared copies not."""
+    """Pages downloaded, including repeats but not copies shared between foragers."""
     sent: int
     """Documents sent to the reinforcing agent."""
     relevant: int
-    """Those that it accepted."""
+    """Documents that the reinforcing agent accepted."""
     found_urls: int
-    """Distinct URLs met."""
+    """Distinct URLs seen."""
 
     @property
     def download(self) -> float:
@@ -108,7 +107,7 @@ class Efficiency:
 
     @property
     def relative_found_url(self) -> float:
-        """Distinct URLs met per download."""
+        """Distinct URLs seen per download."""
         return ratio(self.found_urls, self.downloaded)
 
     @property
@@ -118,16 +117,16 @@ class Efficiency:
 
 
 def ratio(part: float, whole: float) -> float:
-    """A quotient, nan if there is nothing to divide by."""
+    """Quotient; nan if there is nothing to divide by."""
     return part / whole if whole else float("nan")
 
 
 def series(
-    hits: NDArray[np.float64], tries: NDArray[np.float64], *, start: float, end: float, window: float = 10800.0
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Hits per try in windows (3 h, reconstructed) from the times of both: the windows' beginnings and their ratios.
+    hits: FloatArray, tries: FloatArray, *, start: float, end: float, window: float = 10800.0
+) -> tuple[FloatArray, FloatArray]:
+    """Hits per try in time windows (3 h, reconstructed); returns the start of each window and its ratio.
 
-    A window without tries has nan; the last one may be cut short by the end. Times outside of start … end are left out.
+    A window without tries has nan; `end` may cut the last one short. Times outside start … end do not count.
     """
     beginnings = np.arange(start, end, window)
     edges = np.append(beginnings, end)
@@ -136,40 +135,35 @@ def series(
     return beginnings, np.divide(above, below, out=np.full(len(above), np.nan), where=below > 0)
 
 
-FloatArray = NDArray[np.float64]
-
-
-def freshness(outdated_at: FloatArray, now: float, steady: int = 0) -> float:
+def freshness(outdated_at: FloatArray, now: float) -> float:
     """Share of copies that are current; 1 if there are none."""
-    copies = len(outdated_at) + steady
-    return (float(np.count_nonzero(outdated_at > now)) + steady) / copies if copies else 1.0
+    return float(np.count_nonzero(outdated_at > now)) / len(outdated_at) if len(outdated_at) else 1.0
 
 
-def age(outdated_at: FloatArray, now: float, steady: int = 0) -> float:
-    """Mean time since the copies went out of date; a current copy has age 0."""
-    copies = len(outdated_at) + steady
-    return float(np.maximum(0.0, now - outdated_at).sum()) / copies if copies else 0.0
+def age(outdated_at: FloatArray, now: float) -> float:
+    """Mean seconds since the copies went out of date; a current copy has age 0."""
+    return float(np.maximum(0.0, now - outdated_at).mean()) if len(outdated_at) else 0.0
 
 
-def change_rate(changed: NDArray[np.bool_]) -> float:
-    """Downloaded pages that had changed / downloaded pages; `changed` is one entry per download."""
+def change_rate(changed: BoolArray) -> float:
+    """Share of downloads whose page had changed; `changed` has one entry per download."""
     return float(np.count_nonzero(changed)) / len(changed) if len(changed) else 0.0
 
 
 def discounts(k: int) -> FloatArray:
-    """The worth of ranks 1 … k: 1 / max(1, ln i). Ranks below the log base are not discounted (our reading)."""
+    """Weights of ranks 1 … k: 1 / max(1, ln i). Ranks below the base of the logarithm get no discount (our reading)."""
     return 1.0 / np.maximum(1.0, np.log(np.arange(1, k + 1, dtype=np.float64)))
 
 
-def dcg(relevant: NDArray[np.bool_]) -> float:
+def dcg(relevant: BoolArray) -> float:
     """Discounted cumulative gain of a ranking, best rank first."""
     return float(discounts(len(relevant))[relevant].sum())
 
 
-def ndcg(relevant: NDArray[np.bool_], relevant_in_all: int) -> float:
-    """DCG over that of the ideal, which puts min(k, `relevant_in_all`) ones first; 0 if nothing was relevant.
+def ndcg(relevant: BoolArray, relevant_in_all: int) -> float:
+    """DCG divided by the DCG of the ideal ranking, which puts min(k, `relevant_in_all`) ones first; 0 if that is 0.
 
-    The ideal is drawn from all pages, not from the downloaded ones (our reading of the papers' figures for Rand).
+    The ideal uses all pages, not only the downloaded ones (our reading of the papers' figures for Rand).
     """
     ideal = discounts(min(len(relevant), relevant_in_all)).sum()
     return dcg(relevant) / float(ideal) if ideal else 0.0

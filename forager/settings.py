@@ -1,7 +1,7 @@
-"""config.yaml, the environment and `-s` become frozen settings; every mistake is one line that says what to do.
+"""Loads settings from config.yaml, the environment and `-s`; every mistake gives a one-line error that says what to do.
 
-Each package owns a small dataclass with its defaults; this module only gathers them. Later layers win: defaults,
-preset, config file, `FORAGER_SECTION__KEY`, `-s section.key=value`.
+Each package defines a small settings dataclass with its defaults; this module only combines them. Later layers win:
+defaults, preset, config file, `FORAGER_SECTION__KEY`, `-s section.key=value`.
 """
 
 import dataclasses
@@ -15,8 +15,7 @@ from typing import Any, get_type_hints
 import yaml
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from forager.core.agent_settings import PAPER_AGENT, FocusSettings, ReinforcingSettings
-from forager.core.parameters import PAPER_FORAGER, ForagerSettings
+from forager.core.parameters import PAPER_AGENT, PAPER_FORAGER, FocusSettings, ForagerSettings, ReinforcingSettings
 from forager.dashboard.dashboard_settings import DashboardSettings
 from forager.engine.crawl_settings import CrawlSettings, DemoSettings
 from forager.errors import SettingsError
@@ -46,20 +45,23 @@ PRESETS: dict[str, dict[str, Any]] = {
         "visits.revisit_after": 0.0,
     },
 }
-"""`paper`: the foragers paper as reconstructed; for replays and comparison, never for a live site."""
+"""Named sets of values. `paper` reproduces the foragers paper, for replays and comparisons, never for a live site."""
 
 REMOVED = {"crawl.processes": "a crawl is one process now; delete the line"}
 """Settings that earlier releases wrote into the config.yaml of every run, and what to do about them."""
 
+RETIRED = frozenset(["focus.threshold"])
+"""Settings that had a successor of another meaning: in a file, such as that of an older run, they are passed over."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All settings, one section per room."""
+    """All settings, one section per package."""
 
     preset: str = ""
     """A named set of values that is applied before the config file; empty for none."""
     seed: int = 1
-    """Where all chance comes from: same seed, same recording, same settings, same result."""
+    """Seed of all random numbers: the same seed, recording and settings give the same result."""
     crawl: CrawlSettings = field(default_factory=CrawlSettings)
     recrawl: RecrawlSettings = field(default_factory=RecrawlSettings)
     forager: ForagerSettings = field(default_factory=ForagerSettings)
@@ -100,7 +102,7 @@ class Loaded:
 def load_settings(
     config: Path | None = None, overrides: Sequence[str] = (), environment: Mapping[str, str] | None = None
 ) -> Loaded:
-    """Gather the layers; without `config`, a `config.yaml` in the current folder is used if there is one."""
+    """Combines all layers; without `config`, reads `config.yaml` in the current folder if there is one."""
     if config is None and Path("config.yaml").is_file():
         config = Path("config.yaml")
     return _resolved(
@@ -113,7 +115,7 @@ def load_settings(
 
 
 def load_values(values: Mapping[str, object]) -> Settings:
-    """The settings of a program: values by their dotted names over the defaults, and nothing from anywhere else."""
+    """Settings for a program: values by dotted name over the defaults, without config file or environment."""
     for key in values:
         if key not in setting_leaves():
             raise _unknown(key, "settings")
@@ -121,7 +123,7 @@ def load_values(values: Mapping[str, object]) -> Settings:
 
 
 def _resolved(given: dict[str, Given]) -> Loaded:
-    """What was given over its preset over the defaults."""
+    """Combines the given values with their preset and the defaults."""
     preset = given.get("preset", Given("", "default"))
     if preset.value not in PRESETS:
         known = ", ".join(name for name in PRESETS if name) or "none yet"
@@ -134,7 +136,7 @@ def _resolved(given: dict[str, Given]) -> Loaded:
 
 @cache
 def setting_leaves() -> Mapping[str, TypeAdapter[Any]]:
-    """Every setting by its dotted name, with the validator of its type, which is made when it is used."""
+    """Every setting by dotted name, with the validator of its type, which is built at first use."""
     return {name: TypeAdapter(hint, config=_WHEN_USED) for name, hint in _walk(Settings, "")}
 
 
@@ -148,7 +150,7 @@ def _walk(section: type, prefix: str) -> Iterator[tuple[str, Any]]:
 
 
 def value_of(settings: Settings, key: str) -> Any:
-    """The value of a dotted name."""
+    """Value of the setting with this dotted name."""
     value: Any = settings
     for part in key.split("."):
         value = getattr(value, part)
@@ -156,7 +158,7 @@ def value_of(settings: Settings, key: str) -> Any:
 
 
 def changed(settings: Settings) -> dict[str, Any]:
-    """Every setting that is not at its default, by its dotted name; what may be a secret is kept back."""
+    """Every setting that is not at its default, by dotted name, without those of the dashboard, which may be secret."""
     usual = Settings()
     mine = {key: value_of(settings, key) for key in setting_leaves() if not key.startswith("dashboard.")}
     return {key: value for key, value in mine.items() if value != value_of(usual, key)}
@@ -178,7 +180,7 @@ def _from_file(path: Path) -> dict[str, Given]:
 
 
 def _collect(node: yaml.Node, prefix: str, path: Path, given: dict[str, Given]) -> None:
-    """Flatten a YAML mapping to dotted names; unknown and repeated names are errors."""
+    """Flattens a YAML mapping to dotted names; unknown and repeated names are errors."""
     here = f"{path}:{node.start_mark.line + 1}"
     if not isinstance(node, yaml.MappingNode):
         raise SettingsError(
@@ -195,7 +197,7 @@ def _collect(node: yaml.Node, prefix: str, path: Path, given: dict[str, Given]) 
             empty = isinstance(value_node, yaml.ScalarNode) and value_node.value == ""
             if not empty:
                 _collect(value_node, f"{key}.", path, given)
-        else:
+        elif key not in RETIRED:
             raise _unknown(key, origin)
 
 
@@ -240,7 +242,7 @@ def _unknown(key: str, origin: str) -> SettingsError:
 
 
 def _checked(key: str, given: Given) -> object:
-    """The value in its own type, or a one-line error."""
+    """Converts a value to the type of its setting, or raises a one-line error."""
     adapter = setting_leaves()[key]
     try:
         if isinstance(given.value, bool) and adapter.json_schema().get("type") in ("number", "integer"):
@@ -249,20 +251,20 @@ def _checked(key: str, given: Given) -> object:
     except ValidationError as error:
         first = error.errors()[0]
         if first["type"] == "tuple_type" and not first["loc"] and given.value is not None:
-            return _checked(key, Given([given.value], given.origin))  # one value is a list of one
+            return _checked(key, Given([given.value], given.origin))  # a single value is a list of one
         raise SettingsError(f"{given.origin}: {key}: {_plain(first['msg'])}, not {given.value!r}") from None
     except ValueError as error:
         raise SettingsError(f"{given.origin}: {key}: {error}, not {given.value!r}") from None
 
 
 def _plain(message: str) -> str:
-    """Pydantic's words in ours."""
+    """Rewrites an error message of pydantic in our style."""
     message = message.removeprefix("Value error, ").removeprefix("Input should be ")
     return message if message.startswith("expected") else f"expected {message}"
 
 
 def _built(section: type, prefix: str, values: Mapping[str, object], origins: Mapping[str, str]) -> Any:
-    """The dataclass of a section, from the values given below `prefix`."""
+    """Builds the dataclass of a section from the values below `prefix`."""
     chosen: dict[str, object] = {}
     for name, hint in get_type_hints(section).items():
         key = f"{prefix}{name}"

@@ -1,4 +1,4 @@
-"""The nouns that travel between packages: requests, responses, links and how a fetch ended."""
+"""The types that packages exchange: requests, responses, links, and how a fetch ended."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -10,12 +10,12 @@ Url = NewType("Url", str)
 """An absolute http(s) URL in canonical form (see `pages.urls.canonical`)."""
 
 UrlId = NewType("UrlId", int)
-"""The number the store or the tape gave to a URL; numbers are dense and start at 0."""
+"""Number of a URL in the store or tape; numbers are dense and start at 0."""
 
 ForagerId = NewType("ForagerId", int)
 
 NOBODY = ForagerId(-1)
-"""The visitor of a visit that no forager asked for (recrawl cycle, commands)."""
+"""Visitor of a page that no forager requested (recrawl cycle, commands)."""
 
 
 class Outcome(StrEnum):
@@ -23,19 +23,19 @@ class Outcome(StrEnum):
 
     FETCHED = "fetched"  # a body was received (status 2xx)
     UNCHANGED = "unchanged"  # 304: our copy is current
-    MOVED = "moved"  # a redirect that was not followed (by this web)
-    GONE = "gone"  # 4xx: it is not there, or not for us
-    REFUSED = "refused"  # we do not ask: robots, address guard, budget, scheme
+    MOVED = "moved"  # a redirect that this web did not follow
+    GONE = "gone"  # 4xx: the page does not exist, or we may not read it
+    REFUSED = "refused"  # we did not ask: robots, address guard, budget, scheme
     FAILED = "failed"  # network trouble, 5xx, 429, a cap was hit
     UNRECORDED = "unrecorded"  # a replay has no capture of it at this time
 
 
 class Trouble(StrEnum):
-    """Why a fetch did not end in FETCHED or UNCHANGED; the kinds under which errors are counted."""
+    """Why a fetch did not end in FETCHED or UNCHANGED; errors are counted by these kinds."""
 
     NONE = ""
-    STATUS = "status"  # the server said so; see Response.status
-    ROBOTS = "robots"  # robots.txt disallows it, or could not be had
+    STATUS = "status"  # the server answered with an error; see Response.status
+    ROBOTS = "robots"  # robots.txt disallows it, or could not be fetched
     ADDRESS = "address"  # the address guard refused the connected IP
     BUDGET = "budget"  # the host's hourly or daily budget is spent
     URL = "url"  # not an http(s) URL we can ask for
@@ -43,7 +43,7 @@ class Trouble(StrEnum):
     CONNECT = "connect"
     TLS = "tls"
     TIMEOUT = "timeout"  # no answer, or not complete, within the total time
-    SIZE = "size"  # the body, after decompression, passed the cap
+    SIZE = "size"  # the body, after decompression, exceeded the limit
     HEADERS = "headers"  # too many or too long headers
     PROTOCOL = "protocol"  # not HTTP: broken chunking, wrong lengths, bad compression
     REDIRECTS = "redirects"  # too many hops, or a loop
@@ -51,25 +51,33 @@ class Trouble(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Validators:
-    """What a server gave us to ask "has it changed?" with; sent back verbatim."""
+    """Headers with which a server lets us ask "has it changed?"; we send them back verbatim."""
 
     etag: str = ""
     last_modified: str = ""
 
 
+class Verdict(StrEnum):
+    """Whether a document is on the topic of the crawl."""
+
+    ON = "on topic"
+    OFF = "off topic"
+    UNSURE = "cannot tell yet"
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One question to the web: a GET, conditional if there are validators."""
+    """A GET request, conditional if it has validators."""
 
     url: Url
     validators: Validators = Validators()
     body_limit: int | None = None
-    """Bytes after decompression to read at most instead of the web's own cap; reading stops there and keeps what came."""
+    """Limit in bytes after decompression, in place of the web's own; reading stops there and keeps what arrived."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """A redirect on the way: who redirected, with which status, and when that was asked."""
+    """A redirect on the way to the answer; `asked` is when we requested it."""
 
     url: Url
     status: int
@@ -84,16 +92,16 @@ class Response:
     """The URL that answered: the last one after redirects."""
     outcome: Outcome
     asked: float
-    """When the (last) request went out, UTC seconds since the epoch."""
+    """When the last request was sent, UTC seconds since the epoch."""
     seconds: float = 0.0
-    """From asking to the last byte."""
+    """Time from sending the request to the last byte."""
     status: int = 0
     headers: tuple[tuple[str, str], ...] = ()
-    """As received, in order, names in lower case."""
+    """Headers as received, in order, with names in lower case."""
     body: bytes = b""
-    """After decompression."""
+    """Body after decompression."""
     wire_bytes: int = 0
-    """Bytes of the body as transferred."""
+    """Size of the body as transferred."""
     hops: tuple[Hop, ...] = ()
     trouble: Trouble = Trouble.NONE
     error: str = ""
@@ -101,10 +109,10 @@ class Response:
     address: str = ""
     """The IP address that answered."""
     coded: bytes = field(default=b"", repr=False, compare=False)
-    """The whole body as it was transferred, compressed as its Content-Encoding says, for recordings; empty if it was not."""
+    """The whole body as transferred, for recordings: compressed as its Content-Encoding says; empty if not compressed."""
 
     def header(self, name: str) -> str:
-        """The first header of this (lower case) name, or the empty string."""
+        """First header of this lower-case name, or the empty string."""
         for key, value in self.headers:
             if key == name:
                 return value
@@ -112,12 +120,12 @@ class Response:
 
     @property
     def first_url(self) -> Url:
-        """The URL that was asked for, before redirects."""
+        """The URL that was requested, before redirects."""
         return self.hops[0].url if self.hops else self.url
 
 
 class Region(StrEnum):
-    """Where on a page a link stands."""
+    """Where on a page a link is."""
 
     NAV = "nav"
     MAIN = "main"
@@ -126,7 +134,7 @@ class Region(StrEnum):
 
 
 class Channel(StrEnum):
-    """How a URL was found first."""
+    """How the crawl first found a URL."""
 
     SEED = "seed"
     LINK = "link"
@@ -136,11 +144,11 @@ class Channel(StrEnum):
     CANONICAL = "canonical"
     REDIRECT = "redirect"
     ROBOTS = "robots"  # a Sitemap line of robots.txt
-    ARCHIVE = "archive"  # captures made by others
+    ARCHIVE = "archive"  # captures made by other crawlers
 
 
 class Kind(StrEnum):
-    """What a page is good for."""
+    """What kind of document a page is."""
 
     HUB = "hub"  # a list of links: home, section, topic
     ARTICLE = "article"  # one text
@@ -150,7 +158,7 @@ class Kind(StrEnum):
 
 
 class Link(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """A link on a page, in document order; a page has a hundred of them, so they must be cheap."""
+    """A link on a page, in document order. A page has about a hundred, so they must be cheap."""
 
     url: Url
     anchor: str = ""
@@ -158,13 +166,39 @@ class Link(msgspec.Struct, frozen=True, gc=False, array_like=True):
     rel: tuple[str, ...] = ()
     channel: Channel = Channel.LINK
     published: float | None = None
-    """When a feed or news sitemap says the target was published."""
+    """When the target was published, according to a feed or news sitemap."""
     title: str = ""
-    """What a feed or news sitemap calls the target."""
+    """Title of the target in a feed or news sitemap."""
+
+
+class About(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a page, or the feed that announced it, says about its story besides title, text and dates."""
+
+    authors: tuple[str, ...] = ()
+    lead: str = ""
+    """The description or teaser; plain text."""
+    image: str = ""
+    """The URL of its picture."""
+    section: str = ""
+    tags: tuple[str, ...] = ()
+    language: str = ""
+    """As stated, in lower case (`en-gb`), or as detected from the words of the text (`en`); empty if unknown."""
+    paywalled: bool | None = None
+    """None if the page does not state it."""
+    word_count: int = 0
+    """Of the main text."""
+
+    def filled(self, other: "About") -> "About":
+        """A copy with missing values filled in from the other."""
+        return About(*(getattr(self, name) or getattr(other, name) for name in ABOUT)) if other != NOTHING else self
+
+
+ABOUT = About.__struct_fields__
+NOTHING = About()
 
 
 class DateSource(StrEnum):
-    """Where a date was read, best first."""
+    """Where a date was read, most reliable first."""
 
     JSON_LD = "json-ld"
     META = "meta"
@@ -174,15 +208,17 @@ class DateSource(StrEnum):
     URL = "url"
     LAST_MODIFIED = "last-modified"
     FIRST_SEEN = "first-seen"
-    TAPE = "tape"  # a recording says so, but not where it was read
+    TAPE = "tape"  # the recording gives the date but not where it was read
 
 
 @dataclass(frozen=True, slots=True)
 class Dated:
-    """A moment with the place it was read from."""
+    """A point in time and where it was read."""
 
     time: float
     """UTC seconds since the epoch."""
     source: DateSource
     exact: bool = True
     """False if only the day is known; `time` is then the start of that day in the stated zone, else UTC."""
+    zone: float | None = field(default=None, compare=False)
+    """Offset from UTC in seconds of the zone in which it was stated; None if unknown. It is not stored."""

@@ -1,4 +1,4 @@
-"""Durations (`90s 15m 6h 2d`) and sizes (`500k 10M`) as people write them in settings."""
+"""Parses durations (`90s 15m 6h 2d`) and sizes (`500k 10M`) in settings."""
 
 import re
 from typing import Annotated
@@ -11,12 +11,12 @@ _QUANTITY = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*([a-zA-Z]*)\s*")
 
 
 def seconds(text: object) -> object:
-    """`"15m"` as 900.0; anything but text is handed on unchanged for the validator to judge."""
+    """Converts `"15m"` to 900.0 seconds; returns anything but text unchanged for the validator to check."""
     return _quantity(text, _SECONDS, "a duration such as 90s, 15m, 6h or 2d")
 
 
 def size(text: object) -> object:
-    """`"10M"` as 10000000 bytes; a trailing B is allowed."""
+    """Converts `"10M"` to 10000000 bytes; a trailing B is allowed."""
     if isinstance(text, str):
         text = text.strip().removesuffix("B").removesuffix("b").lower()
     amount = _quantity(text, _BYTES, "a size such as 500k or 10M")

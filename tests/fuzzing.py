@@ -19,8 +19,8 @@ from aiohttp.test_utils import make_mocked_request
 
 from forager.cli.change_logs import read_change_log
 from forager.clock import LoopClock
-from forager.core.agent_settings import FocusSettings
 from forager.core.focus import Focus
+from forager.core.parameters import FocusSettings
 from forager.errors import ForagerError
 from forager.importers.edge_files import read_edges, read_overlap
 from forager.importers.files import import_files

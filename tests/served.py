@@ -7,9 +7,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from forager.clock import WallClock
-from forager.newsroom.newsroom import Newsroom
+from forager.newsroom.newsroom import Newsroom, serve
 from forager.newsroom.newsroom_settings import NewsroomSettings
-from forager.newsroom.server import serve
 
 
 @contextmanager

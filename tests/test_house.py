@@ -112,3 +112,26 @@ def test_the_docstring_of_forager_maps_the_whole_house() -> None:
     layers = [set(re.findall(r"\w+", layer)) for layer in reversed(plan["layers"])]
     floors = [next(floor for floor, layer in enumerate(layers) if name in layer) for name in named]
     assert floors == sorted(floors)
+
+
+def test_benches_import_what_there_is() -> None:
+    """No test runs the benches, so that a moved name would break them unseen."""
+    lost = []
+    for path in sorted((ROOT / "tests" / "bench").glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "forager":
+                lost += [
+                    f"{path.name}: {node.module}.{name.name}"
+                    for name in node.names
+                    if not _stands(node.module, name.name)
+                ]
+    assert lost == []
+
+
+def _stands(module: str, name: str) -> bool:
+    """Whether a module of ours, or a package, has something of this name."""
+    place = ROOT.joinpath(*module.split("."))
+    if (place / f"{name}.py").is_file():
+        return True
+    source = place.with_suffix(".py") if place.with_suffix(".py").is_file() else place / "__init__.py"
+    return source.is_file() and re.search(rf"\b{name}\b", source.read_text(encoding="utf-8")) is not None

@@ -14,6 +14,7 @@ from forager.newsroom.newsroom import Newsroom
 from forager.report.account import Account, recall_account
 from forager.settings import Settings, load_settings
 from forager.store.store import Store
+from forager.terms import Url
 from forager.warc.writer import WarcWriter
 from forager.web.recording import Exchange
 from forager.web.web import Web
@@ -42,6 +43,9 @@ class InlineRecorder:
 
 class Crawled:
     """What is left of a crawl."""
+
+    homes: Sequence[Url] = ()
+    """Where it starts; by default at the home pages of the newsroom."""
 
     def __init__(
         self,
@@ -79,13 +83,13 @@ class Crawled:
             clock,
             wire(self.settings, clock, inner),
             self.store,
-            self.newsroom.homes,
+            self.homes or self.newsroom.homes,
             self.account,
             [JournalFile(self.journal), self._hear],
         )
         async with asyncio.TaskGroup() as group:
             group.create_task(stop_after(clock, hours * 3600, stopping))
-            group.create_task(self.crawl.run(self.newsroom.homes, stopping))
+            group.create_task(self.crawl.run(list(self.homes or self.newsroom.homes), stopping))
 
 
 def crawl_newsroom(hours: float, *overrides: str, seed: int = 1, settings: Settings | None = None) -> Crawled:

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from forager.core.findings import Finding
 from forager.core.page_table import PageTable
 from forager.core.parameters import ExpectationSettings
-from forager.core.sighting import Finding
 from forager.terms import ForagerId, UrlId
 
 

@@ -1,4 +1,4 @@
-"""The command line: which verbs there are, and how every one of them ends."""
+"""The command line: its verbs, and how each of them ends."""
 
 import importlib
 import signal
@@ -27,6 +27,7 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
             "Write what a crawl found, how soon and at what cost, as one HTML file.",
         ),
         "why": ("forager.cli.why:why", "Say what is known of a page, and why it was visited or not."),
+        "focus": ("focus", "Teach a focused crawl its topic."),
         "fetch": ("forager.cli.fetch:fetch", "Fetch one page through all rules and show what is read from it."),
         "robots": ("forager.cli.robots:robots", "Say whether a URL may be fetched, and which rule says so."),
         "import": ("forager.cli.import_:import_", "Turn recordings of any tool into a tape for replays."),
@@ -36,6 +37,9 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
         "rank": ("forager.cli.rank:rank", "Rank the frontier of a link graph: what to download first."),
         "compare": ("compare", "Compare fleets, recrawl policies or frontier rankings on your data."),
         "settings": ("forager.cli.settings:settings", "Show every setting, its value and where it came from."),
+    },
+    "focus": {
+        "mark": ("forager.cli.focus:mark_page", "Say whether a page is on the topic of a crawl."),
     },
     "learn": {
         "function": ("forager.cli.learn:learn", "A recrawl score function from a change log (GP4C); the default."),
@@ -47,13 +51,13 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
         "rankings": ("forager.cli.compare_rankings:compare_rankings", "Frontier rankings on a link graph."),
     },
 }
-"""Each group's verbs with the function behind them (imported only when used, or another group) and a line of help."""
+"""The verbs of each group: the function to import when the verb is used (or the name of another group), and its help."""
 
 PLAIN: dict[str, Any] = {"add_completion": False, "pretty_exceptions_enable": False, "rich_markup_mode": None}
 
 
 class Verbs(TyperGroup):
-    """A group of commands that are imported when they are called, so that `--help` is quick."""
+    """A group of commands that are imported only when called, so that `--help` is quick."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(VERBS[self._table])
@@ -67,7 +71,7 @@ class Verbs(TyperGroup):
         return group(place, summary) if place in VERBS else command(place, cmd_name)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """`forager learn LOG` is short for `forager learn function LOG`."""
+        """Makes `forager learn LOG` short for `forager learn function LOG`."""
         if self._table == "learn" and args[0] not in VERBS["learn"]:
             args = ["function", *args]
         return super().resolve_command(ctx, args)
@@ -82,7 +86,7 @@ class Verbs(TyperGroup):
 
 
 def group(name: str, summary: str) -> Any:
-    """A group of verbs as a command."""
+    """Makes a group of verbs into a command."""
     inner = typer.Typer(cls=Verbs, name=name, no_args_is_help=True, **PLAIN)
     inner.callback()(lambda: None)
     made = typer.main.get_group(inner)
@@ -91,7 +95,7 @@ def group(name: str, summary: str) -> Any:
 
 
 def command(place: str, name: str) -> Any:
-    """The function at `module:function` as a command."""
+    """Makes the function at `module:function` into a command."""
     module, _, function = place.partition(":")
     alone = typer.Typer(**PLAIN)
     alone.command(name)(_stoppable(getattr(_stoppable(importlib.import_module)(module), function)))
@@ -99,7 +103,7 @@ def command(place: str, name: str) -> Any:
 
 
 def _stoppable(verb: Callable[P, R]) -> Callable[P, R]:
-    """The same verb; stopped by Ctrl-C or SIGTERM it clears up and says so in one line, as typer alone would not."""
+    """Makes a verb clean up and print one line when Ctrl-C or SIGTERM stops it; typer alone prints none."""
 
     @wraps(verb)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -114,7 +118,7 @@ def _stoppable(verb: Callable[P, R]) -> Callable[P, R]:
 
 @contextmanager
 def _terminable() -> Iterator[None]:
-    """SIGTERM is heard like Ctrl-C, so that what a verb has begun is ended: its processes, its temporary files."""
+    """Treats SIGTERM like Ctrl-C, so that a verb ends its processes and deletes its temporary files."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -150,7 +154,7 @@ def forager(
 
 
 def first_of(group: BaseExceptionGroup[ForagerError]) -> ForagerError:
-    """The first error in a group of them: tasks that fail together mostly fail for one reason."""
+    """The first error in a group; tasks that fail together mostly fail for the same reason."""
     error: BaseException = group
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
@@ -159,7 +163,7 @@ def first_of(group: BaseExceptionGroup[ForagerError]) -> ForagerError:
 
 
 def run(arguments: list[str] | None = None) -> Any:
-    """Run a command; operator errors end in one line and their exit code, bugs in a traceback."""
+    """Runs a command; errors of the operator end with one line and their exit code, bugs with a traceback."""
     try:
         app(args=arguments, prog_name="forager")
     except ForagerError as error:

@@ -1,4 +1,4 @@
-"""What `learn` and `compare policies` read: change logs, tapes, run directories, capture indexes; and their options."""
+"""Reads the input of `learn` and `compare policies`: change logs, tapes, run directories and capture indexes."""
 
 from pathlib import Path
 from typing import Annotated, Any, get_args
@@ -46,7 +46,7 @@ def read_change_log(
     change: str = "auto",
     settled: str = "10%",
 ) -> ChangeLog:
-    """The change log of whatever lies at this path; what cannot be used is an `InputError`."""
+    """Reads a change log from a file or folder of any known format; raises `InputError` for unusable data."""
     length = None if cycle == "auto" else duration(cycle)
     part = share(settled, "--settled")
     kinds, counted = picked(pages, Pages, "--pages"), picked(change, ChangeRule, "--change")
@@ -54,7 +54,7 @@ def read_change_log(
 
 
 def cut_log(log: ChangeLog, text: str, option: str) -> int:
-    """The cycle that a share of the log (50%), a cycle number (28) or a time (2022-07-01) stands for."""
+    """The cycle number for a share of the log (50%), a cycle (28) or a time (2022-07-01)."""
     plain = _number(text)
     if text.endswith("%") or (plain is not None and plain < 1.0):
         place = round(share(text, option) * log.cycles)
@@ -73,7 +73,7 @@ def cut_log(log: ChangeLog, text: str, option: str) -> int:
 
 
 def per_cycle(text: str, log: ChangeLog) -> float:
-    """`--k`: `5%` or `0.05` of the pages; a number of 1 or more counts pages. As a share of the pages."""
+    """Value of `--k` as a share of the pages: `5%` or `0.05` is a share, a number of 1 or more counts pages."""
     count = _number(text)
     if count is None or count < 1.0:
         return share(text, "--k")
@@ -83,7 +83,7 @@ def per_cycle(text: str, log: ChangeLog) -> float:
 
 
 def share(text: str, option: str) -> float:
-    """`5%` or `0.05` as a number above 0, at most 1."""
+    """Converts `5%` or `0.05` to a number above 0, at most 1."""
     value = _number(text.removesuffix("%")) or 0.0
     value /= 100.0 if text.endswith("%") else 1.0
     if not 0.0 < value <= 1.0:
@@ -92,7 +92,7 @@ def share(text: str, option: str) -> float:
 
 
 def duration(text: str) -> float:
-    """`15m` or `1d` in seconds."""
+    """Converts `15m` or `1d` to seconds."""
     try:
         value = seconds(text)
     except ValueError as problem:
@@ -103,7 +103,7 @@ def duration(text: str) -> float:
 
 
 def picked(text: str, choices: object, option: str) -> Any:
-    """The text, if it is one of the values of this `Literal`."""
+    """Returns the text if it is one of the values of this `Literal`, otherwise raises an error."""
     known = get_args(choices)
     if text not in known:
         raise InputError(f"{option} {text}: choose {', '.join(known[:-1])} or {known[-1]}")

@@ -1,6 +1,6 @@
-"""`forager compare fleets`: kinds of fleets on one recording at equal budgets, on the same luck.
+"""`forager compare fleets`: compares kinds of fleets on one recording with equal budgets and the same random seeds.
 
-The report is one HTML file with charts; it loads nothing from elsewhere.
+The report is one HTML file with charts; it loads no other files.
 """
 
 import json as jsonlib
@@ -27,7 +27,7 @@ from forager.core.parameters import ForagerKind
 from forager.graph.measures import GraphFigures, graph_figures
 from forager.library.playback import seeds_of, tape_folder, usual_budget
 from forager.report import charts as svg
-from forager.report.page import html_table, page, pair, section
+from forager.report.charts import html_table, page, pair, section
 from forager.report.text import figure, shown, span
 from forager.settings import Settings
 from forager.simulation.compare import FIGURES, FleetRow, paired, rows_of
@@ -38,18 +38,18 @@ from forager.tape.tape import Tape, load_tape, save
 _CURVES = (("efficiency", "New documents per download (3 h windows)"), ("freshness", "Freshness"))
 
 _MANY = 1000.0
-"""From here on numbers are shown whole."""
+"""Numbers from here on are shown without decimals."""
 _TINY = 1e-12
-"""A spread below this share of the mean is what is left of adding up equal numbers."""
+"""A spread below this share of the mean is a rounding error of adding equal numbers."""
 
 
 def write_fleets_report(path: Path, tape: Tape, graphs: Sequence[GraphFigures], rows: Sequence[FleetRow]) -> None:
-    """Write the report to a file."""
+    """Writes the report to a file."""
     write_whole(path, fleets_page(tape, graphs, rows))
 
 
 def fleets_page(tape: Tape, graphs: Sequence[GraphFigures], rows: Sequence[FleetRow]) -> str:
-    """The report as a page."""
+    """The report as an HTML page."""
     days = (tape.end - tape.start) / 86_400
     size = f"{tape.pages:,} pages, {tape.versions:,} versions, {tape.links.size:,} links, {days:.1f} days."
     parts = [f"<p class=note>{size}</p>", _graphs(graphs)]
@@ -84,7 +84,7 @@ def _table(rows: Sequence[FleetRow]) -> str:
 
 
 def spread_and_mark(rows: Sequence[FleetRow]) -> str:
-    """What ± and * mean."""
+    """Explains ± and *."""
     count = len(rows[0].repeats)
     if count == 1:
         return "one repeat: no spread, no tests"
@@ -92,7 +92,7 @@ def spread_and_mark(rows: Sequence[FleetRow]) -> str:
 
 
 def told_figure(row: FleetRow, first: FleetRow, name: str) -> str:
-    """A figure with its spread; a * if it differs from that of the first fleet in a paired t-test, p < 0.05."""
+    """A figure with its spread; a * if it differs from that of the first fleet (paired t-test, p < 0.05)."""
     mean, spread = row.mean(name), row.sd(name)
     mark = " *" if row is not first and paired(row, first, name)[1] < 0.05 else ""
     many = abs(mean) >= _MANY
@@ -122,9 +122,9 @@ SHOWN = (
     "age_hours",
     "unrecorded_share",
 )
-"""The figures of the table for people."""
+"""Figures shown in the table."""
 _DOUBTFUL = 0.2
-"""A greater share of downloads that were not recorded makes a comparison mean little (ours)."""
+"""Above this share of unrecorded downloads, a comparison means little (ours)."""
 
 
 def compare_fleets(
@@ -181,7 +181,7 @@ def compare_fleets(
 
 @contextmanager
 def _worlds(folder: Path, seed: int, also_rewired: bool) -> Iterator[list[Path]]:
-    """The tape and, if wanted, its rewired twin, which is deleted afterwards."""
+    """The tape and, if wanted, a rewired copy that is deleted afterwards."""
     if not also_rewired:
         yield [folder]
         return
@@ -191,12 +191,12 @@ def _worlds(folder: Path, seed: int, also_rewired: bool) -> Iterator[list[Path]]
 
 
 def graph_of(tape: Tape, seed: int) -> GraphFigures:
-    """The figures of all links that ever stood on the tape."""
+    """Figures of the graph of all links that were ever on the tape."""
     return graph_figures(*distinct_links(tape), stream(seed, "mean path"))
 
 
 def _progress(count: int, total: int, quiet: bool) -> None:
-    """In place on a terminal; elsewhere a line for every tenth."""
+    """Shows progress: in place on a terminal, elsewhere one line per tenth."""
     line = f"forager: {count} of {total} replays"
     if quiet:
         return
@@ -210,7 +210,7 @@ def _progress(count: int, total: int, quiet: bool) -> None:
 def fleets_json(
     tape: Tape, graphs: Sequence[GraphFigures], rows: Sequence[FleetRow], settings: Settings
 ) -> dict[str, Any]:
-    """The comparison as plain values; null where there is nothing to say."""
+    """The comparison as JSON values; null where there is no figure."""
     facts = {"tape": tape_facts(tape), "preset": settings.preset, "graph": _plain(asdict(graphs[0]))}
     if len(graphs) > 1:
         facts["graph_rewired"] = _plain(asdict(graphs[1]))
@@ -225,7 +225,7 @@ def _fleet(row: FleetRow) -> dict[str, Any]:
 
 
 def _pairs(rows: Sequence[FleetRow]) -> Iterator[dict[str, Any]]:
-    """Every fleet against the first of the same budget and graph."""
+    """Compares every fleet with the first of the same budget and graph."""
     for first, row in against_first(rows):
         differences = {name: paired(row, first, name) for name in FIGURES}
         yield {"kind": row.kind, "against": first.kind, "rewired": row.rewired, "budget": row.budget} | {
@@ -234,7 +234,7 @@ def _pairs(rows: Sequence[FleetRow]) -> Iterator[dict[str, Any]]:
 
 
 def against_first(rows: Sequence[FleetRow]) -> Iterator[tuple[FleetRow, FleetRow]]:
-    """The first fleet of each budget and graph with each of the others."""
+    """Pairs the first fleet of each budget and graph with each of the others."""
     first: FleetRow | None = None
     for row in rows:
         if first is None or (first.budget, first.rewired) != (row.budget, row.rewired):
@@ -244,7 +244,7 @@ def against_first(rows: Sequence[FleetRow]) -> Iterator[tuple[FleetRow, FleetRow
 
 
 def _plain(values: dict[str, Any]) -> dict[str, Any]:
-    """JSON knows no nan."""
+    """Replaces nan, which JSON lacks, by null."""
     return {name: None if isinstance(value, float) and np.isnan(value) else value for name, value in values.items()}
 
 
@@ -259,7 +259,7 @@ def _graph_line(tape: Tape, graphs: Sequence[GraphFigures]) -> str:
 
 
 def tables(rows: Sequence[FleetRow]) -> Iterator[Table]:
-    """One table for each budget and graph; a * marks what differs from the first fleet (paired t-test, p < 0.05)."""
+    """One table per budget and graph; a * marks what differs from the first fleet (paired t-test, p < 0.05)."""
     groups: dict[tuple[float, bool], list[FleetRow]] = {}
     for row in rows:
         groups.setdefault((row.budget, row.rewired), []).append(row)
@@ -277,7 +277,7 @@ def tables(rows: Sequence[FleetRow]) -> Iterator[Table]:
 
 
 def doubt(rows: Sequence[FleetRow]) -> str:
-    """What is to be said if nothing appeared, or fleets asked for much that was not recorded; empty if all is well."""
+    """Warns if no document appeared, or if fleets requested many pages that were not recorded; empty otherwise."""
     if not any(played.figures.delay.stories for row in rows for played in row.repeats):
         return "No document appeared on the tape that could be found: `forager import --identity` says what is one."
     shares = [(row.kind, row.mean("unrecorded_share")) for row in rows]

@@ -1,4 +1,4 @@
-"""`forager compare policies`: how well each rule decides when to look again, on a change log."""
+"""`forager compare policies`: measures on a change log how well each policy decides when to revisit pages."""
 
 import json as jsonlib
 from pathlib import Path
@@ -97,7 +97,7 @@ def compare_policies(
 
 
 def maker(name: str, settings: RecrawlSettings) -> MakeScore:
-    """How to make the score function that a name, a file or a formula stands for."""
+    """How to make the score function for a policy name, a file or a formula."""
     if name in NAMES:
         return lambda rng: named(name, rng, settings)
     if _is_file(name):
@@ -116,15 +116,15 @@ def maker(name: str, settings: RecrawlSettings) -> MakeScore:
 
 
 def _is_file(name: str) -> bool:
-    """Whether a policy is the name of a file; one that ends in .json means one, there or not."""
+    """Whether a policy is a file name; a name that ends in .json always is, even if the file does not exist."""
     try:
         return name.endswith(".json") or Path(name).is_file()
-    except OSError:  # too long for a name
+    except OSError:  # too long for a file name
         return False
 
 
 def policies_json(log: ChangeLog, judged: list[Judged]) -> dict[str, object]:
-    """The comparison as plain values."""
+    """The comparison as JSON values."""
     return {
         "log": {"pages": log.pages, "cycles": log.cycles, "changed_share": log.changed_share()},
         "policies": [{"name": one.name, **figures(one), **_discovered(one)} for one in judged[:-1]],
@@ -133,7 +133,7 @@ def policies_json(log: ChangeLog, judged: list[Judged]) -> dict[str, object]:
 
 
 def _discovered(one: Judged) -> dict[str, float | None]:
-    """What is known of documents; no delay if none was found."""
+    """Figures about documents; no delay if none was found."""
     if (found := one.discovery) is None:
         return {}
     delays = {"delay_mean": found.delay_mean, "delay_median": found.delay_median}
@@ -153,7 +153,7 @@ def figures(one: Judged) -> dict[str, float]:
 
 
 def policies_table(log: ChangeLog, judged: list[Judged]) -> Table:
-    """The comparison for people; victories and losses count cycles of ChangeRate against the first policy."""
+    """The comparison as a table; victories and losses count cycles by ChangeRate against the first policy."""
     first = escape(judged[0].name)
     table = narrow_table(
         f"{log.pages:,} pages, {log.cycles} cycles, {log.changed_share():.1%} of the pages change in a cycle",
@@ -169,7 +169,7 @@ def policies_table(log: ChangeLog, judged: list[Judged]) -> Table:
 
 
 def documents_table(judged: list[Judged]) -> Table:
-    """The documents that the policies find, for people."""
+    """The documents that each policy finds, as a table."""
     caption = "found while young; delays in cycles; the oracle is greedy: most documents now, not most in the end"
     table = narrow_table("New documents", caption, ["policy", "coverage", "mean delay", "median delay"])
     for one in judged:

@@ -1,7 +1,7 @@
-"""`forager compare rankings`: how much of the ideal impact each ranking of the frontier finds.
+"""`forager compare rankings`: measures how much of the ideal impact each ranking of the frontier finds.
 
-Frontiers are drawn or given, and every method is judged on the same held-out pages. The report is one HTML file, with
-charts as in the paper; it loads nothing from elsewhere.
+The frontier is drawn at random or given, and all methods are judged on the same held-out pages. The report is one HTML
+file with charts as in the paper; it loads no other files.
 """
 
 import json as jsonlib
@@ -31,46 +31,46 @@ from forager.graph.methods import Evidence, Method, RankingSettings, Training, r
 from forager.graph.walks import Ranking, WalkSettings, page_rank
 from forager.importers.edge_files import Impacts, read_edges, read_impacts, read_overlap, read_pages
 from forager.report import charts as svg
-from forager.report.page import html_table, page, pair, section
+from forager.report.charts import html_table, page, pair, section
 from forager.report.text import shown
 
 CURVE = tuple(sorted({*SHARES, *(step / 500 for step in range(1, 51))}))
-"""Shares of the frontier at which the curves of the report are drawn: 0.2% to 10%."""
+"""Shares of the frontier at which the report draws its curves: 0.2% to 10%."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What the rankings are asked: a graph with all pages downloaded, the truth, and what else may be known."""
+    """Input of a comparison: a graph with all pages downloaded, the true impact, and optional data."""
 
     graph: Graph
     impacts: Sequence[Vector]
-    """True impact by page number, of one or more kinds; rankings are judged by the first."""
+    """True impact by page number, of one or more kinds; the first kind judges the rankings."""
     click_rate: Vector | None = None
-    """Clicks per view by page number, if both were given."""
+    """Clicks per view by page number, if both are known."""
     overlap: Ranking | None = None
 
 
 @dataclass(slots=True)
 class RankingJudged:
-    """How one method did; each list has one entry per split."""
+    """Results of one method; each list has one entry per split."""
 
     method: Method
     impact: list[list[float]] = field(default_factory=list)
     """Impact relative to the ideal at each share of CURVE."""
     page_rank: list[list[float]] = field(default_factory=list)
     click_rate: list[list[float]] = field(default_factory=list)
-    """Summed PageRank and click rate of the first pages, relative to the highest possible."""
+    """Sums of PageRank and click rate of the first pages, relative to the highest possible."""
     seconds: list[float] = field(default_factory=list)
     iterations: list[int] = field(default_factory=list)
 
     def at(self, share: float) -> tuple[float, float]:
-        """Mean over splits of the impact at this share of CURVE, and half the width of its 95% interval (0 for one)."""
+        """Mean impact over splits at this share of CURVE, and half the width of its 95% interval (0 for one split)."""
         return ranking_interval([curve[CURVE.index(share)] for curve in self.impact])
 
 
 @dataclass(slots=True)
 class Comparison:
-    """All methods on the same splits."""
+    """Results of all methods on the same splits."""
 
     downloaded: int = 0
     frontier: int = 0
@@ -82,7 +82,7 @@ class Comparison:
 
 
 def ranking_interval(values: Sequence[float]) -> tuple[float, float]:
-    """Mean and half the width of its 95% interval by Student's t; 0 wide for a single value."""
+    """Mean and half the width of its 95% interval by Student's t; 0 for a single value."""
     if len(values) < 2:
         return values[0], 0.0
     spread = statistics.stdev(values) / math.sqrt(len(values))
@@ -99,7 +99,7 @@ def judge_rankings(
     splits: int = 1,
     seed: int = 0,
 ) -> Comparison:
-    """Judge methods on frontiers that `draw` gives; with `tune`, ω is chosen on the training part of each."""
+    """Judges methods on frontiers that `draw` returns; with `tune`, chooses ω on the training part of each."""
     comparison = Comparison(judged=[RankingJudged(method) for method in methods])
     for number in range(splits):
         rng = stream(seed, f"split {number}")
@@ -115,7 +115,7 @@ def _judge(
     tune: bool,
     rng: np.random.Generator,
 ) -> None:
-    """Judge all methods on one frontier: trained on one part of it, judged on the rest."""
+    """Judges all methods on one frontier: trains on one part of it, measures on the rest."""
     known, asked = split_pages(graph.frontier, settings.learned.training_share, rng)
     truth = question.impacts[0]
     if not (known.size and asked.size and truth[asked].any()):
@@ -143,12 +143,12 @@ def _judge(
 
 
 def write_rankings_report(path: Path, comparison: Comparison, title: str) -> None:
-    """Write the report to a file."""
+    """Writes the report to a file."""
     write_whole(path, rankings_page(comparison, title))
 
 
 def rankings_page(comparison: Comparison, title: str) -> str:
-    """The report as a page."""
+    """The report as an HTML page."""
     judged = comparison.judged
     sizes = (
         f"{comparison.downloaded:,} pages downloaded, {comparison.frontier:,} in the frontier, "
@@ -197,7 +197,7 @@ def _chart(title: str, methods: Sequence[RankingJudged], curves: Callable[[Ranki
 
 
 WIDTH = 112
-"""Columns that the table needs with intervals; on a narrower terminal its lines are broken, not cut."""
+"""Columns that the table needs with intervals; on a narrower terminal its lines wrap."""
 
 
 def compare_rankings(
@@ -234,7 +234,7 @@ def compare_rankings(
 
 
 def rankings_json(comparison: Comparison) -> dict[str, object]:
-    """The comparison as plain values; means over splits."""
+    """The comparison as JSON values; means over splits."""
     return {
         "graph": {
             "downloaded": comparison.downloaded,
@@ -254,7 +254,7 @@ def rankings_json(comparison: Comparison) -> dict[str, object]:
 
 
 def rankings_table(comparison: Comparison) -> Table:
-    """The comparison for people: percent of the ideal, with 95% intervals over splits."""
+    """The comparison as a table: percent of the ideal, with 95% intervals over splits."""
     omegas = ", ".join(map(str, sorted(set(comparison.omegas))))
     table = Table(
         title=f"{comparison.downloaded:,} downloaded, {comparison.frontier:,} frontier, {comparison.links:,} links; "
@@ -281,7 +281,7 @@ def _shown_cell(mean: float, half: float) -> str:
 
 
 def _chosen(methods: list[Method] | None, has_queries: bool) -> list[Method]:
-    """The methods to compare: those asked for, or all that the files allow."""
+    """The methods to compare: the requested ones, or all that the files allow."""
     if methods is None or not methods:
         return [method for method in Method if has_queries or not method.asks_queries]
     for method in methods:
@@ -291,7 +291,7 @@ def _chosen(methods: list[Method] | None, has_queries: bool) -> list[Method]:
 
 
 def _share(text: str) -> float:
-    """`35%` or `0.35` as a number between 0 and 1."""
+    """Converts `35%` or `0.35` to a number between 0 and 1."""
     try:
         share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError:
@@ -304,7 +304,7 @@ def _share(text: str) -> float:
 def _question(
     edges: Path, impact: Path, frontier: Path | None, share: float, anchors: Path | None, queries: Path | None
 ) -> tuple[Question, Callable[[np.random.Generator], Counts]]:
-    """The graph with every page downloaded, the truth, and how to draw a frontier from it."""
+    """The graph with every page downloaded, the true impact, and a function that draws a frontier."""
     links = read_edges(edges)
     growing = links.growing
     graph = growing.graph()
@@ -329,7 +329,7 @@ def _check_linked(graph: Graph, given: Counts, path: Path) -> None:
 
 
 def _click_rate(impacts: Impacts) -> Vector | None:
-    """Clicks per view, where both were given; 0 for pages never shown."""
+    """Clicks per view, if both are known; 0 for pages never shown."""
     clicks, views = impacts.kinds.get("clicks"), impacts.kinds.get("views")
     if clicks is None or views is None:
         return None

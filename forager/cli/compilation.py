@@ -1,8 +1,7 @@
-"""What is compiled once per installation before replays and learning begin: they need the speed, and their processes load
-what this one has compiled.
+"""Compiles kernels once per installation before replays and learning begin.
 
-Kernels stay on disk (see `compiling`), and a file beside them says that they are all there. It holds for the sources as they
-stand.
+Replays and learning need compiled kernels, and their processes load what this process has compiled. Kernels stay on
+disk (see `compiling`); a file beside them records that all are compiled for the current sources.
 """
 
 import os
@@ -23,17 +22,17 @@ from forager.gp.gp_settings import GPSettings
 from forager.gp.trees import Tree
 from forager.recrawl.change_log import ChangeLog
 
-if TYPE_CHECKING:  # slow to load, or needed for types alone
+if TYPE_CHECKING:  # slow to import, or needed for types only
     from forager.simulation.jobs import Job
 
 
 PACKAGE = Path(forager.__file__).parent
 TRIAL = 6 * 3600.0
-"""Seconds of a replay in which nearly every kernel is called (ours)."""
+"""Seconds of a replay that call nearly every kernel (ours)."""
 
 
 def prepare_replays(jobs: "Sequence[Job]", *, quiet: bool = False) -> None:
-    """Compile what these jobs call, unless that was done before: the first hours of one of each kind of fleet are replayed."""
+    """Compiles what these jobs call, if not done before: replays the first hours of one job of each kind of fleet."""
     kinds = {job.kind: job for job in jobs}
     with once(f"replays-{'-'.join(sorted(kinds))}", quiet=quiet) as is_new:
         if is_new:
@@ -46,10 +45,10 @@ def prepare_replays(jobs: "Sequence[Job]", *, quiet: bool = False) -> None:
 
 
 def prepare_learning(settings: GPSettings) -> None:
-    """Compile what functions are measured by, unless that was done before."""
+    """Compiles the kernels that measure functions, if not done before."""
     trees: list[Tree] = [("t",)]
     if settings.terminals == "extended" and settings.fitness != "discovery":
-        trees.append(("rate",))  # a page's own: measured page by page, as documents are
+        trees.append(("rate",))  # reads a page's own data: measured page by page, as documents are
     simulations = "pages" if settings.fitness == "discovery" else "states" if len(trees) == 1 else "states-pages"
     with once(f"learn-{simulations}") as is_new:
         if is_new:
@@ -63,7 +62,7 @@ def prepare_learning(settings: GPSettings) -> None:
 
 @contextmanager
 def once(name: str, *, quiet: bool = False) -> Iterator[bool]:
-    """Around what may compile: says how far that is, and remembers at the end that it is done. Whether it is the first
+    """Shows progress around work that may compile, and marks it as done at the end; yields whether it is the first
     time."""
     mark = f"prepared-{name}-{_fingerprint():08x}"
     if any((folder / mark).exists() for folder in _folders()):
@@ -79,7 +78,7 @@ def once(name: str, *, quiet: bool = False) -> Iterator[bool]:
 
 
 def _tell(done: int, most: int) -> None:
-    """In place on a terminal; elsewhere a line now and then."""
+    """Shows progress: in place on a terminal, elsewhere a line now and then."""
     line = f"forager: compiling, once per installation: {done} of at most {most} kernels"
     if sys.stderr.isatty():
         typer.echo(f"\r{line}", err=True, nl=done == most)
@@ -88,7 +87,7 @@ def _tell(done: int, most: int) -> None:
 
 
 def _folders() -> Iterator[Path]:
-    """Where kernels may be kept, and the mark with them: as numba looks for a place."""
+    """Folders for cached kernels, and for the mark beside them, in numba's order."""
     if given := os.environ.get("NUMBA_CACHE_DIR"):
         yield Path(given)
         return
@@ -97,7 +96,7 @@ def _folders() -> Iterator[Path]:
 
 
 def _fingerprint() -> int:
-    """Of the machine and of all sources: what a kernel is made from may stand anywhere in the house."""
+    """Digest of the machine and of all sources, because any module may become part of a kernel."""
     told = zlib.crc32(f"{sys.version} {platform.machine()}".encode())
     for path in sorted(PACKAGE.rglob("*.py")):
         told = zlib.crc32(path.read_bytes(), told)

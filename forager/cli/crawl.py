@@ -1,4 +1,4 @@
-"""`forager crawl`: a live crawl of news sites into a run directory; again on the same directory, it goes on."""
+"""`forager crawl`: crawls news sites live into a run directory; a second call on the same directory continues the run."""
 
 import asyncio
 import json as jsonlib
@@ -99,7 +99,7 @@ async def _crawl(
     limit: float | None,
     log: Log,
 ) -> tuple[dict[str, Any], bool]:
-    """The account of the crawl, and whether writing the stories failed."""
+    """Returns the account of the crawl, and whether writing the stories failed."""
     clock, stopping = WallClock(), asyncio.Event()
     chronicle: Chronicle
 

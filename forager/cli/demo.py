@@ -1,4 +1,4 @@
-"""`forager demo`: a living news site, served on loopback and crawled for real, in accelerated time."""
+"""`forager demo`: serves an invented news site on loopback and crawls it in accelerated time."""
 
 import asyncio
 import json as jsonlib
@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from numpy.typing import NDArray
 
+from forager.arrays import FloatArray
 from forager.assembly import Reader, open_crawl
 from forager.cli.log import Log
 from forager.cli.options import Config, Json, LogAs, NoDashboard, Quiet, Set, TimeLimit, Verbose, loaded, time_given
@@ -26,8 +26,7 @@ from forager.dashboard.coverage import Appeared, Coverage
 from forager.engine.crawl import Crawl
 from forager.events import Event, Told
 from forager.measures import Delay, delay, found_young
-from forager.newsroom.newsroom import Newsroom
-from forager.newsroom.server import serve
+from forager.newsroom.newsroom import Newsroom, serve
 from forager.newsroom.truth import Published
 from forager.report.account import Account
 from forager.settings import Settings
@@ -62,7 +61,7 @@ def demo(
 
 
 def arranged(settings: Settings, time_limit: str | None, seed: int | None, kind: ForagerKind | None) -> Settings:
-    """The settings under which the demo runs: loopback allowed, politeness in news time."""
+    """Settings of the demo: allow loopback, and scale politeness to news time."""
     limit = time_given(time_limit)
     given = settings.demo.time_limit if limit is None else limit
     seed = settings.seed if seed is None else seed
@@ -80,7 +79,7 @@ def arranged(settings: Settings, time_limit: str | None, seed: int | None, kind:
 
 
 async def run_demo(settings: Settings, folder: Path, log: Log) -> dict[str, Any]:
-    """Serve, crawl into the folder, and compare with what was really published."""
+    """Serves the site, crawls into the folder, and compares the stories with what was really published."""
     clock = FastClock(settings.newsroom.start + settings.demo.morning, settings.demo.speed)
     found, stopping = FoundTimes(), asyncio.Event()
     chronicle: Chronicle
@@ -107,7 +106,7 @@ async def run_demo(settings: Settings, folder: Path, log: Log) -> dict[str, Any]
 
 
 class FoundTimes:
-    """Reads the journal along: when each story was told first."""
+    """Journal reader that records when each story was first found."""
 
     def __init__(self) -> None:
         self._times: dict[Url, float] = {}
@@ -116,19 +115,19 @@ class FoundTimes:
         if isinstance(event, Told):
             self._times.setdefault(event.url, event.at)
 
-    def of(self, truth: Sequence[Published]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def of(self, truth: Sequence[Published]) -> tuple[FloatArray, FloatArray]:
         """When each of these stories was published, and when it was found; nan if never."""
         found = [self._times.get(story.url, np.nan) for story in truth]
         return np.array([story.published for story in truth]), np.array(found)
 
 
 def _measured(newsroom: Newsroom, found: FoundTimes, since: float, until: float) -> Delay:
-    """Delay and coverage against the truth."""
+    """Delay and coverage against the newsroom's record."""
     return delay(*found.of(newsroom.truth.published_between(since, until)))
 
 
 def _coverage(newsroom: Newsroom, found: FoundTimes, began: float, clock: Clock) -> Coverage:
-    """The newsroom knows what it has published."""
+    """Coverage against the newsroom's record of what it published."""
 
     def appeared() -> Appeared:
         published, when = found.of(newsroom.truth.published_between(began, clock.now()))
@@ -139,7 +138,6 @@ def _coverage(newsroom: Newsroom, found: FoundTimes, began: float, clock: Clock)
 
 def _facts(account: Account, crawl: Crawl, measured: Delay, span_of_news: float, settings: Settings) -> dict[str, Any]:
     return run_facts(account, crawl.agent, crawl.world.keeper.skipped) | {
-        "kind": settings.forager.kind.value,
         "news_hours": round(span_of_news / 3600, 1),
         "published": measured.stories,
         "found": measured.found,
@@ -155,7 +153,7 @@ def _number(value: float) -> float | None:
 
 
 def _text(facts: dict[str, Any]) -> str:
-    """The summary for people."""
+    """The summary as text."""
     coverage = "–" if facts["coverage"] is None else f"{facts['coverage']:.0%}"
     errors = ", ".join(f"{count} × {kind}" for kind, count in facts["errors"].items()) or "none"
     foragers = facts["foragers"]

@@ -1,4 +1,4 @@
-"""`forager export RUN_DIR`: the stories of a crawl, also while it runs."""
+"""`forager export RUN_DIR`: writes the stories of a crawl, even while it runs."""
 
 import asyncio
 from collections.abc import Callable
@@ -62,14 +62,14 @@ async def _export(run_dir: Path, writer: StoryWriter, wanted: Callable[[Story], 
     finally:
         await store.close()
     if isinstance(outlet.error, BrokenPipeError):
-        raise typer.Exit(Exit.OUTPUT)  # the reader has seen enough: nothing to explain
+        raise typer.Exit(Exit.OUTPUT)  # the reader closed the pipe: nothing to explain
     if warnings:
         raise OutputError(warnings[0])
     return outlet.written
 
 
 def _wanted(since: str | None, sites: list[str] | None) -> Callable[[Story], bool] | None:
-    """Which stories are asked for; None: all."""
+    """Filter for the requested stories; None for all."""
     if since is None and not sites:
         return None
     start = float("-inf") if since is None else moment(since)
@@ -78,7 +78,7 @@ def _wanted(since: str | None, sites: list[str] | None) -> Callable[[Story], boo
 
 
 def moment(text: str) -> float:
-    """A date, a date with time (UTC unless it names a zone), or how long ago."""
+    """Parses a date, a date with time (UTC unless it names a zone), or how long ago."""
     with suppress(ValueError):
         when = datetime.fromisoformat(text)
         return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
@@ -90,7 +90,7 @@ def moment(text: str) -> float:
 
 
 def _site(name: str) -> str:
-    """The site of a host name or URL, as stories name it."""
+    """Site of a host name or URL, as stories name it."""
     url = canonical(name if "://" in name else f"http://{name}/")
     if url is None:
         raise InputError(f"--site {name}: not a host name; write one such as example.com")

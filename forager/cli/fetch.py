@@ -1,4 +1,4 @@
-"""`forager fetch URL`: one page through all rules, and everything that is read from it."""
+"""`forager fetch URL`: fetches one page through all rules and shows everything that is read from it."""
 
 import asyncio
 import json as jsonlib
@@ -6,6 +6,7 @@ import math
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
+import msgspec
 import typer
 
 from forager.assembly import open_wire
@@ -18,7 +19,7 @@ from forager.settings import Settings
 from forager.terms import Dated, Outcome, Request, Response
 
 _PATIENCE = 5.0
-"""Seconds without an answer between two words about it (ours)."""
+"""Seconds between two messages while there is no answer (ours)."""
 CODES = {
     Outcome.FETCHED: Exit.OK,
     Outcome.UNCHANGED: Exit.OK,
@@ -69,7 +70,7 @@ async def _fetch(text: str, settings: Settings) -> Response:
 
 
 def described(response: Response, settings: Settings) -> dict[str, Any]:
-    """A response and the page read from it, as plain values for JSON."""
+    """A response and the page read from it, as JSON values."""
     page = read(response, settings=settings.pages) if response.outcome is Outcome.FETCHED else None
     facts: dict[str, Any] = {
         "url": response.first_url,
@@ -90,6 +91,7 @@ def described(response: Response, settings: Settings) -> dict[str, Any]:
         "kind": page.kind.value if page else "",
         "title": page.title if page else "",
         "lang": page.lang if page else "",
+        **(msgspec.to_builtins(page.about) if page else {}),
         "published": _moment(page.published if page else None),
         "published_source": page.published.source.value if page and page.published else None,
         "modified": _moment(page.modified if page else None),
@@ -111,7 +113,7 @@ def described(response: Response, settings: Settings) -> dict[str, Any]:
 
 
 def _moment(dated: Dated | None) -> str | None:
-    """ISO 8601 in UTC; the day alone if that is all that is known."""
+    """ISO 8601 in UTC; the day alone if only that is known."""
     if dated is None or not math.isfinite(dated.time):
         return None
     moment = datetime.fromtimestamp(dated.time, UTC)
@@ -119,7 +121,7 @@ def _moment(dated: Dated | None) -> str | None:
 
 
 def _text(facts: dict[str, Any]) -> str:
-    """The same for people: short facts first, then links and text, cut to a screenful."""
+    """The same as text: short facts first, then links and text, cut to a screenful."""
     lists = ("links", "text", "hops", "prints")
     lines = [f"{name:<17}{value}" for name, value in facts.items() if name not in lists and value not in ("", None)]
     lines += [f"{'hop':<17}{hop['status']} {hop['url']}" for hop in facts["hops"]]

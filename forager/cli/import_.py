@@ -1,4 +1,4 @@
-"""`forager import`: recordings of any kind become a tape."""
+"""`forager import`: compiles recordings of any kind into a tape."""
 
 import json as jsonlib
 import sys
@@ -23,7 +23,7 @@ from forager.tape.tape import CONTENTS, Tape, save
 from forager.tape.truth import documents
 
 _QUIET_SECONDS = 60.0
-"""Without a terminal, one line of progress in this time."""
+"""Seconds between two lines of progress without a terminal."""
 
 
 _NEW = {
@@ -32,7 +32,7 @@ _NEW = {
     "version": "each a new version",
     "link": "each a page at its first appearance as a link",
 }
-"""What was counted as a document."""
+"""What counts as a document, by identity."""
 
 
 class IdentityChoice(StrEnum):
@@ -102,13 +102,13 @@ def _import(files: list[str], identity: str | None, display: "_Display") -> Impo
 
 
 def _check_output(output: Path) -> None:
-    """A folder that holds anything but a tape is left alone."""
+    """Refuses a folder that holds anything but a tape."""
     if output.is_dir() and any(output.iterdir()) and not (output / CONTENTS).exists():
         raise OutputError(f"{output}: is not empty and holds no tape; choose another folder")
 
 
 class _Display:
-    """Progress on standard error: in place on a terminal, one line a minute elsewhere."""
+    """Shows progress on standard error: in place on a terminal, one line a minute elsewhere."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet, self._terminal = quiet, sys.stderr.isatty()
@@ -132,11 +132,13 @@ class _Display:
 def _nothing(tally: Tally, names: str) -> str:
     left = f"; {tally.left_out.total():,} records show no page" if tally.left_out.total() else ""
     broken = f"; {tally.broken.total():,} broken, first {tally.named[0]}" if tally.named else ""
-    return f"{names}: holds no version of a page{left}{broken}"
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in _counted(tally.passed).items())
+    passed = f"; its sound records are no answers: {kinds}" if kinds and not left else ""
+    return f"{names}: holds no version of a page{left}{broken}{passed}"
 
 
 def _appeared(tape: Tape) -> int:
-    """The documents that were not there at the start."""
+    """Number of documents that appeared after the start."""
     return int((documents(tape).born > tape.start).sum())
 
 
@@ -147,6 +149,7 @@ def _facts(imported: Imported, output: Path, seconds: float) -> dict[str, Any]:
         **tape_facts(tape),
         "documents": _appeared(tape),
         "records": tally.records,
+        "spellings_merged": tally.spelled,
         "formats": dict(imported.formats),
         "left_out": _counted(tally.left_out),
         "broken": _counted(tally.broken),
@@ -167,7 +170,9 @@ def _summary(imported: Imported, output: Path, appeared: int) -> str:
         *(f"{count:,} × {name}" for name, count in imported.formats.most_common()),
     ]
     if tally.records:
-        lines.append(f"{tally.records:,} records used")
+        lines.append(f"{tally.records:,} records used; those that show nothing new make no version")
+    if tally.spelled:
+        lines.append(f"{tally.spelled:,} addresses are other spellings of pages met before, and were merged with them")
     lines += [f"{count:,} left out: {kind}" for kind, count in _counted(tally.left_out).items()]
     lines += [f"{count:,} broken: {kind}" for kind, count in _counted(tally.broken).items()]
     lines += [f"  {named}" for named in tally.named]

@@ -1,6 +1,6 @@
-"""`forager learn`: evolve a recrawl score function from a change log (GP4C).
+"""`forager learn`: evolves a recrawl score function from a change log (GP4C).
 
-It shows how far it is, and how the evolved function did against the rules that people found.
+It shows its progress and compares the evolved function with known rules.
 """
 
 import json as jsonlib
@@ -33,7 +33,7 @@ from forager.cli.terminal import ProgressLine
 from forager.errors import InputError
 from forager.gp import learn as learning
 from forager.gp.gp_settings import GPSettings, Measure, Selection, Terminals
-from forager.gp.selection import CarefulChoice
+from forager.gp.learn import CarefulChoice
 from forager.gp.trees import canonical_tree, terminals_of
 from forager.library.lessons import check_log, teach
 from forager.recrawl.formula import formula_text
@@ -42,7 +42,7 @@ from forager.recrawl.terminals import MEANINGS, TERMINALS
 
 
 class Display:
-    """Progress: generation, best, mean, time left."""
+    """Shows generation, best and mean fitness, and time left."""
 
     def __init__(self, settings: GPSettings, progress: learning.LearnProgress | None) -> None:
         self.settings = settings
@@ -69,7 +69,7 @@ class Display:
 
 
 def rivalry(choice: CarefulChoice) -> dict[str, object]:
-    """How the evolved function did against the best known rule."""
+    """How the evolved function compares with the best known rule."""
     assert choice.known is not None
     return {
         "rule": formula_text(choice.known.tree),
@@ -80,7 +80,7 @@ def rivalry(choice: CarefulChoice) -> dict[str, object]:
 
 
 def told_learned(choice: CarefulChoice) -> list[str]:
-    """The same in words; nothing if there was no rule to compare with."""
+    """The comparison with known rules as text; empty if there was none."""
     if choice.known is None:
         return []
     gained = f"{choice.gain:+.4f} ± {choice.error:.4f} (standard error) on validation pages"
@@ -167,7 +167,7 @@ def learn(
     done, choice, chosen = lesson.done, lesson.choice, lesson.choice.chosen
     write_whole(output, function_to_text(lesson.learned) + "\n")
     if len(done.finished) == settings.seeds:
-        checkpoint.unlink(missing_ok=True)  # this learning came to its end
+        checkpoint.unlink(missing_ok=True)  # this learning is complete
     result = {
         "formula": lesson.learned.formula,
         "terminals": settings.terminals,
@@ -195,7 +195,7 @@ def _followed(
     checkpoint: Path,
     source: str,
 ) -> learning.LearnProgress:
-    """Follow the evolution to its end or to the first Ctrl-C, with a checkpoint after every generation."""
+    """Follows the evolution to its end or the first Ctrl-C, with a checkpoint after every generation."""
     display = Display(settings, progress)
     done = progress or learning.LearnProgress()
     with suppress(KeyboardInterrupt):

@@ -1,4 +1,4 @@
-"""`forager learn states`: learn the clusters that make a text a state, from a corpus of the operator's."""
+"""`forager learn states`: learns from a corpus the text clusters that turn a text into a state."""
 
 import json as jsonlib
 import sys
@@ -59,7 +59,7 @@ def learn_states(
 
 
 def _read(place: Path, limit: int, quiet: bool) -> list[str]:
-    """The texts, cut as the crawl cuts them, with a line of progress now and then."""
+    """Reads the texts, cut to the length that the crawl uses, and shows progress."""
     texts: list[str] = []
     shown = time.monotonic()
     for text in read_texts(place):

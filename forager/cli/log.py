@@ -1,8 +1,8 @@
-"""The log of a crawl: one line for each event, for people or as JSON, on standard error and in the run directory.
+"""Log of a crawl: one line per event, as text or JSON, on standard error and in the run directory.
 
     DEBUG     every fetch, every reinforcement                                  -v
     INFO      stories, births and deaths of foragers, recrawl cycles that did something, pages that are gone or refused
-    WARNING   fetches that failed: no answer, a server error, a host that wants to be left alone    also with -q
+    WARNING   failed fetches: no answer, a server error, a host that asks for a pause               also with -q
 
 Times are UTC on the crawl's clock. The file `crawl.log` holds at least INFO.
 """
@@ -20,9 +20,23 @@ import msgspec
 
 from forager.cli.options import LogFormat
 from forager.clock import Clock
-from forager.events import Born, CycleDone, Deleted, Event, Fetched, Learned, Reinforced, Scheduled, Told
+from forager.events import (
+    AskedToWait,
+    Born,
+    CycleDone,
+    Deleted,
+    Event,
+    Fetched,
+    Learned,
+    Reinforced,
+    Resumed,
+    Scheduled,
+    Told,
+    TopicJudged,
+)
 from forager.output.fields import iso_moment as iso
 from forager.report.text import shown, shown_moment, span, visitor
+from forager.store.rundir import own_file
 from forager.terms import NOBODY, Outcome, Trouble
 
 FILE = "crawl.log"
@@ -36,30 +50,34 @@ class Level(IntEnum):
 
 
 class Log:
-    """A reader of the journal that writes lines; whoever else has something to say calls `say`."""
+    """A journal reader that writes log lines; other parts log through `say`."""
 
     def __init__(self, *, quiet: bool = False, verbose: bool = False, form: LogFormat | None = None) -> None:
-        """Without a form, lines of text; but on a terminal the live view (see `progress`), and only warnings beside it."""
+        """`form` None writes lines of text; but on a terminal it shows the live view (see `progress`) and only
+        warnings."""
         self.quiet, self.form = quiet, form or LogFormat.TEXT
         self.view = sys.stderr.isatty() and form is None and not (quiet or verbose)
         self.level = Level.DEBUG if verbose else Level.WARNING if quiet or self.view else Level.INFO
         self.latest: deque[Told] = deque(maxlen=LATEST)
-        """Stories, for the live view."""
+        """The latest stories, for the live view."""
         self._file: TextIO | None = None
+        self._resumed = float("-inf")
 
     def __repr__(self) -> str:
         return f"<Log from {self.level.name} as {self.form.value}>"
 
     @property
     def is_for_people(self) -> bool:
-        """Whether others may write a line beside it."""
+        """Whether other parts may write their own lines to standard error."""
         return not self.quiet and self.form is LogFormat.TEXT
 
     @contextmanager
     def kept_in(self, run_dir: Path) -> Iterator[None]:
-        """As long as this lasts, lines go to the run's log file too; if it cannot be written, the crawl goes on without."""
+        """Also writes lines to the run's log file inside this context; if that fails, the crawl continues without it."""
         try:
-            self._file = (run_dir / FILE).open("a", encoding="utf-8", errors="backslashreplace", buffering=1)
+            self._file = open(  # noqa: SIM115 - closed below
+                run_dir / FILE, "a", encoding="utf-8", errors="backslashreplace", buffering=1, opener=own_file
+            )
         except OSError as error:
             self._give_up(error)
         try:
@@ -78,7 +96,7 @@ class Log:
             self.say(name, text, at=event.at, level=level, **fields)
 
     def say(self, name: str, text: str, *, at: float, level: Level = Level.INFO, **fields: Any) -> None:
-        """One line: what happened in a word, the same in a sentence, and, as JSON, its fields."""
+        """Logs one line: the event's name, a sentence and, in JSON, its fields."""
         if self.form is LogFormat.JSON:
             line = msgspec.json.encode({"time": iso(at), "level": level.name, "event": name, **fields}).decode()
         else:
@@ -93,15 +111,18 @@ class Log:
                 self._give_up(error)
 
     def saying(self, name: str, clock: Clock) -> Callable[[str], None]:
-        """Says sentences under one word, each when it is told."""
+        """Returns a function that logs sentences under this name at the current time."""
         return lambda text: self.say(name, text, at=clock.now(), message=text)
 
     def dashboard(self, clock: Clock) -> Callable[[str], None]:
-        """Says where the dashboard is, even to those who want to hear nothing else."""
+        """Returns a function that logs the address of the dashboard, even in quiet mode; no file gets its token."""
 
         def say(address: str) -> None:
+            file = self._file
             if self.form is LogFormat.JSON:
+                self._file = None if "?" in address else file
                 self.say("dashboard", "", at=clock.now(), level=Level.WARNING, address=address)
+                self._file = file
             else:
                 _write(f"Dashboard: {address}")
 
@@ -117,9 +138,14 @@ class Log:
                 return Level.INFO, "story", f"{shown(event.title) or '(no title)'} ({how}) {shown(event.url)}"
             case Fetched():
                 return _level(event), event.outcome.value, _fetched(event)
+            case Resumed():
+                self._resumed = event.at
+                text = f"{event.known:,} known pages, {event.stories:,} stories told before"
+                return Level.INFO, "resumed", f"{text}, {_times(event.foragers, 'forager')}"
             case Born():
                 parent = "" if event.parent == NOBODY else f", child of {event.parent}"
-                return Level.INFO, "born", f"forager {event.forager}, {event.kind}{parent}"
+                level = Level.DEBUG if event.at < self._resumed else Level.INFO  # told in an earlier run
+                return level, "born", f"forager {event.forager}, {event.kind}{parent}"
             case Deleted():
                 return Level.INFO, "deleted", f"forager {event.forager}, with a score of {event.score:.1f}"
             case Scheduled():
@@ -133,12 +159,17 @@ class Log:
                 fate = "in use from now on" if event.replaced else f"{event.verdict}, so not used"
                 text = f"{shown(event.formula)}: {event.fitness} {event.new:.3f} on held-out pages, the present one "
                 return Level.INFO, "learned", f"{text}{event.old:.3f}; {fate}"
+            case TopicJudged():
+                return Level.DEBUG, "topic", f"version {event.version}: {event.verdict}"
+            case AskedToWait():
+                text = f"{shown(event.host)} is left alone until {shown_moment(event.until)}: {event.why}"
+                return Level.WARNING, "wait", text
             case Reinforced():
                 return Level.DEBUG, "earned", f"forager {event.forager}: {event.amount:+g}"
 
 
 def _write(line: str) -> None:
-    """A line on standard error; once nobody reads that any more, nowhere: the crawl goes on, and its log file tells."""
+    """Writes a line to standard error. If that is closed, the crawl continues, and its log file still has the line."""
     try:
         sys.stderr.write(line + "\n")
         sys.stderr.flush()

@@ -1,6 +1,6 @@
 """Options that several commands share, and the files that commands write at their end.
 
-Such a file is checked before the work begins, and written as a whole or not at all.
+Commands check such a file before the work begins, and write it completely or not at all.
 """
 
 import os
@@ -18,7 +18,7 @@ from forager.units import seconds
 
 
 class LogFormat(StrEnum):
-    """How a crawl tells what happens."""
+    """Format of the log of a crawl."""
 
     TEXT = "text"
     JSON = "json"
@@ -43,12 +43,12 @@ TimeLimit = Annotated[str | None, typer.Option("--time-limit", help="Stop after 
 
 
 def loaded(config: Path | None, overrides: list[str] | None) -> Loaded:
-    """The settings of this call, from all layers."""
+    """Settings of this call, from all layers."""
     return load_settings(config, overrides or (), os.environ)
 
 
 def time_given(text: str | None) -> float | None:
-    """A `--time-limit` in seconds."""
+    """Value of `--time-limit` in seconds."""
     try:
         return None if text is None else float(str(seconds(text)))
     except ValueError as error:
@@ -56,7 +56,7 @@ def time_given(text: str | None) -> float | None:
 
 
 def check_place(path: Path | None) -> None:
-    """Find out before hours of work what cannot be written."""
+    """Raises an error before hours of work if the file cannot be written."""
     if path is None or _is_device(path):
         return
     folder = path.absolute().parent
@@ -66,12 +66,12 @@ def check_place(path: Path | None) -> None:
 
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """A draft to write to, which takes the place of the file when it is complete; a device or pipe is written to itself."""
+    """Yields a draft that replaces the file when it is complete; writes directly to a device or pipe."""
     try:
         if _is_device(path):
             yield path
             return
-        place = path.resolve()  # a link stays, and leads to what was written
+        place = path.resolve()  # keeps a symbolic link and writes to its target
         draft = place.with_name(place.name + ".tmp")
         try:
             yield draft
@@ -84,16 +84,16 @@ def whole(path: Path) -> Iterator[Path]:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a text file."""
+    """Writes a text file completely or not at all."""
     with whole(path) as draft:
         draft.write_text(text, encoding="utf-8")
 
 
 def tell(outcome: str, *stories: str | None) -> None:
-    """Say what came of the work; on standard error if the stories go to standard output, where nothing else does."""
+    """Prints the result of a command, on standard error if the stories go to standard output."""
     typer.echo(outcome, err="-" in stories)
 
 
 def _is_device(path: Path) -> bool:
-    """Whether this is neither a file nor a folder: /dev/stdout, a pipe."""
+    """Whether the path is neither a file nor a folder: /dev/stdout, a pipe."""
     return path.exists() and not path.is_file() and not path.is_dir()

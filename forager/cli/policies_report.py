@@ -1,6 +1,6 @@
-"""The comparison of recrawl policies as one HTML file with charts; it loads nothing from elsewhere.
+"""Report of `compare policies` as one HTML file with charts; it loads no other files.
 
-How well HACS foretells which pages change in the next cycle is worked out as plain values, for terminal and report.
+It also computes how well HACS predicts which pages change in the next cycle, for terminal and report.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,13 +16,13 @@ from forager.recrawl.change_log import ChangeLog
 from forager.recrawl.compare import Figure, Judged, victories
 from forager.report import charts as svg
 from forager.report import text as showing
-from forager.report.page import html_table, page, pair, section
+from forager.report.charts import html_table, page, pair, section
 
 _WINDOWS = (1, 2, 4, 8, 12)
 
 
 def judge_windows(log: ChangeLog, tell: Callable[[str], None]) -> list[WindowJudged]:
-    """HACS by the captures of the last 1, 2, 4 … cycles, as far as the log is long enough; `tell` hears how far it is."""
+    """Judges HACS with the captures of the last 1, 2, 4 … cycles, as far as the log allows; `tell` receives progress."""
     judged = []
     for window in _WINDOWS:
         if window + 1 < log.cycles:
@@ -32,7 +32,7 @@ def judge_windows(log: ChangeLog, tell: Callable[[str], None]) -> list[WindowJud
 
 
 def hacs_json(judged: Sequence[WindowJudged]) -> list[dict[str, object]]:
-    """One object for each window."""
+    """One JSON object per window."""
     return [
         {
             "window": one.window,
@@ -52,7 +52,7 @@ def hacs_json(judged: Sequence[WindowJudged]) -> list[dict[str, object]]:
 
 
 def hacs_table(judged: Sequence[WindowJudged]) -> Table:
-    """For people: F1 alone; the rest is in the report and in what machines read."""
+    """Table of F1 only; the report and the JSON output have the rest."""
     narrow = narrow_table(
         "HACS: which pages change in the next cycle?",
         "F1 (micro) by window in cycles and threshold θ, and of all pages; weighted P@K of HACS, Last-Obs, Random",
@@ -65,7 +65,7 @@ def hacs_table(judged: Sequence[WindowJudged]) -> Table:
 
 
 def as_html(judged: Sequence[WindowJudged]) -> str:
-    """A section of the report: precision, recall and F1 of everything."""
+    """Section of the report with precision, recall and F1."""
     rows = []
     for one in judged:
         precisions = " / ".join(f"{value:.3f}" for value in _precisions(one))
@@ -91,13 +91,13 @@ def _shown(one: Quality) -> str:
 
 
 def _precisions(one: WindowJudged) -> tuple[float, float, float]:
-    """Weighted P@K of HACS, of Last-Obs and of any order."""
+    """Weighted P@K of HACS, of Last-Obs and of a random order."""
     return one.weighted_precision, one.weighted_precision_last_seen, one.weighted_precision_random
 
 
 _GREEDY = "Found while young; delays in cycles. The oracle is greedy: it takes most documents now, not most in the end."
 _LEGEND = 32
-"""Characters of a policy below a chart: a learned function may be far longer than that."""
+"""Characters of a policy's name below a chart, because a learned function may be far longer."""
 _FIGURES: tuple[tuple[Figure, str], ...] = (
     ("change_rate", "ChangeRate"),
     ("ndcg", "NDCG"),
@@ -110,14 +110,14 @@ _BOUGHT = "In each cycle {:.2%} of them are visited; ± is half the 95% interval
 def write_policies_report(
     path: Path, name: str, log: ChangeLog, judged: Sequence[Judged], k: float, windows: Sequence[WindowJudged]
 ) -> None:
-    """Write the report to a file; `k` is the share of the pages visited per cycle, `windows` are those of HACS."""
+    """Writes the report to a file; `k` is the share of pages visited per cycle, `windows` are those of HACS."""
     write_whole(path, policies_page(name, log, judged, k, windows))
 
 
 def policies_page(
     name: str, log: ChangeLog, judged: Sequence[Judged], k: float, windows: Sequence[WindowJudged]
 ) -> str:
-    """The report as a page."""
+    """The report as an HTML page."""
     size = f"{log.pages:,} pages, {log.cycles} cycles, {log.changed_share():.1%} of the pages change in a cycle."
     charts = [
         section(label, "Cycle by cycle, mean over folds.", _curves(judged, figure, label)) for figure, label in _FIGURES
@@ -145,7 +145,7 @@ def _table(judged: Sequence[Judged]) -> str:
 
 
 def _found(judged: Sequence[Judged]) -> str:
-    """Coverage and delay of documents, where the log knows of documents."""
+    """Coverage and delay of documents, if the log has documents."""
     rows = [
         [
             _whole(one),
@@ -169,12 +169,12 @@ def _curves(judged: Sequence[Judged], figure: Figure, label: str) -> str:
 
 
 def _short(one: Judged) -> str:
-    """The name of a policy as it stands below a chart."""
+    """Name of a policy below a chart."""
     return one.name if len(one.name) <= _LEGEND else f"{one.name[: _LEGEND - 1]}…"
 
 
 def _whole(one: Judged) -> str:
-    """The name of a policy in a table."""
+    """Name of a policy in a table."""
     return f"<span class=formula>{escape(one.name)}</span>"
 
 

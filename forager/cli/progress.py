@@ -1,4 +1,4 @@
-"""What a crawl shows while it runs: a screen on a terminal (see `screen`), elsewhere one line a minute."""
+"""Live view of a running crawl: foragers, sites and latest stories on a terminal, elsewhere one line a minute."""
 
 import asyncio
 from collections.abc import Callable
@@ -19,14 +19,14 @@ async def show_progress(
     log: Log,
     left: Callable[[], float | None],
 ) -> None:
-    """Show progress on standard error until the crawl stops; `left` tells the seconds until then, if known.
+    """Shows progress on standard error until the crawl stops; `left` returns the seconds until then, if known.
 
-    What is written to standard error while the view is up appears above it: rich sees to that.
+    Other output to standard error appears above the view, because rich redirects it.
     """
     if log.quiet:
         await stopping.wait()
     elif log.view:
-        from rich.console import Console  # slow to load, and only a terminal needs it
+        from rich.console import Console  # slow to import, and only a terminal needs it
         from rich.live import Live as Screen
 
         from forager.cli.screen import picture
@@ -53,7 +53,7 @@ async def _pause(seconds: float, stopping: asyncio.Event) -> None:
 
 
 def progress_line(account: Account) -> str:
-    """The same in one line."""
+    """The progress in one line."""
     return (
         f"{account.stories} stories, median delay {clock_span(account.delay(0.5))}, {account.requests} requests "
         f"({account.not_modified} unchanged), {account.pages} pages, {account.alive} foragers, "
@@ -66,7 +66,7 @@ def clock_time(time: float) -> str:
 
 
 def clock_span(seconds: float | None) -> str:
-    """A duration as people say it."""
+    """A duration as people write it."""
     if seconds is None:
         return "–"
     if seconds < 90:
@@ -75,5 +75,5 @@ def clock_span(seconds: float | None) -> str:
 
 
 def printable(text: str) -> str:
-    """Text of a page without characters that could steer a terminal."""
+    """Text of a page without terminal control characters."""
     return "".join(character if character.isprintable() else " " for character in text)

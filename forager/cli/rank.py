@@ -1,4 +1,4 @@
-"""`forager rank`: the frontier of any edge list, best first."""
+"""`forager rank`: ranks the frontier of an edge list, best first."""
 
 import csv
 import json as jsonlib
@@ -53,7 +53,7 @@ def rank(
 
 
 def _write(output: Path, pages: EdgeList, ranking: Ranking, order: list[int]) -> None:
-    """Write the ranking row by row; the file appears under its name when it is complete."""
+    """Writes the ranking row by row; the file appears under its name when it is complete."""
     with whole(output) as draft, draft.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows(_rows(pages, ranking, order))
 
@@ -65,7 +65,7 @@ def _rows(pages: EdgeList, ranking: Ranking, order: list[int]) -> Iterator[tuple
 
 
 def harmless(cell: str) -> str:
-    """A cell that no spreadsheet takes for a formula."""
+    """A cell that no spreadsheet interprets as a formula."""
     return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
 
 

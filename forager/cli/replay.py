@@ -1,10 +1,9 @@
-"""`forager replay`: a fleet and a recrawl policy over a recording, in the recording's own time.
+"""`forager replay`: runs a fleet and a recrawl policy over a recording, in simulated time.
 
-Stories are written as a crawl would write them, but a tape knows neither titles nor texts.
+It writes stories in the format of a crawl, but without titles and texts, which a tape does not have.
 
-The dashboard can look at a replay, though a replay never waits: it is played in short pieces on the loop that also
-serves the dashboard, so that nothing is asked of it while something happens in it; the pieces are long enough that a
-replay nobody looks at is as fast as ever.
+The dashboard can show a replay. A replay never waits, so it runs in short pieces on the event loop that also serves the
+dashboard, and the dashboard never reads a half-finished state. The pieces are long enough to cost no speed.
 """
 
 import asyncio
@@ -50,18 +49,18 @@ from forager.simulation.replay_account import ReplayFigures
 from forager.tape.tape import Tape, load_tape
 from forager.terms import NOBODY, Url
 
-if TYPE_CHECKING:  # slow to load, or needed for types alone
+if TYPE_CHECKING:  # slow to import, or needed for types only
     from forager.assembly import Reader
 
 
 T = TypeVar("T")
 
 BATCH = 1000
-"""Stories handed to the writer at once."""
+"""Number of stories passed to the writer at once."""
 
 
 def stories_writer(append: str | None, overwrite: str | None) -> StoryWriter | None:
-    """The writer that -o or -O asks for."""
+    """The writer for -o or -O."""
     if append is not None and overwrite is not None:
         raise typer.BadParameter("give -o or -O, not both")
     if append is not None:
@@ -122,9 +121,9 @@ class ReplayedStories:
 
 
 PIECE = 0.02
-"""Seconds that a piece of a replay should take (ours)."""
+"""Target length of a piece of a replay in seconds (ours)."""
 YIELDS = 3
-"""Turns of the loop between two pieces (ours): an answer needs several."""
+"""Event loop iterations between two pieces (ours); an HTTP answer needs several."""
 
 
 async def play_watched(
@@ -138,7 +137,7 @@ async def play_watched(
     finish: Callable[[], None],
     serve: bool,
 ) -> None:
-    """Play to the end with the dashboard open; `finish` when that is reached, then serve on until Ctrl-C if wanted."""
+    """Plays to the end with the dashboard open and calls `finish`; with `serve`, keeps serving until Ctrl-C."""
     watched = watch_replay(replay, records, name)
     async with shown(watched, chronicle, settings, log.dashboard(replay.clock)):
         await play_beside(replay)
@@ -152,7 +151,7 @@ async def play_watched(
 
 
 async def play_beside(replay: Replay) -> None:
-    """Play in pieces."""
+    """Plays in pieces and yields to the event loop in between."""
     loop, piece = asyncio.get_running_loop(), 60.0
     while replay.clock.time < replay.end:
         began = loop.time()
@@ -163,7 +162,7 @@ async def play_beside(replay: Replay) -> None:
 
 
 def watch_replay(replay: Replay, records: ReplayRecords, name: str) -> Watched:
-    """A replay, to be looked at."""
+    """The view of a replay for the dashboard."""
 
     def appeared() -> Appeared:
         born, now = replay.account.truth.born, replay.clock.time
@@ -222,7 +221,7 @@ def replay(
 ) -> None:
     """Run a fleet over a recording in simulated time and say what it would have found, how soon, at what cost."""
     if bytes_ and config is None and (tape / "config.yaml").is_file():
-        config = tape / "config.yaml"  # as it was crawled
+        config = tape / "config.yaml"  # the settings of the recorded crawl
     settings = settings_for(config, set_ or (), preset)
     if kind is not None:
         settings = replace(settings, forager=replace(settings.forager, kind=kind))
@@ -320,7 +319,7 @@ def _opened(path: Path) -> Any:
 
 
 def _plain(value: float) -> float | None:
-    """JSON knows no nan."""
+    """Replaces nan, which JSON lacks, by None."""
     return None if value != value else value
 
 

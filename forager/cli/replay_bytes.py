@@ -1,13 +1,14 @@
-"""`forager replay --bytes`: the crawl itself over recorded bytes, in the recording's own time.
+"""`forager replay --bytes`: runs the live crawl over recorded bytes, in simulated time.
 
-Every rule of a live crawl holds: robots.txt, politeness, redirects, retries, reading. So a crawl that went wrong can be
-looked at again, as often as it takes, and a change of settings or code can be tried on what the sites really sent. What
-is asked for and was never recorded is counted.
+Every rule of a live crawl applies: robots.txt, politeness, redirects, retries, reading. So you can examine a crawl that
+went wrong as often as needed, and try new settings or code on what the sites really sent. Pages that were
+never recorded are counted and not requested.
 """
 
 import asyncio
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ from forager.clock import Clock, LoopClock, run_virtual
 from forager.engine.crawl import stop_after
 from forager.errors import InputError, OutputError
 from forager.events import Born, Deleted, Event, Told
-from forager.importers.captures import is_robots
+from forager.importers.captures import Collector, is_robots
+from forager.importers.warcs import WarcReader
 from forager.output.outlet import Outlet, StoryWriter
 from forager.pages.urls import site
 from forager.report.account import Account
@@ -31,7 +33,7 @@ from forager.web.web import Web, failed
 
 
 class Rationed:
-    """A web that is asked so many times an hour at most, all hosts together, and not after its end: that is refused."""
+    """A web that refuses requests beyond so many per hour, over all hosts, and after its end."""
 
     def __init__(self, inner: Web, clock: Clock, per_hour: float, end: float) -> None:
         self.inner, self.clock, self.end = inner, clock, end
@@ -50,6 +52,17 @@ class Rationed:
         return await self.inner.fetch(request)
 
 
+class Held:
+    """A web round a recording: of a page that was never recorded this is known without asking, and without waiting."""
+
+    def __init__(self, inner: Web, recording: WarcWeb) -> None:
+        self.inner, self.recording = inner, recording
+
+    async def fetch(self, request: Request) -> Response:
+        held = self.recording.holds(request.url)
+        return await (self.inner if held else self.recording).fetch(request)
+
+
 def crawl_bytes(
     path: Path,
     settings: Settings,
@@ -60,9 +73,9 @@ def crawl_bytes(
     budget: float | None = None,
     warm_up: Callable[[float], float] = lambda length: 0.0,
 ) -> tuple[dict[str, Any], Store]:
-    """What came of a crawl of a recording, a run directory's or any WARC's, and what it has stored.
+    """Crawls a recording (a run directory or any WARC); returns the results and the store.
 
-    `budget`: requests per hour; `warm_up`: of a recording so long, the first seconds that do not count.
+    `budget` is in requests per hour; `warm_up` maps the length of the recording to the first seconds that do not count.
     """
     clock = LoopClock(0.0)
     web = WarcWeb(_warcs(path), clock)
@@ -70,7 +83,13 @@ def crawl_bytes(
     if period is None:
         raise InputError(f"{path}: no capture of a page in it")
     clock.epoch = period[0]
+    outside = [seed for seed in seeds if not web.holds(seed)]
+    if outside:
+        raise InputError(f"{outside[0]}: is not in the recording; give another --seed, or none")
     seeds = seeds or _first_pages(web)
+    if settings.reinforcing.relevancy.identity == "story" and told_by_sample(web) == "text":
+        relevancy = replace(settings.reinforcing.relevancy, identity="text")
+        settings = replace(settings, reinforcing=replace(settings.reinforcing, relevancy=relevancy))
     store, account = Store(), Account()
     length = period[1] - period[0]
     seconds, warm = length if limit is None else min(limit, length), warm_up(length)
@@ -80,12 +99,18 @@ def crawl_bytes(
 
     async def main() -> dict[str, Any]:
         rules = wire(settings, clock, asked)
+        rules.robots.inner = Held(rules.robots.inner, web)
         crawl = await make_crawl(settings, clock, rules, store, seeds, account, [*later, *readers])
+        crawl.world.holds = web.holds
         stopping = asyncio.Event()
         async with asyncio.TaskGroup() as group:
             group.create_task(stop_after(clock, seconds, stopping))
             group.create_task(crawl.run(seeds, stopping))
-        return run_facts(counted, crawl.agent)
+        world = crawl.world
+        return run_facts(counted, crawl.agent) | {
+            "skipped": dict(world.keeper.skipped.counts()),
+            "pages_out": len(world.not_held),
+        }
 
     facts = run_virtual(main())
     recording = {
@@ -94,6 +119,8 @@ def crawl_bytes(
         "warm_up_s": warm,
         "urls": len(web.urls),
         "asked": web.asked,
+        "identity": settings.reinforcing.relevancy.identity,
+        "pages_out": facts.pop("pages_out"),
         "unrecorded": web.unrecorded,
         "broken": web.broken,
     }
@@ -101,7 +128,7 @@ def crawl_bytes(
 
 
 def _since(begin: float, account: Account) -> Reader:
-    """Tells an account what happened from `begin` on; news from before is none then."""
+    """Passes events from `begin` on to an account; stories published before do not count."""
 
     def read(event: Event) -> None:
         when = event.at - event.delay if isinstance(event, Told) else event.at
@@ -112,7 +139,7 @@ def _since(begin: float, account: Account) -> Reader:
 
 
 def write_stories(store: Store, writer: StoryWriter) -> None:
-    """All stories that a crawl stored, to a file."""
+    """Writes all stories of a store."""
 
     async def write() -> None:
         async with Outlet(store, writer, _refuse):
@@ -122,7 +149,7 @@ def write_stories(store: Store, writer: StoryWriter) -> None:
 
 
 def bytes_summary(facts: dict[str, Any]) -> str:
-    """The outcome, for people."""
+    """The results as text."""
     recording = facts["recording"]
     asked, unrecorded = recording["asked"], recording["unrecorded"]
     lines = [
@@ -132,6 +159,12 @@ def bytes_summary(facts: dict[str, Any]) -> str:
         f"({facts['not_modified']} unchanged), {facts['pages']} pages.",
         f"{unrecorded:,} of {asked:,} requests ({unrecorded / max(1, asked):.0%}) were for what was not recorded by then.",
     ]
+    if recording["identity"] == "text":
+        lines.append("Each new text is a story, also at an address known before.")
+    if recording["pages_out"]:
+        lines.append(
+            f"Links led to {recording['pages_out']:,} pages that were never recorded; these were not asked for."
+        )
     if recording["warm_up_s"]:
         lines.append(f"News and requests of the first {clock_span(recording['warm_up_s'])} do not count.")
     if recording["broken"]:
@@ -149,8 +182,24 @@ def _warcs(path: Path) -> list[Path]:
     return found
 
 
+_SAMPLE, _CAPTURES = 100, 24
+"""Pages that are looked at to tell what makes a document new, and captures of each."""
+
+
+def told_by_sample(web: WarcWeb) -> str:
+    """What makes a document new in a recording, told by some of the pages that were recorded again."""
+    collector = Collector("sample")
+    reader = WarcReader(collector)
+    again = [url for url in web.urls if web.times(url) > 1 and not is_robots(url)]
+    for url in again[:: len(again) // _SAMPLE + 1]:
+        for found in web.read(url, _CAPTURES):
+            reader.take(found)
+    reader.finish()
+    return collector.tape(None).identity
+
+
 def _first_pages(web: WarcWeb) -> list[Url]:
-    """Of each site the page that was recorded first: where its crawl began."""
+    """The page of each site that was recorded first, as seed."""
     first: dict[str, Url] = {}
     for url in web.urls:
         if not is_robots(url):

@@ -1,4 +1,4 @@
-"""`forager report RUN_DIR -O report.html`: what a run found, how soon and at what cost, as one file."""
+"""`forager report RUN_DIR -O report.html`: writes what a run found, how soon and at what cost, as one file."""
 
 import asyncio
 from pathlib import Path
@@ -21,7 +21,7 @@ def report(
 
 
 def write_report(run: Path, output: Path) -> int:
-    """Write the report of a run; its size in bytes."""
+    """Writes the report of a run; returns its size in bytes."""
     text = asyncio.run(_read(run, run.resolve().name))
     write_whole(output, text)
     return len(text.encode())

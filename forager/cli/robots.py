@@ -1,4 +1,4 @@
-"""`forager robots URL`: may it be fetched, and which rule says so?"""
+"""`forager robots URL`: shows whether a URL may be fetched, and which rule decides."""
 
 import asyncio
 import json as jsonlib

@@ -1,4 +1,4 @@
-"""Running a crawl from the command line: progress, dashboard, time limit, and Ctrl-C once to drain, twice to stop."""
+"""Runs a crawl from the command line: progress, dashboard, time limit; Ctrl-C once drains, twice stops."""
 
 import asyncio
 import signal
@@ -17,7 +17,7 @@ from forager.engine.crawl import Crawl, stop_after
 from forager.report.account import Account
 from forager.terms import Url
 
-if TYPE_CHECKING:  # slow to load, or needed for types alone
+if TYPE_CHECKING:  # slow to import, or needed for types only
     from forager.assembly import Wire
 
 
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 def run_live(main: Coroutine[Any, Any, T]) -> T:
-    """Run on uvloop where it is installed, else on asyncio's own loop; cancelled, it ends like a Ctrl-C."""
+    """Runs on uvloop if installed, otherwise on asyncio's own loop; cancellation raises KeyboardInterrupt."""
     make_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
     with suppress(ImportError):
         import uvloop
@@ -50,7 +50,7 @@ async def run_crawl(
     log: Log,
     beside: tuple[Coroutine[Any, Any, None], ...] = (),
 ) -> None:
-    """Crawl until the time (on the crawl's clock) is over or somebody stops it; `beside` runs as long as the crawl."""
+    """Crawls until the time limit (on the crawl's clock) or until stopped; `beside` runs as long as the crawl."""
     ends = None if time_limit is None else clock.now() + time_limit
     speed = clock.speed if isinstance(clock, FastClock) else 1.0
     with stopped_by_signals(stopping):
@@ -75,7 +75,7 @@ async def run_crawl(
 async def shown(
     watched: Watched, chronicle: Chronicle, settings: DashboardSettings, say: Callable[[str], None]
 ) -> AsyncIterator[None]:
-    """Serve the dashboard, if it is wanted, and say where."""
+    """Serves the dashboard, if wanted, and logs its address."""
     if not settings.enabled:
         yield
         return
@@ -87,7 +87,7 @@ async def shown(
 
 
 def live_view(name: str, crawl: Crawl, chronicle: Chronicle, wire: "Wire", coverage: Coverage | None = None) -> Watched:
-    """A live crawl as the dashboard sees it; without a better measure coverage is that of what feeds announce."""
+    """View of a live crawl for the dashboard; coverage is by default measured against the entries of feeds."""
     account = chronicle.account
     announced = Announced(crawl.store, account.is_told, lambda: account.began)
     measured = coverage or Coverage("stories announced in feeds", announced)
@@ -96,7 +96,7 @@ def live_view(name: str, crawl: Crawl, chronicle: Chronicle, wire: "Wire", cover
 
 @contextmanager
 def stopped_by_signals(stopping: asyncio.Event) -> Iterator[None]:
-    """The first signal asks the crawl to finish; the second ends it at once, and nothing acknowledged is lost."""
+    """The first signal asks the crawl to finish; the second ends it at once. No acknowledged work is lost."""
     loop = asyncio.get_running_loop()
     main = asyncio.current_task()
 

@@ -1,4 +1,4 @@
-"""One screenful of a crawl on a terminal: foragers, sites and the latest stories."""
+"""One screenful of a crawl on a terminal: foragers, sites and the latest stories. Its own file: rich is slow to import."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ TALLEST_FLEET = 8
 
 
 def picture(crawl: Crawl, account: Account, latest: Sequence[Told], clock: Clock, left: float | None) -> Group:
-    """One screenful."""
+    """The view for one screen."""
     return Group(_headline(crawl, account, clock, left), _sites(account), _fleet(crawl), _stories(latest))
 
 

@@ -1,4 +1,4 @@
-"""`forager settings`: every value and where it came from; or a config.yaml to begin with."""
+"""`forager settings`: shows every value and its origin, or prints a config.yaml template."""
 
 import json as jsonlib
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""What the replaying commands share: budgets, warm-ups and presets as they are written."""
+"""Budgets, warm-ups and presets of the commands that replay."""
 
 import os
 import re
@@ -20,7 +20,7 @@ _PER_HOUR = {"s": 3600.0, "min": 60.0, "h": 1.0, "d": 1 / 24}
 
 
 def tape_facts(tape: Tape) -> dict[str, Any]:
-    """What a tape holds, as plain values."""
+    """Contents of a tape as JSON values."""
     return {
         "origin": tape.origin,
         "pages": tape.pages,
@@ -33,7 +33,7 @@ def tape_facts(tape: Tape) -> dict[str, Any]:
 
 
 def budget(text: str) -> float:
-    """`60/h` as downloads per hour; also per s, min or d."""
+    """Converts `60/h` to downloads per hour; also per s, min or d."""
     match = _BUDGET.fullmatch(text.strip())
     if match is None or float(match[1]) <= 0:
         raise typer.BadParameter(f"expected downloads per hour such as 60/h, not {text!r}", param_hint="--budget")
@@ -41,7 +41,7 @@ def budget(text: str) -> float:
 
 
 def warm_up_of(text: str | None, length: float) -> float:
-    """The first seconds of a recording whose news does not count: as said, or 12 hours, but no more than a quarter of it."""
+    """Seconds at the start whose stories do not count: as given, or 12 hours but at most a quarter of the recording."""
     if text is None:
         return min(_WARM_UP, length / 4)
     try:
@@ -54,7 +54,7 @@ def warm_up_of(text: str | None, length: float) -> float:
 
 
 def settings_for(config: Path | None, overrides: Sequence[str], preset: str) -> Settings:
-    """The settings of this call; a preset given on the command line goes before the config file."""
+    """Settings of this call; a preset from the command line overrides the config file."""
     if preset not in PRESETS:
         raise typer.BadParameter(f"no preset {preset!r}; known: {', '.join(filter(None, PRESETS))}")
     layer = [f"{key}={yaml.safe_dump(value).splitlines()[0]}" for key, value in PRESETS[preset].items()]

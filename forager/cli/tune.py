@@ -1,15 +1,18 @@
-"""`forager tune`: better settings found on the first part of a recording, judged once on the rest.
+"""`forager tune`: searches settings on the first part of a recording and judges them once on the rest.
 
-It tells its progress while it searches, and old against new at the end.
+It shows its progress during the search, and compares old and new settings at the end.
 """
 
+import asyncio
 import json as jsonlib
 import math
 import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
@@ -22,10 +25,14 @@ from forager.cli.options import Config, Json, Quiet, Set, TimeLimit, check_place
 from forager.cli.tapes import budget as per_hour
 from forager.cli.tapes import settings_for
 from forager.clock import Clock, WallClock
+from forager.core.parameters import INHERITED
+from forager.core.saved import load_agent
 from forager.errors import Exit, InputError, OutputError
 from forager.library.playback import tape_folder, usual_budget
 from forager.report.text import span
+from forager.settings import Settings
 from forager.simulation.compare import FleetRow
+from forager.store.store import Store
 from forager.tape.tape import load_tape
 from forager.tuning.goals import goals_named
 from forager.tuning.judge import FIGURES, Judgement
@@ -34,11 +41,11 @@ from forager.tuning.study import Trial
 from forager.tuning.tuning import Tuning, TuningOutcome, Wishes
 
 EVERY = 60.0
-"""Seconds between two lines of progress where there is no terminal."""
+"""Seconds between two lines of progress without a terminal."""
 
 
 class TuneProgress:
-    """What is being done, how far it is and the time left: in place on a terminal, one line a minute elsewhere."""
+    """Shows the phase, how far it is and the time left: in place on a terminal, one line a minute elsewhere."""
 
     def __init__(self, limit: float | None, clock: Clock, *, quiet: bool) -> None:
         self.limit, self.clock, self.quiet = math.inf if limit is None else limit, clock, quiet
@@ -47,24 +54,24 @@ class TuneProgress:
         self._phase = ""
 
     def left(self) -> float:
-        """Seconds of the time limit that are left."""
+        """Seconds left of the time limit."""
         return self.limit - (self.clock.now() - self.began)
 
     def phase(self, name: str, done: int, count: int) -> None:
-        """So many of the replays of a phase are done."""
+        """Reports how many replays of a phase are done."""
         if name != self._phase:
             self._phase, self.shown = name, -math.inf
         self._show(f"{name}: {done} of {count} replays", self.left())
 
     def begin(self, tuning: Tuning) -> None:
-        """The search begins."""
+        """Reports that the search begins."""
         self.done, self.searching = tuning.resumed, self.clock.now()
         self._rank(tuning)
         if not self.quiet and tuning.resumed:
             self._line(f"going on after {tuning.resumed} trials in {tuning.folder}")
 
     def tell(self, tuning: Tuning, trial: Trial | None) -> None:
-        """A trial came to its end, or nothing happened for a while."""
+        """Reports that a trial ended, or that nothing happened for a while."""
         if trial is not None:
             self.done += 1
             self.pruned += trial.pruned
@@ -85,7 +92,7 @@ class TuneProgress:
             self.best = "best " + training(tuning, best.values)
 
     def _show(self, text: str, left: float) -> None:
-        """Show it, if it is time for that."""
+        """Shows the text if it is due."""
         now = self.clock.now()
         if not self.quiet and (sys.stderr.isatty() or now - self.shown >= EVERY):
             self.shown = now
@@ -97,7 +104,7 @@ class TuneProgress:
 
 
 def training(tuning: Tuning, values: Sequence[float]) -> str:
-    """Values on the training part beside those of the settings as they were."""
+    """Values on the training part, compared with the original settings."""
     goals, start = tuning.wishes.goals, tuning.start
     return ", ".join(
         f"{goal.figure} {new:.4g} (was {old:.4g})" for goal, new, old in zip(goals, values, start, strict=True)
@@ -105,7 +112,7 @@ def training(tuning: Tuning, values: Sequence[float]) -> str:
 
 
 def say(tuning: Tuning, outcome: TuningOutcome | None, outputs: Sequence[Path], end: str = "Stopped") -> None:
-    """The summary for people; `end` says why there is no outcome."""
+    """Prints the summary; `end` says why there is no outcome."""
     console = Console()
     if outcome is None:
         best = tuning.best()
@@ -127,7 +134,7 @@ def say(tuning: Tuning, outcome: TuningOutcome | None, outputs: Sequence[Path], 
 
 
 def verdict(outcome: TuningOutcome) -> str:
-    """In a sentence."""
+    """The verdict in a sentence."""
     judged = outcome.judged
     if not outcome.chosen.changes:
         return "The settings as they are are as good as anything that was tried; nothing to change."
@@ -144,7 +151,7 @@ def verdict(outcome: TuningOutcome) -> str:
 
 
 def tuning_table(judged: Judgement, times: int) -> Table:
-    """Old against new."""
+    """Table of old against new settings."""
     again = "" if times == 1 else f"; the held-out part was looked at {times} times, so this is no fresh evidence"
     shown = Table(
         title="On the held-out part",
@@ -161,7 +168,7 @@ def tuning_table(judged: Judgement, times: int) -> Table:
 
 
 def tuning_json(tuning: Tuning, outcome: TuningOutcome | None) -> dict[str, Any]:
-    """The outcome as plain values; `held_out` is null if the search was stopped before it was judged."""
+    """The outcome as JSON values; `held_out` is null if the search stopped before it was judged."""
     trials, best = tuning.study.trials(), tuning.best()
     changes = (dict(best.changes) if best else {}) if outcome is None else dict(outcome.changes)
     return {
@@ -191,7 +198,7 @@ def _held_out(judged: Judgement) -> dict[str, Any]:
 
 
 def _plain(value: float) -> float | None:
-    """JSON knows no nan."""
+    """Replaces nan, which JSON lacks, by None."""
     return None if value != value else value
 
 
@@ -218,6 +225,9 @@ def tune(
     repeats: Annotated[int, typer.Option(min=1, help="Replays of each trial, each with its own luck.")] = 2,
     processes: Annotated[int, typer.Option(min=0, help="Processes; 0: one for each core.")] = 0,
     preset: Annotated[str, typer.Option(help="A named set of settings to start from: paper.")] = "",
+    from_: Annotated[
+        Path | None, typer.Option("--from", metavar="RUN", help="Also try what the foragers of this run survived with.")
+    ] = None,
     output: Annotated[
         list[Path] | None,
         typer.Option("-O", "--output", help="tuned.yaml for the settings, report.html for plots; may be repeated."),
@@ -234,6 +244,8 @@ def tune(
     """
     base = settings_for(config, set_ or (), preset)
     searched = read_space(space, base) if space else Space(base)
+    if from_ is not None:
+        searched = replace(searched, survivors=asyncio.run(survivors(from_, base)))
     if show_space:
         typer.echo(shown_space(searched.dimensions), nl=False)
         return
@@ -275,6 +287,19 @@ def tune(
         raise typer.Exit(Exit.INTERRUPTED)
 
 
+async def survivors(run: Path, base: Settings) -> dict[str, float]:
+    """The middle value of each parameter of the foragers alive at the end of a run."""
+    reader = await Store.view(run)
+    try:
+        saved = await reader.recall("fleet")
+        if saved is None:
+            raise InputError(f"{run}: the run has kept no fleet")
+        alive = load_agent(saved, base.reinforcing, base.forager).foragers.values()
+    finally:
+        await reader.close()
+    return {f"forager.{key}": median(one.genes[key] for one in alive) for key in INHERITED}
+
+
 def _share(text: str) -> float:
     try:
         value = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
@@ -286,7 +311,7 @@ def _share(text: str) -> float:
 
 
 def _check_outputs(outputs: list[Path]) -> None:
-    """Find out before hours of work what cannot be written."""
+    """Raises an error before hours of work if an output cannot be written."""
     for path in outputs:
         if path.suffix not in SUFFIXES:
             raise OutputError(f"{path}: give a name that ends in .yaml (settings) or .html (report)")
@@ -295,7 +320,7 @@ def _check_outputs(outputs: list[Path]) -> None:
 
 @contextmanager
 def _folder(outputs: list[Path], quiet: bool) -> Iterator[Path]:
-    """Where the trials are kept: beside the first output, or nowhere for long."""
+    """Folder for the trials: beside the first output, or a temporary one."""
     if outputs:
         yield outputs[0].with_suffix(".tuning")
         return
@@ -307,7 +332,7 @@ def _folder(outputs: list[Path], quiet: bool) -> Iterator[Path]:
 
 def _write(outputs: list[Path], outcome: TuningOutcome, now: float) -> None:
     from forager.tuning.report import tuning_report
-    from forager.tuning.tuned_file import tuned_yaml
+    from forager.tuning.tuning import tuned_yaml
 
     for path in outputs:
         text = tuning_report(outcome, now) if path.suffix == ".html" else tuned_yaml(outcome, now)

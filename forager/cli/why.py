@@ -1,29 +1,34 @@
-"""`forager why RUN_DIR URL`: who found a page, how often it was visited, and why it is a story or not."""
+"""`forager why RUN_DIR URL`: shows how a page was found, how often it was visited, and why it is a story or not."""
 
 import asyncio
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
 
 from forager.cli.options import Config, Json, Set, loaded
 from forager.core.page_table import PageTable
+from forager.core.saved import load_agent
 from forager.core.shared import Shared
+from forager.engine.resume import recall_waits
 from forager.engine.scope import Scope
+from forager.engine.walls import Walls
 from forager.errors import InputError
 from forager.pages.urls import canonical, host
 from forager.report.dossier import Dossier, compile_dossier, prospect
-from forager.report.reasons import at_host
-from forager.report.recrawl_reasons import why_again
+from forager.report.reasons import at_host, whose_page, why_again
 from forager.report.text import shown, shown_moment, span
 from forager.settings import Settings
 from forager.store.store import Store
 from forager.terms import Channel, Dated, Url, UrlId
 from forager.web.timetable import Timetable
 
+if TYPE_CHECKING:  # few crawls have one, and it is slow to load
+    from forager.core.focus import Focus
+
 LOOKS = 10
-"""Latest visits printed (ours); --json has more."""
+"""Number of latest visits printed (ours); --json has more."""
 
 
 def why(
@@ -60,13 +65,21 @@ async def _look_up(run: Path, text: str, settings: Settings) -> Dossier:
             statistics=statistics,
             host=await _at_host(url, reader, settings),
             recrawl=await why_again(id, reader, now, settings.recrawl, statistics, outlook),
+            focus=await _focus(reader, settings),
+            territory=await _territory(id, reader, settings),
         )
     finally:
         await reader.close()
 
 
+async def _territory(id: UrlId, reader: Store, settings: Settings) -> str:
+    """Whose start page it is, as far as the run kept its fleet."""
+    saved = await reader.recall("fleet")
+    return "" if saved is None else whose_page(id, load_agent(saved, settings.reinforcing, settings.forager))
+
+
 def _left_out(url: Url, reader: Store, settings: Settings) -> str:
-    """Why a URL is not part of the run, as far as that can be said."""
+    """Why a URL is not part of the run, as far as known."""
     known = (reader.known(UrlId(id)) for id in range(reader.counts().known))
     seeds = [page.url for page in known if page.channel is Channel.SEED]
     objection = Scope(seeds, settings.scope).objection(url, 1)
@@ -74,15 +87,18 @@ def _left_out(url: Url, reader: Store, settings: Settings) -> str:
 
 
 async def _at_host(url: Url, reader: Store, settings: Settings) -> str:
-    """Budget and delay of the page's host, as the run left them."""
-    kept, timetable = await reader.recall("timetable"), Timetable(settings.timetable)
+    """Budget and delay of the page's host at the end of the run."""
+    timetable = Timetable(settings.timetable)
+    timetable.load(await recall_waits(reader), _end(reader))
+    kept, walls = await reader.recall("walls"), Walls(settings.visits.retry_after)
     if kept is not None:
-        timetable.load(kept, _end(reader))
-    return at_host(host(url), timetable, _end(reader))
+        walls.load(kept)
+    wall = walls.why(url, _end(reader))
+    return at_host(host(url), timetable, _end(reader)) + (f" A wall: {wall}." if wall else "")
 
 
 def _end(reader: Store) -> float:
-    """The time of the last visit of the run: the present of all that is said."""
+    """Time of the last visit of the run, used as the current time."""
     known = (reader.known(UrlId(id)) for id in range(reader.counts().known))
     return max((page.last_visit or page.found for page in known), default=0.0)
 
@@ -93,13 +109,25 @@ async def _statistics(reader: Store, settings: Settings) -> PageTable | None:
     return None if saved is None else Shared.load(saved, walk).visits
 
 
+async def _focus(reader: Store, settings: Settings) -> "Focus | None":
+    """The focus as the run left it; None if every topic would do."""
+    saved = await reader.recall("focus")
+    if saved is None:
+        return None
+    from forager.core.focus import Focus
+
+    return Focus.load(saved, settings.focus)
+
+
 def told_page(dossier: Dossier) -> str:
-    """The dossier for people."""
+    """The dossier as text."""
     parts = [
         [dossier.url, *([dossier.title] if dossier.title else [])],
         [f"A story?  {dossier.story}", *_stories(dossier)],
+        [f"Topic     {dossier.topic}"] if dossier.topic else [],
         [f"Visits    {dossier.visiting}"],
         [f"Recrawl   {dossier.recrawl}"] if dossier.recrawl else [],
+        [f"Territory {dossier.territory}"] if dossier.territory else [],
         [f"Host      {dossier.host}"],
         _found(dossier),
         _versions(dossier),

@@ -1,13 +1,13 @@
-"""The reinforcing agent: lets foragers make their steps, judges what they send, keeps their scores, multiplies and deletes
-them (Alg 7, 8, 9).
+"""The reinforcing agent runs the steps of foragers, judges what they send, scores, multiplies and deletes them
+(Alg 7, 8, 9).
 
-It never waits. One forager after the other by `turn`, a time slice each as in the paper, or all at once: the same code.
+It never waits. Foragers may take turns, with a time slice each as in the paper, or all run at once: the same code.
 
     step = agent.choose(forager, now, shared)               decide
     sightings = …visit step.url, then its links if step.links…
     earned = agent.see(forager, step, sightings, now, shared)      judge and learn; once per step
 
-In a replay the same moves are made by one loop, over the arrays of `Flock`.
+In a replay one loop makes the same moves over the arrays of `Flock`.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,35 +15,106 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from forager.arrays import IntArray, RowArray
 from forager.chance import stream
-from forager.core.agent_settings import ReinforcingSettings
-from forager.core.fleet import Flock, Forager
-from forager.core.judge import GOES, MULTIPLIES, RELEVANT, REPLACES, KeyNumbers, Numbers, Seen
-from forager.core.kernels import highest
-from forager.core.moves import (
-    arrive_at,
-    choose_page,
-    decide_fate,
-    judge_document,
-    score_document,
-    score_work,
-    send_document,
-    settle_step,
+from forager.compiling import compiled
+from forager.core.findings import NO_LINKS, Finding, Reinforcement, Sighting, Step
+from forager.core.fleet import FleetState, Flock, Forager, ForagerRecord
+from forager.core.judge import (
+    GOES,
+    MULTIPLIES,
+    RELEVANT,
+    REPLACES,
+    KeyNumbers,
+    Numbers,
+    Seen,
+    count_judged,
+    count_work,
+    fate_of,
 )
-from forager.core.parameters import ForagerKind, ForagerSettings
+from forager.core.kernels import highest
+from forager.core.parameters import ForagerKind, ForagerSettings, ReinforcingSettings
 from forager.core.rules import Figures, ForagerRules, forager_rules
-from forager.core.scores import ForagerRecord
 from forager.core.shared import Shared
-from forager.core.sighting import Finding, Reinforcement, Sighting, Step
+from forager.core.step import arrive, choose, send, settle
+from forager.core.territory import begin_look, end_look, owner_of, pays_itself, send_for
 from forager.core.updates import Mind
 from forager.terms import NOBODY, ForagerId, UrlId
+
+Row = RowArray
+"""The rules as a table of one row."""
+
+
+@compiled
+def choose_page(rules: Row, mind: Mind, fleet: FleetState, slot: int, now: float) -> tuple[int, float]:
+    return choose(rules[0], mind, fleet, slot, now)
+
+
+@compiled
+def arrive_at(rules: Row, fleet: FleetState, slot: int, url: int, links: IntArray) -> None:
+    arrive(rules[0], fleet, slot, url, links)
+
+
+@compiled
+def send_document(
+    rules: Row, mind: Mind, fleet: FleetState, slot: int, seen: Seen, revealer: int, links: IntArray, now: float
+) -> int:
+    return send(rules[0], mind, fleet, slot, seen, revealer, links, now)
+
+
+@compiled
+def settle_step(
+    rules: Row, mind: Mind, fleet: FleetState, slot: int, url: int, downloads: int, first: bool, links: IntArray
+) -> None:
+    settle(rules[0], mind, fleet, slot, url, downloads, first, links)
+
+
+@compiled
+def judge_document(
+    rules: Row, mind: Mind, fleet: FleetState, seen: Seen, revealer: int, links: IntArray, now: float
+) -> int:
+    """Judge a document that no forager sent; 0 if it is none."""
+    return send_for(rules[0], mind, fleet, -1, seen.url, seen, revealer, links, now)
+
+
+@compiled
+def take_look(
+    rules: Row, mind: Mind, fleet: FleetState, seen: Seen, revealer: int, first: bool, links: IntArray, now: float
+) -> int:
+    """Take in a look of the recrawl cycle at a page; what became of its document, 0 if it shows none."""
+    slot = begin_look(rules[0], mind, fleet, seen.url, 1)
+    became = send_for(rules[0], mind, fleet, slot, seen.url, seen, revealer, links, now)
+    found = 1 if became & RELEVANT else 0
+    paid = found if pays_itself(rules[0], seen.url, revealer) else 0
+    end_look(rules[0], mind, fleet, slot, seen.url, first, found, paid, links)
+    return became
+
+
+@compiled
+def score_document(rules: Row, fleet: FleetState, slot: int, relevant: bool) -> None:
+    count_judged(rules[0], fleet, slot, relevant)
+
+
+@compiled
+def score_work(rules: Row, fleet: FleetState, slot: int, downloads: int) -> None:
+    count_work(rules[0], fleet, slot, downloads)
+
+
+@compiled
+def find_owner(fleet: FleetState, url: int) -> tuple[int, int]:
+    """The slot of the forager whose start page it is, and its place in the weblog; -1 if it is nobody's."""
+    return owner_of(fleet, url)
+
+
+@compiled
+def decide_fate(rules: Row, fleet: FleetState, slot: int) -> int:
+    return fate_of(rules[0], fleet.tally[0].alive, fleet.walkers[slot])
 
 
 @dataclass(frozen=True, slots=True)
 class Multiplied:
-    """A forager has a child."""
+    """A forager got a child."""
 
     parent: ForagerId
     child: ForagerId
@@ -52,7 +123,7 @@ class Multiplied:
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """A forager is gone."""
+    """A forager was deleted."""
 
     forager: ForagerId
     at: float
@@ -60,12 +131,12 @@ class Removal:
 
 
 def poorest(records: Sequence[ForagerRecord], but: ForagerId) -> ForagerRecord:
-    """The one with the lowest score, not counting `but`; the oldest if equal."""
+    """The record with the lowest score except `but`; the oldest if equal."""
     return min((record for record in records if record.id != but), key=lambda record: record.score)
 
 
 class ReinforcingAgent:
-    """Owns the fleet: who is alive, what they earned, whose turn it is."""
+    """Owns the fleet: which foragers are alive, what they earned, whose turn it is."""
 
     def __init__(
         self,
@@ -74,21 +145,22 @@ class ReinforcingAgent:
         seed: int,
         on_topic: Callable[[int], bool] | None = None,
     ) -> None:
-        """`on_topic` says whether a version fits the topic of the crawl; None: every topic will do."""
+        """`on_topic` returns whether a version fits the topic of the crawl; None: every topic counts."""
         self.settings = settings
         self.forager_settings = foragers
         self.seed, self.on_topic = seed, on_topic
         self.suggest: Callable[[int], Sequence[UrlId]] = lambda count: ()
         """Up to so many pages from which a newborn forager may start; by default nobody knows any."""
-        self.flock = Flock(foragers, max(settings.population.first, settings.population.most))
+        first = max(settings.population.first, len(foragers.first_kinds))
+        self.flock = Flock(foragers, max(first, settings.population.most))
         self.sent_as: Numbers = KeyNumbers(foragers.identity)
         self.known_as: Numbers = KeyNumbers(settings.relevancy.identity)
-        """The numbers of documents as foragers, and as the agent itself know them."""
+        """The document numbers of foragers (`sent_as`), and of the agent (`known_as`)."""
         rules = Figures[ForagerRules](ForagerRules)
         rules.write(ForagerRules(**self.rule_values))
         self.rules = rules.row
         self.foragers: dict[ForagerId, Forager] = {}
-        """Those alive, in the order of their turns."""
+        """The foragers alive, in the order of their turns."""
         self._records: dict[ForagerId, ForagerRecord] = {}
 
     def __repr__(self) -> str:
@@ -97,7 +169,7 @@ class ReinforcingAgent:
 
     @property
     def rule_values(self) -> dict[str, Any]:
-        """What the settings say, for kernels."""
+        """The settings for kernels."""
         scores, population, judged = self.settings.scores, self.settings.population, self.settings.relevancy
         return forager_rules(self.forager_settings) | {
             "reward": judged.reward,
@@ -107,42 +179,63 @@ class ReinforcingAgent:
             "score_sent": scores.sent,
             "multiply_at": scores.relative_gain if scores.relative else scores.multiply_at,
             "delete_below": -scores.relative_gain if scores.relative else scores.delete_below,
+            "score_keep": 1 - 1 / scores.memory,
             "least": population.least,
             "most": population.most,
         }
 
     @property
     def records(self) -> dict[ForagerId, ForagerRecord]:
-        """Everyone who ever lived."""
+        """The records of all foragers that ever lived."""
         for id, forager in self.foragers.items():
             self._records[id].follow(self.flock.state.walkers[forager.slot])
         return self._records
 
     @property
+    def decided(self) -> float | None:
+        """Share of the steps along links that long-term profit led elsewhere than expected documents would have; None: no
+        steps."""
+        tally = self.flock.state.tally
+        steps = int(tally["steps"][0])
+        return round(int(tally["decided"][0]) / steps, 4) if steps else None
+
+    @property
     def first_score(self) -> float:
-        """The score to begin with."""
+        """Initial score."""
         return 0.0 if self.settings.scores.relative else self.settings.scores.initial
 
-    def start(self, seeds: NDArray[np.int64], now: float, kinds: Sequence[ForagerKind] = ()) -> list[Forager]:
-        """The first foragers; of the settings' kind unless `kinds` gives one for each.
+    def start(
+        self, seeds: IntArray, now: float, kinds: Sequence[ForagerKind] = (), recorded: IntArray = NO_LINKS
+    ) -> list[Forager]:
+        """Creates the first foragers, of the kind in the settings unless `kinds` gives one for each.
 
-        Each begins with all seeds, or with its share of them if they are more than a weblog holds, so that every seed
-        is in someone's weblog. The baseline has one forager: more would only sweep the same pages.
+        Each starts with all seeds, or with its share of them if they do not fit into a weblog, so that every seed is in
+        some weblog. The start list of RL foragers, one and the same for all, goes on with the pages that a recording saw
+        first, if there is one, else with those that any of them sees. The baseline has one forager, because more would
+        only sweep the same pages.
         """
         kind = self.forager_settings.kind
-        if not kinds:
-            kinds = [kind] * (1 if kind is ForagerKind.BFS else self.settings.population.first)
+        if not kinds and kind is not ForagerKind.BFS:
+            kinds = self.forager_settings.first_kinds or [kind] * self.settings.population.first
+        kinds = kinds or [kind]
         stride = len(kinds) if len(seeds) > self.forager_settings.weblog.size else 1
         for place, each in enumerate(kinds):
             id = self._next_id()
             dealt = seeds[place % stride :: stride]
-            self._enter(Forager.born(self.flock, id, each, dealt, self._luck(id)), None, now)
+            forager = Forager.born(self.flock, id, each, dealt, self._luck(id))
+            self._enter(forager, None, now)
+            if each is ForagerKind.RL and len(recorded):
+                weblog = forager.weblog
+                for url in recorded.tolist():
+                    if len(weblog) < weblog.settings.start_size:
+                        weblog.add(UrlId(url))
+                forager.weblog = weblog
         return list(self.foragers.values())
 
-    # A step of a forager, move by move.
+    # The moves of a step.
 
     def choose(self, forager: Forager, now: float, shared: Shared) -> Step:
-        """The next step; from now on it counts as begun (Alg 11)."""
+        """Chooses the next step, which counts as begun (Alg 11)."""
         forager.draw()
         mind = self._mind(shared, len(forager.seeds))
         url, worth = choose_page(self.rules, mind, self.flock.state, forager.slot, now)
@@ -151,7 +244,7 @@ class ReinforcingAgent:
     def see(
         self, forager: Forager, step: Step, sightings: Sequence[Sighting], now: float, shared: Shared
     ) -> list[Reinforcement]:
-        """Take in a step's visits, its own page first, and learn from what their documents earn (Alg 4, 5, 7)."""
+        """Records a step's visits, its own page first, and learns from what their documents earn (Alg 4, 5, 7)."""
         firsts = [shared.note(sighting) for sighting in sightings]
         self.flock.pages = max(self.flock.pages, highest(sightings[0].links) + 1)
         links, downloads = sightings[0].links, sum(not sighting.free for sighting in sightings)
@@ -164,37 +257,43 @@ class ReinforcingAgent:
             revealer = _revealer(sighting, first, shared)
             became = send_document(self.rules, mind, fleet, slot, seen, revealer, links, now)
             earned += self._earned(sighting, forager.id, became, revealer)
-        settle_step(self.rules, mind, fleet, slot, step.url, downloads)
+        first = firsts[0] and not sightings[0].free
+        settle_step(self.rules, mind, fleet, slot, step.url, downloads, first, links)
         return earned
 
-    # What others find and do.
+    # Findings outside of steps.
+
+    def look(self, sighting: Sighting, first: bool, now: float, shared: Shared) -> list[Reinforcement]:
+        """Take in a download of the recrawl cycle, which counts for the forager whose page it is, and judge what it shows.
+
+        `first`: nobody had downloaded the page before.
+        """
+        revealer = _revealer(sighting, first, shared)
+        seen = self._seen(sighting) if sighting.ok else Seen(sighting.url, np.nan, False, False, -1, -1, -1, -1)
+        mind, fleet = self._mind(shared, 0), self.flock.state
+        became = take_look(self.rules, mind, fleet, seen, revealer, first, sighting.links, now)
+        return self._earned(sighting, NOBODY, became, revealer)
 
     def judge(
-        self,
-        sighting: Sighting,
-        revealer: UrlId,
-        links: NDArray[np.int64],
-        now: float,
-        shared: Shared,
-        by: ForagerId = NOBODY,
+        self, sighting: Sighting, revealer: UrlId, now: float, shared: Shared, by: ForagerId
     ) -> list[Reinforcement]:
         """Judge the document that a visit shows, if it does, on behalf of somebody who makes no steps (Alg 7).
 
-        It pays the page that revealed it; `links` are those of the page that was visited.
+        It pays the page that revealed it.
         """
         seen = self._seen(sighting)
         mind = self._mind(shared, 0)
-        became = judge_document(self.rules, mind, self.flock.state, seen, revealer, links, now)
+        became = judge_document(self.rules, mind, self.flock.state, seen, revealer, sighting.links, now)
         if became and by in self.foragers:
             score_document(self.rules, self.flock.state, self.foragers[by].slot, (became & RELEVANT) > 0)
         return self._earned(sighting, by, became, revealer)
 
     def worked(self, id: ForagerId, downloads: int) -> None:
-        """A forager has downloaded so many pages; shared copies do not count."""
+        """Counts downloads of a forager, without shared copies."""
         score_work(self.rules, self.flock.state, self.foragers[id].slot, downloads)
 
     def accepts(self, url: int, version: int, text_print: int) -> None:
-        """A document was accepted before."""
+        """Marks a document as accepted in an earlier run."""
         numbers = self.known_as.of(url, version, text_print)
         self.flock.reserve(pages=0, links=0, accepted=len(self.known_as))
         for number in numbers:
@@ -204,7 +303,7 @@ class ReinforcingAgent:
     # Multiply and delete.
 
     def manage(self, id: ForagerId, now: float) -> list[Multiplied | Removal]:
-        """Multiply or delete a forager as its score demands (Alg 8); what happened, in order."""
+        """Multiplies or deletes a forager according to its score (Alg 8); returns what happened, in order."""
         decided = decide_fate(self.rules, self.flock.state, self.foragers[id].slot)
         if decided == GOES:
             return [self._delete(id, now)]
@@ -216,37 +315,53 @@ class ReinforcingAgent:
         return []
 
     def enter(self, forager: Forager, record: ForagerRecord) -> None:
-        """A forager with its record joins the fleet."""
+        """Adds a forager with its record to the fleet."""
         self.foragers[forager.id], self._records[forager.id] = forager, record
         record.lead(self.flock.state.walkers[forager.slot : forager.slot + 1])
         self._order()
 
     def remember(self, record: ForagerRecord) -> None:
-        """The record of somebody who is gone."""
+        """Keeps the record of a deleted forager."""
         self._records[record.id] = record
 
     def _multiply(self, id: ForagerId, now: float) -> Multiplied:
         child_id = self._next_id()
         parent = self.foragers[id]
-        child = parent.multiply(child_id, self._luck(child_id))
+        child = parent.multiply(child_id, self._luck(child_id), self.settings.mutation)
         weblog = child.weblog
         for url in self.suggest(self.settings.population.starts - len(weblog)):
             weblog.add(url)
         child.weblog = weblog
-        self.flock.state.walkers["score"][parent.slot] = self.first_score
+        walkers = self.flock.state.walkers
+        walkers["score"][parent.slot], walkers["expected"][parent.slot] = self.first_score, 0.0
         self._enter(child, id, now)
         return Multiplied(id, child_id, now)
 
     def _delete(self, id: ForagerId, now: float) -> Removal:
         record, place, tally = self.records[id], list(self.foragers).index(id), self.flock.state.tally
-        self.flock.leave(self.foragers.pop(id).slot)
+        gone = self.foragers.pop(id)
+        territory = gone.weblog.entries
+        self.flock.leave(gone.slot)
         tally["turns"] -= place < tally["turns"][0]
         self._order()
+        if gone.kind.keeps_weblog and self.settings.scores.relative:
+            self._hand_over(territory)
         record.deleted = now
         return Removal(id, now, record.score)
 
+    def _hand_over(self, territory: Sequence[tuple[UrlId, float]]) -> None:
+        """Give start pages, the best first, to those with most room; where nobody has any, they go in place of poorer ones."""
+        weblogs = {id: one.weblog for id, one in self.foragers.items() if one.kind.keeps_weblog}
+        for url, value in territory:
+            if not weblogs or any(url in weblog for weblog in weblogs.values()):
+                continue
+            min(weblogs.values(), key=lambda weblog: len(weblog) - weblog.settings.size).add(url, value)
+        for id, weblog in weblogs.items():
+            self.foragers[id].weblog = weblog
+
     def _enter(self, forager: Forager, parent: ForagerId | None, now: float) -> None:
-        self.enter(forager, ForagerRecord(forager.id, forager.kind, parent, now, self.first_score))
+        record = ForagerRecord(forager.id, forager.kind, parent, now, self.first_score, genes=forager.genes)
+        self.enter(forager, record)
 
     def _order(self) -> None:
         self.flock.put_in_order([forager.slot for forager in self.foragers.values()])
@@ -257,10 +372,10 @@ class ReinforcingAgent:
     def _luck(self, id: ForagerId) -> np.random.Generator:
         return stream(self.seed, f"forager {id}")
 
-    # What kernels are given, and what is made of their answers.
+    # Input and output of kernels.
 
     def _mind(self, shared: Shared, links: int) -> Mind:
-        """What all know, with room for every known page in the flock, and for so many more links there."""
+        """The shared knowledge, with room in the flock for every known page and for so many more links."""
         shared.reserve(self.flock.pages)
         mind = shared.mind()
         self.flock.reserve(pages=len(mind.table), links=links, sent=len(self.sent_as), accepted=len(self.known_as))
@@ -282,5 +397,5 @@ class ReinforcingAgent:
 
 
 def _revealer(sighting: Sighting, first: bool, shared: Shared) -> UrlId:
-    """The page whose visit revealed a document: itself if a known page changed; -1 if nobody did (a seed)."""
+    """The page whose visit revealed a document: itself if a known page changed; -1 if none did (a seed)."""
     return shared.visits.revealer(sighting.url) if first else sighting.url

@@ -1,34 +1,43 @@
-"""The pages among which the recrawl side chooses, live and in replays: of one pool, or where several hosts are asked side by
-side, of a pool for each."""
+"""The pages from which the recrawl side chooses, live and in replays: one pool, or one per host if hosts run in
+parallel."""
 
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from forager.arrays import distinct, widened
-from forager.core.choice import ALONE, BY_WORTH, RANK, REORDERED, TURN, Choices, Turn, count_wanted, graph_leanings
+from forager.arrays import BoolArray, FloatArray, IntArray, distinct, widened
+from forager.core.choice import (
+    ALONE,
+    BY_WORTH,
+    RANK,
+    REORDERED,
+    TURN,
+    Choices,
+    Pool,
+    Turn,
+    count_wanted,
+    graph_leanings,
+    rest_time,
+)
 from forager.core.exploration import Thrift
 from forager.core.page_table import PageTable
-from forager.core.pool import Pool
 from forager.core.ranking import POOL, STRANGERS, choose_next, gather, promising, rank_known, some_unseen, strangers
-from forager.core.rules import FloatArray, IntArray
 from forager.core.updates import Mind
 from forager.recrawl.cycle import fixed_order, of_each, top
 from forager.recrawl.policies import ScoreFunction
 
 NOWHERE: IntArray = np.empty(0, dtype=np.int64)
-EVERYWHERE: NDArray[np.bool_] = np.empty(0, dtype=np.bool_)
+EVERYWHERE: BoolArray = np.empty(0, dtype=np.bool_)
 
 Choice = tuple[int, float]
-"""A page and its worth in new documents: nan where a score function decided, 0 where it is explored."""
+"""A page and its expected new documents: nan if a score function decided, 0 if it is explored."""
 
 FEW = 64
-"""Pages that are ranked for a try."""
+"""Number of pages ranked in a trial."""
 
 
 class Candidates:
-    """Keeps the pools. `choose` a page, look at it, and tell by `reveal` which links it showed."""
+    """Keeps the pools. `choose` a page, visit it, and report with `reveal` which links it showed."""
 
     def __init__(
         self,
@@ -40,14 +49,16 @@ class Candidates:
         last: Callable[[], FloatArray],
         revisit_after: float,
         seeds: IntArray = NOWHERE,
-        only: NDArray[np.bool_] = EVERYWHERE,
+        only: BoolArray = EVERYWHERE,
         known: Callable[[], IntArray] | None = None,
         groups: Callable[[int], IntArray] | None = None,
     ) -> None:
-        """All pages are ranked at least `every` so many seconds. `last` gives for each page when it was last asked for; for
-        `revisit_after` seconds its copy serves everybody. `seeds` come before everything; `only` some pages may be chosen;
-        `known` are others than those that the page table knows; `groups` are those, such as hosts, of all pages but the first
-        so many.
+        """Ranks all pages at least `every` seconds.
+
+        `last` returns for each page when it was last requested; its copy serves all requests for `revisit_after`
+        seconds. `seeds` come before everything. `only` limits the pages that may be chosen. `known` returns the known
+        pages, by default those of the page table. `groups` returns the groups, such as hosts, of all pages from a
+        number on.
         """
         self.pages, self.mind, self.thrift = pages, mind, thrift
         self.last, self.revisit_after = last, revisit_after
@@ -56,7 +67,7 @@ class Candidates:
         self._known, self._groups, self._group = known, groups, NOWHERE
         self._row = np.zeros(1, dtype=TURN)
         self.turn: Turn = self._row.view(np.recarray)[0]
-        """How far it is; kernels change it too."""
+        """State of the recrawl side; kernels change it too."""
         self.turn.every, self.turn.ends, self.turn.ranked, self.turn.grouped = (
             every,
             -np.inf,
@@ -73,25 +84,25 @@ class Candidates:
 
     @property
     def known(self) -> int:
-        """Pages known at the last ranking."""
+        """Number of pages known at the last ranking."""
         return int(self.turn.known)
 
     def use(self, score: ScoreFunction | None, *, alone: bool) -> None:
-        """From now on pages are ordered by this score function, or by the documents expected; `alone`: it decides also what
-        is worth a request."""
+        """Orders pages by this score function, or by expected documents; with `alone` it also decides what is worth a
+        request."""
         self.score = score
         self.turn.mode = BY_WORTH if score is None else ALONE if alone else REORDERED
         self.turn.ranked = -np.inf
 
     def pool_of(self, group: int = 0, room: int = 0) -> Pool:
-        """The pool of a group, with room for a ranking and so many pages more."""
+        """The pool of a group, with room for a ranking and so many more pages."""
         pool = self.pools.setdefault(group, Pool(NOWHERE)) if self._groups is None else self.pools.get(group)
         pool = pool or Pool(NOWHERE)
         pool.reserve(POOL + STRANGERS + room)
         return pool
 
     def choices(self, pool: Pool) -> Choices:
-        """For kernels. Do not keep it: arrays are replaced as they grow."""
+        """The input of kernels. Do not keep it: arrays are replaced as they grow."""
         size = self.pages.size
         if len(self._number) < size:
             more = np.zeros(size - len(self._number))
@@ -112,7 +123,8 @@ class Candidates:
         )
 
     def choose(self, now: float, luck: float, group: int = 0) -> Choice | None:
-        """The best page of a group and its worth, or None if none is worth a download. `luck` breaks ties."""
+        """The best page of a group and its worth, or None if none is worth a download. `luck`, a random number, breaks
+        ties."""
         thrift = self.thrift
         while True:
             page, worth = choose_next(
@@ -131,8 +143,13 @@ class Candidates:
                 return None if page < 0 else (int(page), worth)
             self.rank(now)
 
+    def rest(self, now: float, group: int, shortest: float, longest: float) -> float:
+        """Seconds to rest, within bounds, until something in a group is worth a request."""
+        side = self.choices(self.pool_of(group))
+        return rest_time(self.mind(), side, now, self.thrift.least_worth, shortest, longest)
+
     def reveal(self, links: IntArray, now: float) -> None:
-        """These links were just seen on a page; those that are new there join their pools."""
+        """Adds the new ones of these links, just seen on a page, to their pools."""
         if len(links) and self.turn.pooled:
             new = self.pages.fresh(links, now)
             own = self._groups_of(new)
@@ -141,12 +158,12 @@ class Candidates:
                     self.pools[group].add(new[own == group])
 
     def postpone(self, page: int, until: float) -> None:
-        """Do not choose a page before a time."""
+        """Excludes a page until this time."""
         self.choices(self.pool_of())  # there is room
         self._wait[page] = until
 
     def rank(self, now: float) -> None:
-        """Rank all known pages, or a short list of them; the best make the pools."""
+        """Ranks all known pages, or a short list; the best form the pools."""
         if self._groups is None and self.turn.mode != ALONE:
             rank_known(self.mind(), self.choices(self.pool_of()), now)
         else:
@@ -155,19 +172,19 @@ class Candidates:
             self._number_pools(now)
 
     def try_few(self, now: float) -> None:
-        """Rank a few pages and forget it: it takes the same code as ranking all."""
+        """Ranks a few pages and discards the result; it runs the same code as ranking all."""
         groups = None if self._groups is None else self._groups(0)
         few = np.arange(FEW if groups is None else min(FEW, len(groups)), dtype=np.int64)
         self.pages.reserve(FEW)
         self._promising(self.mind(), few, groups, now)
 
     def wanted(self, now: float) -> int:
-        """How many pages of the pools are worth a download now."""
+        """Number of pages in the pools that are worth a download now."""
         mind, least = self.mind(), self.thrift.least_worth
         return sum(count_wanted(mind, self.choices(pool), now, least) for pool in self.pools.values())
 
     def _rank_all(self, now: float) -> None:
-        """The same for a score function that decides alone, and where there are groups."""
+        """Like `rank`, for a score function that decides alone, and with groups."""
         history, turn = self.pages.history, self.turn
         groups = None if self._groups is None else self._groups(0)
         known = gather(self.mind(), self.choices(self.pool_of())) if self._known is None else self._known()
@@ -190,7 +207,7 @@ class Candidates:
         self.pools = {group: Pool(part) for group, part in zip(numbers.tolist(), parts, strict=True)}
 
     def _promising(self, mind: Mind, pages: IntArray, groups: IntArray | None, now: float) -> IntArray:
-        """The pages that promise most, of all or of each group."""
+        """The pages with the most expected documents, of all or of each group."""
         if groups is None:
             return promising(mind, self.turn.weight, pages, now, POOL)
         keys, leaning = self.pages.rank(pages, now), graph_leanings(mind, self.turn.weight, pages)
@@ -200,7 +217,7 @@ class Candidates:
         return pages[of_each(own, np.lexsort((pages, -keys, own)), POOL)]
 
     def _number_pools(self, now: float) -> None:
-        """Give numbers to the pages of the pools that have a history, as the score function orders them."""
+        """Numbers the pages of the pools that have a history, in the order of the score function."""
         assert self.score is not None
         pages = np.concatenate([pool.all for pool in self.pools.values()])
         pages = pages[self.pages.history.visited(pages)]
@@ -210,14 +227,14 @@ class Candidates:
         self._give_numbers(pages[order[scores[order] > -np.inf]])
 
     def _give_numbers(self, pages: IntArray) -> None:
-        """Let these pages, the first one first, have numbers, and no others."""
+        """Numbers these pages, the first one first, and no others."""
         self.choices(self.pool_of())  # there is room
         self._number[self._numbered] = 0.0
         self._number[pages] = np.arange(len(pages), 0, -1)
         self._numbered = pages
 
     def _groups_of(self, pages: IntArray) -> IntArray:
-        """The groups of pages, also of those found since the last ranking; 0 if all are one group."""
+        """The groups of pages, including those found since the last ranking; 0 if there is one group."""
         if self._groups is None:
             return np.zeros(len(pages), np.int64)
         ranked = len(self._group)

@@ -1,57 +1,153 @@
-"""The choice of the next page to look at again, made for every download, live and in replays alike.
+"""Chooses the next page to revisit, for every download, live and in replays.
 
-By default the page goes first of which most new documents are expected. A score function may order the pages that have a
-history: alone, or only those that are worth a request. No kernel needs to know the function: whenever pages are ranked, those
-it may put first get numbers, the higher the sooner, and the choice reads these.
+By default the page with the most expected new documents comes first. A score function may order the pages that have a
+history: all of them, or only those worth a request. Kernels do not call the function: at each ranking, the pages it may
+put first get numbers, the higher the sooner, and the choice reads these.
+
+The choice is made from a pool, of one host or of all: pages awake, and pages visited a moment ago, which rest. The same
+calls always give the same page.
 """
 
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from forager.arrays import BoolArray, FloatArray, IntArray, RowArray
 from forager.compiling import compiled, inner
-from forager.core.expectation import outlook, worth_of
+from forager.core.expectation import due_at, outlook, worth_of
 from forager.core.exploration import allows, owes
 from forager.core.kernels import best
-from forager.core.pool import AWAKE, USED, rest, wake
+from forager.core.page_row import LOOKS_APART, PageRow
 from forager.core.promise import pick
-from forager.core.rules import FloatArray, IntArray
 from forager.core.updates import Mind
 
+AWAKE, RESTING, USED = range(3)
+"""Tallies of a pool: pages that may be chosen now, pages that rest, downloads since it was filled."""
+
+
+@compiled
+def add(pages: IntArray, resting: IntArray, tally: IntArray, new: IntArray) -> None:
+    """Adds pages that the pool does not hold yet; there must be room."""
+    for page in new:
+        held = False
+        for one in pages[: tally[AWAKE]]:
+            held |= one == page
+        for one in resting[: tally[RESTING]]:
+            held |= one == page
+        if not held:
+            pages[tally[AWAKE]] = page
+            tally[AWAKE] += 1
+
+
+@compiled
+def rest(pages: IntArray, resting: IntArray, until: FloatArray, tally: IntArray, index: int, time: float) -> None:
+    """Excludes the page at this index until a time. Resting pages are sorted; the first to wake is last."""
+    page, place = pages[index], tally[RESTING]
+    while place > 0 and (until[place - 1] < time or (until[place - 1] == time and resting[place - 1] < page)):
+        until[place], resting[place] = until[place - 1], resting[place - 1]
+        place -= 1
+    until[place], resting[place] = time, page
+    tally[RESTING] += 1
+    tally[AWAKE] -= 1
+    pages[index] = pages[tally[AWAKE]]
+
+
+@compiled
+def wake(pages: IntArray, resting: IntArray, until: FloatArray, tally: IntArray, now: float) -> None:
+    """Returns pages that have rested long enough."""
+    while tally[RESTING] > 0 and until[tally[RESTING] - 1] <= now:
+        tally[RESTING] -= 1
+        pages[tally[AWAKE]] = resting[tally[RESTING]]
+        tally[AWAKE] += 1
+
+
+class Pool:
+    """A set of pages in arrays that grow."""
+
+    def __init__(self, pages: IntArray) -> None:
+        self.tally = np.array([len(pages), 0, 0])
+        self.awake = np.array(pages, dtype=np.int64)
+        """Pages that may be chosen now, and room for more."""
+        self.resting = np.empty_like(self.awake)
+        self.until = np.empty(len(self.awake))
+
+    def __repr__(self) -> str:
+        return f"<Pool of {self.tally[AWAKE]} pages, {self.tally[RESTING]} more resting>"
+
+    @property
+    def pages(self) -> IntArray:
+        """The pages that may be chosen now; a view."""
+        return self.awake[: self.tally[AWAKE]]
+
+    @property
+    def all(self) -> IntArray:
+        """All pages, including the resting ones."""
+        return np.concatenate([self.pages, self.resting[: self.tally[RESTING]]])
+
+    @property
+    def used(self) -> int:
+        """Downloads since the pool was filled."""
+        return int(self.tally[USED])
+
+    def add(self, pages: IntArray) -> None:
+        """Adds pages."""
+        if len(pages):
+            self.reserve(len(pages))
+            add(self.awake, self.resting, self.tally, pages)
+
+    def rest(self, index: int, until: float) -> None:
+        """Excludes the page at this index until a time."""
+        rest(self.awake, self.resting, self.until, self.tally, index, until)
+
+    def wake(self, now: float) -> None:
+        """Returns pages that have rested long enough."""
+        wake(self.awake, self.resting, self.until, self.tally, now)
+
+    def use(self) -> None:
+        """Counts a download of one of its pages."""
+        self.tally[USED] += 1
+
+    def reserve(self, more: int) -> None:
+        """Makes room for so many more pages."""
+        room = int(self.tally[AWAKE] + self.tally[RESTING]) + more
+        if room > len(self.awake):
+            self.awake, self.resting = (np.resize(column, 2 * room) for column in (self.awake, self.resting))
+            self.until = np.resize(self.until, 2 * room)
+
+
 BY_WORTH, REORDERED, ALONE = range(3)
-"""Who decides: the documents expected; they, but among pages worth a request the score function; the function."""
+"""What decides: the expected documents; the score function among pages worth a request; the score function alone."""
 NOTHING, RANK = -1, -2
-"""Instead of a page: none is worth a download; pages are to be ranked first."""
+"""Instead of a page: none is worth a download; pages must be ranked first."""
 TIE = 1e-9
-"""How far the link graph moves a page that was visited: it only breaks ties."""
+"""Weight of the link graph for visited pages: it only breaks ties."""
 
 ROUND = 64
-"""Downloads from one pool after which all pages are ranked anew."""
+"""Number of downloads from one pool after which all pages are ranked again."""
 SHARE = 1000
-"""No ranking before there was a download for every so many pages, …"""
+"""A ranking needs one download per this many known pages since the last one."""
 LARGE = 20_000
-"""… and after so many cycles more as there are so many pages: ranking must not take most of the time."""
+"""Number of known pages beyond which rankings become rarer in proportion, so that they do not take most of the time."""
 
 
 class Turn(Protocol):
-    """How far the recrawl side is, as the kernels see it."""
+    """State of the recrawl side, for kernels."""
 
-    every: float  # seconds of a cycle, …
-    ends: float  # … and when the one under way ends
-    ranked: float  # when pages were ranked, …
-    known: int  # … how many were known then, …
-    used: int  # … and downloads since
+    every: float  # length of a cycle in seconds
+    ends: float  # when the current cycle ends
+    ranked: float  # when pages were last ranked
+    known: int  # pages known at the last ranking
+    used: int  # downloads since the last ranking
     mode: int
-    grouped: bool  # each host has a pool of its own
-    pooled: bool  # there is a pool, so that links may join it
-    weight: float  # how far the link graph moves pages that nobody has visited
-    seeds: int  # that come before everything else
-    gathered: int  # of the pages that became known, those looked at for the ranking of all
-    listed: int  # pages put on the short list, 0 if there is none; …
-    listed_of: int  # … of so many known ones; …
-    listed_late: int  # … pages that joined it, …
-    listed_used: int  # … and downloads since
+    grouped: bool  # whether each host has a pool of its own
+    pooled: bool  # whether there is a pool that links may join
+    weight: float  # weight of the link graph for never-visited pages
+    seeds: int  # number of seeds, which come before everything else
+    gathered: int  # number of known pages that the ranking of all has taken up
+    listed: int  # pages on the short list; 0 if there is none
+    listed_of: int  # pages known when the short list was made
+    listed_late: int  # pages that joined the short list since
+    listed_used: int  # downloads since the short list was made
 
 
 _KINDS: dict[object, type[np.generic]] = {float: np.float64, int: np.int64, bool: np.bool_}
@@ -59,59 +155,62 @@ TURN = np.dtype([(name, _KINDS[kind]) for name, kind in Turn.__annotations__.ite
 
 
 class Choices(NamedTuple):
-    """What the choice is made among: one pool, the numbers of pages, and what a ranking keeps for the next one."""
+    """Input of a choice: one pool, the numbers of pages, and what a ranking keeps for the next one."""
 
     awake: IntArray
     resting: IntArray
     until: FloatArray
     tally: IntArray
-    turn: NDArray[np.void]
+    turn: RowArray
     """A table of one row, the `Turn`."""
     number: FloatArray
-    """For each page its number by the score function, the highest first; 0: none."""
+    """Number of each page by the score function, the highest first; 0: none."""
     wait: FloatArray
-    """Until when each page is not to be had."""
+    """Until when each page is excluded."""
     seeds: IntArray
-    """The first to come last."""
-    only: NDArray[np.bool_]
-    """Which pages may be looked at; empty: all."""
+    """Seeds in reverse order."""
+    only: BoolArray
+    """Which pages may be visited; empty: all."""
     known: IntArray
-    """By rising number, as the next two, after how many they are: the pages known when all were last ranked, …"""
+    """Count, then the sorted numbers, of the pages known at the last ranking of all."""
     listed: IntArray
-    """… those on the short list, …"""
+    """Count, then the sorted numbers, of the pages on the short list."""
     unseen: IntArray
-    """… and some that nobody has seen."""
+    """Count, then the sorted numbers, of some never-visited pages."""
 
 
 @inner
 def enough(used: int, known: int) -> bool:
-    """Whether there were downloads enough since the last ranking of so many pages for another one."""
+    """Whether there were enough downloads since the last ranking for another one."""
     return used > 0 and used * SHARE >= known
 
 
 @inner
 def ranking_due(turn: Turn, now: float, used_of_pool: int) -> bool:
-    """Whether all pages are to be ranked again: this pool was used long enough, or it is time."""
+    """Whether to rank all pages again, because this pool was used enough or by time."""
     by_time = now - turn.ranked >= turn.every * max(1.0, turn.known / LARGE)
     return by_time or (enough(turn.used, turn.known) and used_of_pool >= ROUND)
 
 
 @compiled
 def graph_leanings(mind: Mind, weight: float, pages: IntArray) -> FloatArray:
-    """What the link graph makes of the worth of pages: a factor for each, or nothing if nobody asks it."""
-    if mind.appeal_share == 0:
+    """What the link graph and long-term profit make of the worth of pages: a factor for each, or nothing if nobody asks."""
+    if mind.appeal_share == 0 and len(mind.prospects) == 0:
         return np.empty(0)
     out = np.ones(len(pages))
     for i in range(len(pages)):
+        leaning = 0.0
         if pages[i] < len(mind.appeal):
             leaning = mind.appeal_share * mind.appeal[pages[i]]
-            out[i] = 1 + leaning * (TIE if mind.table[pages[i]].visits > 0 else weight)
+        if pages[i] < len(mind.prospects):
+            leaning += (1 - mind.appeal_share) * mind.prospects[pages[i]]
+        out[i] = 1 + leaning * (TIE if mind.table[pages[i]].visits > 0 else weight)
     return out
 
 
 @inner
 def _first_numbered(mind: Mind, side: Choices, pages: IntArray, now: float) -> int:
-    """Where the page stands that the score function puts first, -1 for nowhere; none is looked at twice in a cycle."""
+    """Index of the page that the score function puts first, -1 if none; no page is visited twice in a cycle."""
     place, top, turn = -1, 0.0, side.turn[0]
     for i in range(len(pages)):
         number = side.number[pages[i]]
@@ -122,7 +221,7 @@ def _first_numbered(mind: Mind, side: Choices, pages: IntArray, now: float) -> i
 
 @compiled
 def _reordered(mind: Mind, side: Choices, pages: IntArray, now: float, least: float) -> tuple[int, float]:
-    """Of the pages seen before that are worth a request the one that the score function puts first; -1 for none."""
+    """Of the pages visited before and worth a request, the one that the score function puts first; -1 if none."""
     place, top, worth, turn = -1, 0.0, 0.0, side.turn[0]
     foreseen, prior = outlook(mind.means, mind.priors[0]), mind.priors[0]
     for i in range(len(pages)):
@@ -137,10 +236,10 @@ def _reordered(mind: Mind, side: Choices, pages: IntArray, now: float, least: fl
 
 @compiled
 def _by_score(mind: Mind, side: Choices, pages: IntArray, now: float, luck: float, least: float) -> tuple[int, float]:
-    """The page that the score function puts first; or one without history, if it promises more documents.
+    """The page that the score function puts first, or one without history if it has more expected documents.
 
-    What a page promises is the one measure that both kinds have. Without it, the backlog of pages never seen would keep the
-    function from ever looking again at the lists that bring the news.
+    Expected documents are the one measure that both kinds have. Without it, the backlog of never-visited pages would
+    keep the function from ever revisiting the lists that bring the news.
     """
     others, count = np.empty(len(pages), np.int64), 0
     for i in range(len(pages)):
@@ -168,7 +267,7 @@ def _by_score(mind: Mind, side: Choices, pages: IntArray, now: float, luck: floa
 
 @compiled
 def _pick(mind: Mind, side: Choices, pages: IntArray, now: float, luck: float, least: float) -> tuple[int, float]:
-    """Where the page to look at first stands and its worth in documents; nan: worth a look whatever it promises."""
+    """Index of the page to visit first and its expected documents; nan: worth a visit in any case."""
     turn: Turn = side.turn[0]
     if turn.mode == ALONE:
         return _by_score(mind, side, pages, now, luck, least)
@@ -182,8 +281,12 @@ def _pick(mind: Mind, side: Choices, pages: IntArray, now: float, luck: float, l
 
 
 @compiled
-def _stranger(mind: Mind, pages: IntArray, luck: float) -> int:
-    """A page that nobody has seen, the first in the order of the link graph or else any; -1 if there is none."""
+def _stranger(mind: Mind, pages: IntArray, now: float, luck: float) -> int:
+    """A never-visited page: the first in the order of the link graph, or of the form of address tried least; -1 if
+    none.
+
+    Without the link graph, pages that should be too old come last.
+    """
     unseen, count = np.empty(len(pages), np.int64), 0
     for page in pages:
         if mind.table[page].visits == 0:
@@ -192,7 +295,11 @@ def _stranger(mind: Mind, pages: IntArray, luck: float) -> int:
     if count == 0:
         return -1
     if mind.appeal_share == 0:
-        return int(unseen[int(luck * count)])
+        fewest = np.empty(count)
+        for i in range(count):
+            row: PageRow = mind.table[unseen[i]]
+            fewest[i] = -mind.table[row.place].tried if not now - row.latest > mind.priors[0].max_age else -np.inf
+        return int(unseen[best(fewest, luck)])
     appeal = np.zeros(count)
     for i in range(count):
         if unseen[i] < len(mind.appeal):
@@ -202,9 +309,10 @@ def _stranger(mind: Mind, pages: IntArray, luck: float) -> int:
 
 @inner
 def _free_at(mind: Mind, side: Choices, last: FloatArray, revisit_after: float, page: int) -> float:
-    """Until when a page is not to be had, or its last copy serves everybody."""
+    """Until when a page is excluded, or its last copy serves all requests."""
     until: float = side.wait[page]
-    return max(until, last[page] + revisit_after) if mind.history.counts[0, page] > 0 else until
+    apart = min(revisit_after, LOOKS_APART) if mind.table[page].hub else revisit_after
+    return max(until, last[page] + apart) if mind.history.counts[0, page] > 0 else until
 
 
 @inner
@@ -212,10 +320,10 @@ def choose_of_pool(
     mind: Mind, side: Choices, last: FloatArray, revisit_after: float, now: float, luck: float, least: float,
     explored: float, explore: float, turns: float,
 ) -> tuple[int, float]:  # fmt: skip
-    """The page of the pool to look at and its worth; `NOTHING` if none is worth a download.
+    """The page of the pool to visit and its worth; `NOTHING` if none is worth a download.
 
-    While too little was explored, or nothing is worth a request, a page that nobody has seen goes first. Only when there is
-    none left, the best of the poor is looked at instead: before, that would only show the same pages again.
+    While too little was explored, or nothing is worth a request, a never-visited page comes first. Only if there is
+    none, the best page below the threshold is visited instead; earlier, that would only show the same pages again.
     """
     wake(side.awake, side.resting, side.until, side.tally, now)
     while side.tally[AWAKE] > 0:
@@ -229,17 +337,30 @@ def choose_of_pool(
         if owes(explored, explore, turns) or not worth >= least:
             stranger = -1
             if allows(0.0, least, explored, explore, turns):
-                stranger = _stranger(mind, pages, luck)
+                stranger = _stranger(mind, pages, now, luck)
             if stranger >= 0 and _free_at(mind, side, last, revisit_after, stranger) <= now:
                 return stranger, 0.0
         return (page if allows(worth, least, explored, explore, turns) else NOTHING), worth
     return NOTHING, 0.0
 
 
+@compiled
+def rest_time(mind: Mind, side: Choices, now: float, least: float, shortest: float, longest: float) -> float:
+    """Seconds to rest, within bounds, until some list of the pool is worth a request."""
+    first, prior = now + longest, mind.priors[0]
+    foreseen = outlook(mind.means, prior)
+    for part in (side.awake[: side.tally[AWAKE]], side.resting[: side.tally[RESTING]]):
+        for url in part:
+            page: PageRow = mind.table[url]
+            if page.visits > 0 and page.hub:
+                first = min(first, due_at(mind.table, page, foreseen, prior, least))
+    return max(shortest, first - now)
+
+
 @inner
 def next_seed(mind: Mind, side: Choices) -> int:
-    """The next seed that nobody has seen, `NOTHING` if there is none: nothing is known that speaks for seeds, and without
-    them a whole site may stay unknown."""
+    """The next never-visited seed, `NOTHING` if there is none. Seeds come first, because without them a whole site may
+    stay unknown."""
     turn: Turn = side.turn[0]
     while turn.seeds > 0:
         turn.seeds -= 1
@@ -252,7 +373,7 @@ def next_seed(mind: Mind, side: Choices) -> int:
 
 @inner
 def use_page(side: Choices) -> None:
-    """A page of the pool is looked at."""
+    """Counts the visit of a page of the pool."""
     turn: Turn = side.turn[0]
     turn.used += 1
     side.tally[USED] += 1
@@ -260,7 +381,7 @@ def use_page(side: Choices) -> None:
 
 @compiled
 def count_wanted(mind: Mind, side: Choices, now: float, least: float) -> int:
-    """How many pages of the pool are worth a download."""
+    """Number of pages in the pool that are worth a download."""
     turn: Turn = side.turn[0]
     foreseen, count = outlook(mind.means, mind.priors[0]), 0
     for page in side.awake[: side.tally[AWAKE]]:

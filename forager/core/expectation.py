@@ -1,25 +1,26 @@
 """New documents expected of one download, from what earlier visits of all foragers brought.
 
-- A page visited before brings news at a rate λ: hits per hour, drawn towards the mean of its kind while little is
-  known. After t hours a list of links is worth λt, a single text 1 − e^(−λt). If a page that links here just had news,
-  times the *lift*: the ratio hits / predicted that such visits had until now. How far λ is drawn towards the mean is
-  learned as well: where pages of a kind are much alike, a single hit is luck and no reason to come back often.
-- Pages are not ordered by worth alone: what changes seldom goes further forward by `breadth`, and so does a fresh link.
-- A *fresh* link, met when a known page was visited again, is worth the share of such links of that page that turned out
-  to be new documents, times the chance that it is not too old by now: on a page looked at once a day it may have stood
-  for a day. Fresh links go first: the harvest is taken before more is looked for.
-- *Backlog*, met on the first visit of a page, is worth what such links brought on average, by how many pages link there
-  and what kind of page revealed them: a new document, or a list that reveals links nobody had met. So section pages,
-  to which everything links, are soon told from old articles. To this comes what a page brings that is known from then
-  on: if it is a list, which is learned by sort as well, the documents of one more look at a list; else the chance that
-  a single text has news within `max_age`. So all lists are soon known, and where texts change often, all of them.
+- A page visited before brings news at a rate λ in hits per hour. While little is known, the λ of a list of links is
+  drawn towards that of lists whose address has the same form, that of a single text towards the mean of all texts. How
+  far is learned for texts: if they are much alike, a single hit is chance and no reason to come back often. After t
+  hours a list is worth λt, but less until these documents have waited for a while; a single text is worth 1 − e^(−λt).
+  If a page that links here just had news, λt is multiplied by the *lift*: the ratio hits / predicted of such visits.
+- Pages are not ordered by worth alone: `breadth` moves pages that change seldom forward, and fresh links come first.
+- A *fresh* link, found when a known page was visited again, is worth the share of such links of that page that turned
+  out to be new documents, times the probability that it is not too old by now: on a page visited once a day it may have
+  been there for a day. Fresh links come first, so that known documents are fetched before others are searched.
+- *Backlog*, found on the first visit of a page, is worth what such links brought on average, by how many pages link
+  there and what kind of page revealed them, and what pages whose address has the same form brought. So section pages,
+  to which everything links, are soon distinguished from old articles. Added to this is what the page brings once it is
+  known: if it is a list, the documents of one more visit to a list; otherwise the probability that a single text has
+  news within `max_age`. So all lists are soon known, and where texts change often, all of them.
 """
 
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from forager.arrays import BoolArray, FloatArray, IntArray, RowArray
 from forager.compiling import compiled, inlined, inner
 from forager.core.page_row import (
     BACKLOG,
@@ -30,24 +31,29 @@ from forager.core.page_row import (
     LIFT,
     LISTS,
     LOOK,
+    MEANS,
+    OLD,
     SPREAD,
     TEXT,
     PageRow,
     Priors,
 )
 
+TEXTS = SPREAD + 2
+"""Index in the outlook: probability that a single text has news within `max_age`, as far as texts were seen to have
+any."""
 LIKE_MOST = 1000.0
-"""However alike pages are, after so many hours of watching a page counts for itself as much as its kind does."""
+"""Hours of watching after which a page's own rate counts at least as much as that of its kind, however alike pages are."""
 SHARE_MOST = 0.95
-"""However often a text changes, it is not thought to have changed in more than this share of the gaps between visits."""
+"""Maximum assumed share of the gaps between visits in which a text changed."""
 
 
 @inner
-def likeness(kind: int, means: NDArray[np.float64], prior: Priors) -> float:
+def likeness(kind: int, means: FloatArray, prior: Priors) -> float:
     """Hours of watching after which a page's own rate weighs as much as the mean of its kind.
 
-    If hits come at random and rates follow a gamma distribution, that is their mean over their variance, and
-    E(x − λh)² = λh for a page of rate λ: what the squares exceed that by is the variance of λ times h².
+    If hits come at random and rates follow a gamma distribution, this is their mean over their variance, and E(x − λh)²
+    = λh for a page of rate λ: the excess of the squares over that is the variance of λ times h².
     """
     mean: float = means[kind, 0] / means[kind, 1]
     xx, xh = means[SPREAD + 2 * kind]
@@ -62,29 +68,29 @@ def likeness(kind: int, means: NDArray[np.float64], prior: Priors) -> float:
 
 
 @compiled
-def outlook(means: NDArray[np.float64], prior: Priors) -> NDArray[np.float64]:
-    """What the kernels need of the means, worked out once for many pages; in the same order as these.
+def outlook(means: FloatArray, prior: Priors) -> FloatArray:
+    """What the kernels need of the means, computed once for many pages; in the same order.
 
-    The mean of each kind of page and of fresh links, the lift, the worth of each sort of backlog; from `SPREAD` on the
-    likeness of each kind.
+    It has the mean of each kind of page and of fresh links, the lift, and the means of each sort of backlog; from
+    `SPREAD` on the likeness of each kind.
     """
-    out = np.empty(SPREAD + 2)
+    out = np.empty(MEANS)
     for row in (HUB, TEXT, FRESH):
         out[row] = means[row, 0] / means[row, 1]
     out[LIFT] = min(max(means[LIFT, 0] / means[LIFT, 1], 1 / prior.lift_most), prior.lift_most)
-    look = means[LOOK, 0] / means[LOOK, 1]
-    text = 1 - math.exp(-out[TEXT] * prior.max_age / 3600)
     for row in range(BACKLOG, SPREAD):
-        lists = means[LISTS + row - BACKLOG, 0] / means[LISTS + row - BACKLOG, 1]
-        out[row] = means[row, 0] / means[row, 1] + lists * look + (1 - lists) * text
+        out[row] = means[row, 0] / means[row, 1]
+    for row in range(LISTS, MEANS):
+        out[row] = means[row, 0] / means[row, 1]
     for kind in (HUB, TEXT):
         out[SPREAD + kind] = likeness(kind, means, prior)
+    out[TEXTS] = 1 - math.exp(-max(0.0, means[TEXT, 0] - prior.text_hits) / means[TEXT, 1] * prior.max_age / 3600)
     return out
 
 
 @inlined
 def own_rate(page: PageRow, mean: float, weight: float) -> float:
-    """News per hour of a page in a kind with this mean and likeness, if none were overlooked."""
+    """Linear estimate of news per hour of a page in a kind with this mean and likeness."""
     return (page.hits + weight * mean) / (page.hours + weight)
 
 
@@ -92,7 +98,7 @@ def own_rate(page: PageRow, mean: float, weight: float) -> float:
 def rate_of(page: PageRow, mean: float, weight: float) -> float:
     """λ in news per hour, of a page in a kind with this mean and likeness.
 
-    For single texts, where several changes look like one, corrected as −ln(1 − share) / gap.
+    For single texts, where several changes look like one, it is corrected as −ln(1 − share) / gap.
     """
     linear = own_rate(page, mean, weight)
     if page.hub or page.visits < 2 or page.hours <= 0:
@@ -102,14 +108,40 @@ def rate_of(page: PageRow, mean: float, weight: float) -> float:
 
 
 @inlined
-def _rate(page: PageRow, outlook: NDArray[np.float64]) -> float:
-    kind = HUB if page.hub else TEXT
-    return rate_of(page, outlook[kind], outlook[SPREAD + kind])
+def list_rate(page: PageRow, alike: PageRow, prior: Priors) -> float:
+    """λ of a list, drawn towards that of all lists whose address has the same form; `alike` has their figures.
+
+    Rates of lists differ by orders of magnitude, so the prior weighs only a fraction of a hit: the first guess is high
+    and soon forgotten, and a list that brings nothing is visited after longer and longer times.
+    """
+    guess = prior.main_rate if page.main else prior.list_rate
+    base = (alike.place_hits + prior.list_weight) / (alike.place_hours + prior.list_weight / guess)
+    rate: float = (page.hits + prior.list_weight) / (page.hours + prior.list_weight / base)
+    return rate
 
 
 @inlined
-def mean_news(page: PageRow, rate: float, outlook: NDArray[np.float64], prior: Priors, now: float) -> float:
-    """λt, the documents that should have appeared on a visited page since it was last asked for, with the lift."""
+def rate_on(table: RowArray, page: PageRow, outlook: FloatArray, prior: Priors) -> float:
+    """λ of a visited page, in news per hour."""
+    if page.hub:
+        return list_rate(page, table[page.place], prior)
+    return rate_of(page, outlook[TEXT], outlook[SPREAD + TEXT])
+
+
+@inlined
+def list_worth(page: PageRow, news: float, prior: Priors, now: float) -> float:
+    """Worth of a visit to a list with so many expected documents: less if they have not waited long.
+
+    On average they have waited for half of the time since the last visit. Before all of them together have waited for
+    `patience` seconds, a request gains too little.
+    """
+    waited = news * max(0.0, now - (page.asked if page.awaited else page.last)) / 2
+    return news * min(1.0, waited / prior.patience) if prior.patience > 0 else news
+
+
+@inlined
+def mean_news(page: PageRow, rate: float, outlook: FloatArray, prior: Priors, now: float) -> float:
+    """λt, the expected number of documents on a visited page since it was last requested, with the lift."""
     since = page.asked if page.awaited else page.last
     hours = max(0.0, min(now - since, prior.max_age)) / 3600
     news: float = rate * hours * outlook[LIFT] if page.signal > page.last else rate * hours
@@ -117,7 +149,19 @@ def mean_news(page: PageRow, rate: float, outlook: NDArray[np.float64], prior: P
 
 
 @inlined
-def sort_of(table: NDArray[np.void], page: PageRow) -> int:
+def due_at(table: RowArray, page: PageRow, outlook: FloatArray, prior: Priors, least: float) -> float:
+    """When a visit to a list will be worth `least`."""
+    rate = rate_on(table, page, outlook, prior) / 3600
+    if page.signal > page.last:
+        rate *= outlook[LIFT]
+    wait = least / rate
+    if rate * wait * wait < 2 * prior.patience:
+        wait = (2 * prior.patience * least / (rate * rate)) ** (1 / 3)
+    return (page.asked if page.awaited else page.last) + wait
+
+
+@inlined
+def sort_of(table: RowArray, page: PageRow) -> int:
     """The row of means for backlog of this sort."""
     degree, pages = 0, page.links_in
     while pages > 1 and degree < DEGREES - 1:
@@ -129,7 +173,7 @@ def sort_of(table: NDArray[np.void], page: PageRow) -> int:
 
 @inlined
 def _just_tried(page: PageRow, prior: Priors, now: float) -> bool:
-    """Whether somebody went for a page never seen a short while ago; how long that is doubles with every failure."""
+    """Whether a never-visited page was requested a short while ago; that time doubles with every failure."""
     if not page.awaited:
         return False
     patience: float = prior.retry_after * 2.0 ** min(max(page.failures - 1, 0), DOUBLINGS)
@@ -138,28 +182,46 @@ def _just_tried(page: PageRow, prior: Priors, now: float) -> bool:
 
 @inlined
 def _chance_of_youth(page: PageRow, source: PageRow, prior: Priors, now: float) -> float:
-    """The chance that what a fresh link leads to is still news: it appeared some time between two looks at its source."""
+    """Probability that the target of a fresh link is still news: the link appeared between two visits of its source."""
     gap = min(3600 * source.hours / max(1, source.visits - 1), prior.max_age)
     left = prior.max_age - (now - page.met)
     return left / gap if left < gap else 1.0
 
 
 @inlined
-def worth_of(
-    table: NDArray[np.void], url: int, outlook: NDArray[np.float64], prior: Priors, now: float
-) -> tuple[float, bool, float]:
-    """New documents expected of this download, whether it is a fresh link, and of a page visited before its λ, else 0."""
+def backlog_worth(table: RowArray, page: PageRow, outlook: FloatArray, prior: Priors) -> float:
+    """Worth of a never-visited page: the probability that it is a new document, and what it brings from then on.
+
+    It depends on its sort, drawn towards what pages whose address has the same form turned out to be.
+    """
+    sort, alike, weight = sort_of(table, page), table[page.place], prior.place_weight
+    docs = (alike.docs + weight * min(1.0, outlook[sort])) / (alike.tried + weight)
+    lists = (alike.lists + weight * outlook[LISTS + sort - BACKLOG]) / (alike.tried + weight)
+    if page.listed:
+        lists = 1.0
+    look = (alike.brought + weight * outlook[LOOK]) / (alike.lists + alike.looks + weight)
+    worth: float = docs + lists * look + (1 - lists) * outlook[TEXTS]
+    return worth
+
+
+@inlined
+def worth_of(table: RowArray, url: int, outlook: FloatArray, prior: Priors, now: float) -> tuple[float, bool, float]:
+    """New documents expected of this download, whether it is a fresh link, and λ of a page visited before, otherwise 0."""
     page: PageRow = table[url]
     if page.visits > 0:
-        rate = _rate(page, outlook)
+        rate = rate_on(table, page, outlook, prior)
         news = mean_news(page, rate, outlook, prior, now)
-        return news if page.hub else 1 - math.exp(-news), False, rate
+        return list_worth(page, news, prior, now) if page.hub else 1 - math.exp(-news), False, rate
     if _just_tried(page, prior, now):
         return 0.0, False, 0.0
     if not page.fresh or now - page.met > prior.max_age:
-        if page.hours > 0:  # foretold by an archive
-            return 1 - math.exp(-_rate(page, outlook) * prior.max_age / 3600), False, 0.0
-        return outlook[sort_of(table, page)], False, 0.0
+        if page.hours > 0:  # known from an archive
+            return 1 - math.exp(-rate_on(table, page, outlook, prior) * prior.max_age / 3600), False, 0.0
+        if now - page.latest > prior.max_age:
+            return outlook[OLD], False, 0.0
+        if page.announced and now - page.latest <= prior.max_age:
+            return outlook[FRESH], True, 0.0
+        return backlog_worth(table, page, outlook, prior), False, 0.0
     mean = outlook[FRESH]
     if page.revealer < 0:
         return mean, True, 0.0
@@ -170,7 +232,7 @@ def worth_of(
 
 @inlined
 def stretch_of(page: PageRow, rate: float, mean: float, prior: Priors) -> float:
-    """How much further forward a visited page goes than its worth says: (mean rate of its kind / own rate) ^ breadth."""
+    """Factor that moves a visited page forward: (mean rate of its kind / own rate) ^ breadth."""
     breadth = prior.breadth if page.hub else prior.text_breadth
     if rate == 0 or breadth == 0:
         return 1.0
@@ -179,32 +241,28 @@ def stretch_of(page: PageRow, rate: float, mean: float, prior: Priors) -> float:
 
 
 @inlined
-def rank_of(
-    table: NDArray[np.void], url: int, outlook: NDArray[np.float64], prior: Priors, now: float
-) -> tuple[float, float, bool]:
-    """What a page is ordered by, the new documents expected of it, and whether it is a fresh link."""
+def rank_of(table: RowArray, url: int, outlook: FloatArray, prior: Priors, now: float) -> tuple[float, float, bool]:
+    """Ordering value of a page, its expected new documents, and whether it is a fresh link."""
     worth, fresh, rate = worth_of(table, url, outlook, prior, now)
     if fresh:
         return worth * prior.fresh_first, worth, fresh
     if rate == 0 or worth <= 0:
         return worth, worth, fresh
     page: PageRow = table[url]
-    return worth * stretch_of(page, rate, outlook[HUB if page.hub else TEXT], prior), worth, fresh
+    return worth * stretch_of(page, rate, prior.main_rate if page.hub else outlook[TEXT], prior), worth, fresh
 
 
 @compiled
-def worth_of_one(
-    table: NDArray[np.void], url: int, means: NDArray[np.float64], priors: NDArray[np.void], now: float
-) -> float:
+def worth_of_one(table: RowArray, url: int, means: FloatArray, priors: RowArray, now: float) -> float:
     """New documents expected of one page."""
     return worth_of(table, url, outlook(means, priors[0]), priors[0], now)[0]
 
 
 @compiled
 def worths(
-    table: NDArray[np.void], urls: NDArray[np.int64], means: NDArray[np.float64], priors: NDArray[np.void], now: float
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """For each page the new documents expected of a download, and whether it is a fresh link."""
+    table: RowArray, urls: IntArray, means: FloatArray, priors: RowArray, now: float
+) -> tuple[FloatArray, BoolArray]:
+    """For each page its expected new documents, and whether it is a fresh link."""
     out, fresh = np.empty(len(urls)), np.empty(len(urls), dtype=np.bool_)
     foreseen = outlook(means, priors[0])
     for i in range(len(urls)):
@@ -213,35 +271,31 @@ def worths(
 
 
 @compiled
-def chances(
-    table: NDArray[np.void], urls: NDArray[np.int64], means: NDArray[np.float64], priors: NDArray[np.void], now: float
-) -> NDArray[np.float64]:
-    """For each page the chance of any news, 1 − e^(−λt); 1 if it was never visited."""
+def chances(table: RowArray, urls: IntArray, means: FloatArray, priors: RowArray, now: float) -> FloatArray:
+    """For each page the probability of any news, 1 − e^(−λt); 1 if it was never visited."""
     out = np.ones(len(urls))
     prior: Priors = priors[0]
     foreseen = outlook(means, prior)
     for i in range(len(urls)):
         page: PageRow = table[urls[i]]
         if page.visits > 0:
-            out[i] = 1 - math.exp(-mean_news(page, _rate(page, foreseen), foreseen, prior, now))
+            out[i] = 1 - math.exp(-mean_news(page, rate_on(table, page, foreseen, prior), foreseen, prior, now))
         elif _just_tried(page, prior, now):
             out[i] = 0.0
     return out
 
 
 @compiled
-def rates(
-    table: NDArray[np.void], urls: NDArray[np.int64], means: NDArray[np.float64], priors: NDArray[np.void]
-) -> NDArray[np.float64]:
+def rates(table: RowArray, urls: IntArray, means: FloatArray, priors: RowArray) -> FloatArray:
     """For each page λ in news per hour."""
     out, foreseen = np.empty(len(urls)), outlook(means, priors[0])
     for i in range(len(urls)):
-        out[i] = _rate(table[urls[i]], foreseen)
+        out[i] = rate_on(table, table[urls[i]], foreseen, priors[0])
     return out
 
 
 @compiled
-def returning(table: NDArray[np.void], urls: NDArray[np.int64]) -> NDArray[np.bool_]:
+def returning(table: RowArray, urls: IntArray) -> BoolArray:
     """Which pages can bring news again: lists, and texts that did so before."""
     out = np.empty(len(urls), dtype=np.bool_)
     for i in range(len(urls)):

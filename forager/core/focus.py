@@ -1,218 +1,491 @@
-"""Focus: is a document on the topic of the crawl? The topic is given by a query, by example documents, or by both.
+"""Focus: is a document on the topic of the crawl? The topic is given by a query, by examples, by what people mark, or by
+several of these.
 
-Three rules, the best that what is at hand allows:
+A document is its words and the character n-grams of its words, hashed, as TF-IDF; n-grams tell inflected words, compounds
+and scripts without spaces apart. Logistic regression holds the examples against the latest documents of the crawl itself,
+which are mostly off topic, but not all (learning from positive and unlabelled examples). With a query alone, the documents
+that match it are the examples, and its own words are hidden from the regression: what else these documents have in
+common is the topic, and if they have nothing in common, nothing is learned.
 
-1. *query*: the share of the query's words that the document has; the rarer a word among the documents read so far, the
-   more it counts.
-2. *cosine*, with examples and little to compare them with: TF-IDF cosine to the mean of the examples, as a share of
-   what the examples themselves reach on average.
-3. *classifier*, as soon as there are documents of the crawl to compare with: logistic regression on TF-IDF, the examples
-   against those documents. Without examples, the documents that half match the query take their part. It is fitted
-   again whenever the number of documents has doubled, the last time at `background`.
+By cross-validation, examples and documents get scores from a regression that has not seen them. T(t) is the share of the
+examples that reach a score t, A(t) that of the documents. The best ratio A/T bounds the share π of documents on topic
+(Garg et al. 2021), and π·T(t)/A(t) estimates the precision at t. The threshold is the lowest score that promises the
+precision asked for, with a margin. A document's probability is a logistic curve over its score, from the means and
+variances of both samples and π.
 
-A document is on topic if its probability, or its share, reaches the threshold; with a query, either will do.
+It says "cannot tell yet" as long as there are too few examples or documents, no threshold promises the precision asked
+for, or two halves of the examples disagree on what passes. Such a document is rewarded like any new one, so
+that the crawl goes on as if it had no topic instead of starving; but it is told only if a later verdict is for it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.special import expit
+from scipy.stats import norm
 
-from forager.core.agent_settings import FocusSettings
-from forager.core.packed import array_text, pack, text_array, unpack
-from forager.core.states import Vocabulary, words
+from forager.arrays import BoolArray, FloatArray
+from forager.core.packed import array_text, packing, text_array, unpack
+from forager.core.parameters import FocusSettings
+from forager.core.states import words
+from forager.terms import Verdict
 
-LONGEST_TEXT = 10_000
+LONGEST_TEXT = 5_000
 """Characters of a document that are judged."""
-FIRST_FIT = 25
-"""Documents to compare with at the first fit."""
+FIRST_FIT = 50
+"""Documents to compare with at the first fit; then whenever they have doubled."""
 FEWEST_EXAMPLES = 5
-"""Examples, given or matched by the query, without which nothing is fitted."""
+"""Examples, given, marked or matched by the query, without which nothing is fitted."""
+MOST_MATCHES = 60
+"""Documents that match the query best; only they are taken for examples."""
+GOOD_MATCH = 0.6
+"""The share of the query's words, by rarity, that makes a document an example."""
+MARGIN = 0.25
+"""The estimated share of wrong documents may be this part of what was asked for: estimates are hopeful."""
+LEAST_RECALL = 0.1
+"""A threshold that fewer of the examples reach is none."""
 
-MOST_OTHERS = 0.2
-"""A classifier learned from a query alone that lets more than this share of the other documents pass is not used: the
-documents that matched had too little in common."""
+CLEARLY_APART = 2.5
+"""Standard deviations of the documents' scores by which examples lie above them where they need no further check …"""
+AGREED = 0.6
+"""… and otherwise the share of what passes on which two halves of the examples must agree …"""
+FEWEST_AGREED = 3
+"""… among at least so many."""
 
-_FORM = 1
-_WORDS = 30_000
-_SMOOTH = 10.0  # scikit-learn's C
-_BREAK = "\x00"
+_FORM = 2
+_BITS = 18
+_WIDTH = 2**_BITS
+_SMOOTH = 1.0  # scikit-learn's C
+_FOLDS = 5
 
 
-class _TfIdf:
-    """Unit vectors of (1 + ln count) · idf, with idf = ln((1 + n) / (1 + texts with the word)) + 1."""
+@cache
+def _hashers() -> tuple[Any, Any]:
+    from sklearn.feature_extraction.text import HashingVectorizer  # slow to import, and few crawls have a focus
 
-    def __init__(self, vocabulary: Vocabulary, idf: NDArray[np.float64]) -> None:
-        self.vocabulary, self.idf = vocabulary, idf
+    plain = {"n_features": _WIDTH, "norm": None, "alternate_sign": False, "dtype": np.float32}
+    return HashingVectorizer(analyzer=str.split, **plain), HashingVectorizer(
+        analyzer="char_wb", ngram_range=(3, 5), **plain
+    )
 
-    @classmethod
-    def of(cls, texts: Sequence[str]) -> "_TfIdf":
-        vocabulary = Vocabulary.of(texts, limit=_WORDS, least=1)
-        spread = np.asarray((vocabulary.counts(texts) > 0).sum(axis=0), dtype=np.float64).ravel()
-        return cls(vocabulary, np.log((1 + len(texts)) / (1 + spread)) + 1)
 
-    def rows(self, texts: Sequence[str]) -> sparse.csr_matrix:
-        weighted = sparse.csr_matrix(self.vocabulary.counts(texts), dtype=np.float64)
-        weighted.data = (1 + np.log(weighted.data)) * self.idf[weighted.indices]
-        lengths = np.sqrt(np.asarray(weighted.multiply(weighted).sum(axis=1)).ravel())
-        return sparse.csr_matrix(sparse.diags(1 / np.maximum(lengths, 1e-12)) @ weighted)
+def count_terms(texts: Sequence[str]) -> sparse.csr_matrix:
+    """How often each text has each hashed word and each hashed n-gram."""
+    spaced = [" ".join(_words(text)) for text in texts]
+    return sparse.hstack([hasher.transform(spaced) for hasher in _hashers()]).tocsr().astype(np.float32)
 
-    def rarity(self, known: Sequence[str]) -> NDArray[np.float64]:
-        """The idf of each word; a word that stands in no text is the rarest."""
-        places = {word: place for place, word in enumerate(self.vocabulary.words)}
-        rarest = float(self.idf.max(initial=1.0))
-        return np.array([self.idf[places[word]] if word in places else rarest for word in known])
+
+def _words(text: str) -> list[str]:
+    return words(text[:LONGEST_TEXT].encode("utf-8", "replace").decode())
+
+
+def _rarities(counts: sparse.csr_matrix) -> NDArray[np.float32]:
+    spread = np.bincount(counts.indices, minlength=2 * _WIDTH)
+    return np.asarray(np.log((1 + counts.shape[0]) / (1 + spread)) + 1, dtype=np.float32)
+
+
+def _weighed(counts: sparse.csr_matrix, rarity: NDArray[np.float32]) -> sparse.csr_matrix:
+    """(1 + ln count) · idf; words and n-grams are unit vectors each."""
+    rows = counts.astype(np.float64)
+    rows.data = (1 + np.log(rows.data)) * rarity[rows.indices]
+    row = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    half = 2 * row + (rows.indices >= _WIDTH)
+    lengths = np.sqrt(np.bincount(half, rows.data**2, minlength=2 * rows.shape[0]))
+    rows.data /= np.maximum(lengths[half], 1e-12)
+    return rows
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """What was learned of a topic at one time."""
+
+    rarity: NDArray[np.float32]
+    slopes: NDArray[np.float32]
+    intercept: float
+    threshold: float
+    """The score from which on a document is on topic; infinite as long as that cannot be told."""
+    curve: tuple[float, float]
+    """Slope and intercept of the probability over the score."""
+    precision: float
+    recall: float
+    """As estimated, of what passes the threshold."""
+    doubt: str
+    """Why it cannot tell yet; empty if it can."""
+
+    def scores(self, counts: sparse.csr_matrix) -> FloatArray:
+        return np.asarray(_weighed(counts, self.rarity) @ self.slopes + self.intercept, dtype=np.float64)
+
+    def probability(self, score: float) -> float:
+        slope, intercept = self.curve
+        return float(expit(slope * score + intercept))
+
+    def verdict(self, score: float) -> Verdict:
+        if self.doubt:
+            return Verdict.UNSURE
+        return Verdict.ON if score >= self.threshold else Verdict.OFF
+
+    def telling(self, text: str, most: int = 8) -> list[tuple[str, float]]:
+        """The words of a text that speak most for or against the topic, the strongest first.
+
+        The parts of a text are shared among the words that they stand in, so that these add up to its score.
+        """
+        counts = count_terms([text])
+        if not counts.nnz:
+            return []
+        parts = _weighed(counts, self.rarity).multiply(self.slopes).tocsr()
+        each = np.zeros(2 * _WIDTH)
+        each[counts.indices] = 1 / counts.data
+        each[parts.indices] *= parts.data
+        each[np.setdiff1d(counts.indices, parts.indices)] = 0
+        known, times = np.unique(np.array(_words(text)), return_counts=True)
+        shares = np.asarray(count_terms(known.tolist()) @ each).ravel() * times
+        order = np.argsort(-np.abs(shares), kind="stable")[:most]
+        return [(str(known[place]), float(shares[place])) for place in order if shares[place]]
+
+
+@dataclass(frozen=True, slots=True)
+class FocusLesson:
+    """All that is learned from, of one moment: it can be learned beside the crawl."""
+
+    examples: sparse.csr_matrix
+    refused: sparse.csr_matrix
+    """What people have marked as off topic."""
+    documents: sparse.csr_matrix
+    """Of the crawl, unlabelled."""
+    marked: BoolArray
+    """Which of the examples people have marked."""
+    hidden: NDArray[np.int64]
+    """Terms that do not count: those of the query, if it chose the examples."""
+    precision: float
+
+    def learn(self) -> Topic:
+        """Fit, cross-validate, choose the threshold."""
+        rows = sparse.vstack([self.examples, self.refused, self.documents]).tocsr()
+        rarity = _rarities(rows)
+        rarity[self.hidden] = 0.0
+        rows = _weighed(rows, rarity)
+        sides = np.repeat([1, 0, 0], [self.examples.shape[0], self.refused.shape[0], self.documents.shape[0]])
+        sides, among = sides.astype(np.int64), np.unique(rows.indices)
+        slopes, intercept, unseen = _fitted(rows[:, among], sides, self._weights(sides))
+        own, refused, others = np.split(unseen, [self.examples.shape[0], len(sides) - self.documents.shape[0]])
+        threshold, curve, precision, recall = _threshold(own, others, self.precision)
+        threshold = _above_refused(threshold, own[self.marked], refused, self.precision)
+        wide = np.zeros(2 * _WIDTH, dtype=np.float32)
+        wide[among] = slopes
+        doubt = ""
+        if not np.isfinite(threshold) or recall < LEAST_RECALL:
+            doubt = f"no threshold promises a precision of {self.precision:g}"
+        elif not _is_confirmed(own[self.marked], refused, threshold, self.precision):
+            apart = (own.mean() - others.mean()) / max(float(others.std()), 1e-12)
+            passing = max(FEWEST_AGREED, int((others >= threshold).sum()))
+            if apart < CLEARLY_APART and self._agreement(rows[:, among], sides, passing) < AGREED:
+                doubt = "the examples are too few, or have too little in common"
+        return Topic(rarity, wide, intercept, threshold, curve, precision, recall, doubt)
+
+    def _weights(self, sides: NDArray[np.int64]) -> FloatArray:
+        """Both sides weigh the same; what people have refused counts five times."""
+        weights = np.ones(len(sides))
+        few = self.examples.shape[0]
+        weights[few : few + self.refused.shape[0]] = 5.0
+        weights[sides == 1] = weights[sides == 0].sum() / few
+        return weights
+
+    def _agreement(self, rows: sparse.csr_matrix, sides: NDArray[np.int64], passing: int) -> float:
+        """The share of the documents that would pass by one half of the examples and by the other half as well.
+
+        Corrected for chance: 0 if the halves know nothing, 1 if they agree.
+        """
+        few, documents, best = self.examples.shape[0], self.documents.shape[0], []
+        for half in (0, 1):
+            kept = np.concatenate([np.arange(few)[half::2], np.arange(few, len(sides))])
+            own = sides[kept]
+            weights = np.where(own == 1, (own == 0).sum() / max(1, own.sum()), 1.0)
+            _, _, unseen = _fitted(rows[kept], own, weights)
+            best.append(np.argsort(-unseen[-documents:], kind="stable")[:passing])
+        chance = passing / documents
+        return float((len(np.intersect1d(best[0], best[1])) / passing - chance) / max(1 - chance, 1e-12))
+
+
+def _regression() -> Any:
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(C=_SMOOTH, max_iter=1000, solver="liblinear", dual=True, random_state=0)
+
+
+def _fitted(
+    rows: sparse.csr_matrix, sides: NDArray[np.int64], weights: FloatArray
+) -> tuple[FloatArray, float, FloatArray]:
+    """Slopes, intercept, and the score of each row by a fit that has not seen it."""
+    whole = _regression().fit(rows, sides, sample_weight=weights)
+    unseen, folds = np.zeros(len(sides)), min(_FOLDS, *np.bincount(sides).tolist())
+    dealt = np.zeros(len(sides), dtype=np.int64)
+    for side in (0, 1):  # every fold has its share of both sides, spread over time
+        dealt[sides == side] = np.arange((sides == side).sum()) % folds
+    for fold in range(folds):
+        left_out = dealt == fold
+        part = _regression().fit(rows[~left_out], sides[~left_out], sample_weight=weights[~left_out])
+        unseen[left_out] = part.decision_function(rows[left_out])
+    return whole.coef_[0], float(whole.intercept_[0]), unseen
+
+
+def _threshold(own: FloatArray, others: FloatArray, wanted: float) -> tuple[float, tuple[float, float], float, float]:
+    """Threshold, curve of probability, and precision and recall to be expected.
+
+    What is on topic is also more likely so than not.
+    """
+    scores = np.sort(np.concatenate([own, others]))
+    spread = max(float(own.std(ddof=1)), 0.1)
+    reached = norm.sf((scores - own.mean()) / spread)
+    passing = 1 - np.searchsorted(np.sort(others), scores, side="left") / len(others)
+    half = 0.5 / len(others)
+    ample = reached > 0.05
+    share = float(min(1.0, np.min((passing[ample] + half) / reached[ample])))
+    precision = np.minimum(1.0, share * reached / np.maximum(passing, half))
+    curve = _probability_curve(own, others, share)
+    good = np.flatnonzero(precision >= 1 - MARGIN * (1 - wanted))
+    if not len(good) or not curve[0]:
+        return np.inf, curve, 0.0, 0.0
+    threshold = max(float(scores[good[0]]), -curve[1] / curve[0])
+    return threshold, curve, float(precision[good[0]]), float(norm.sf((threshold - own.mean()) / spread))
+
+
+def _above_refused(threshold: float, marked: FloatArray, refused: FloatArray, wanted: float) -> float:
+    """The threshold, raised until the marked documents above it have the precision, too."""
+    for score in np.sort(refused[refused >= threshold]):
+        yes, no = (marked >= threshold).sum(), (refused >= threshold).sum()
+        if yes >= wanted * (yes + no):
+            break
+        threshold = float(np.nextafter(score, np.inf))
+    return threshold
+
+
+def _is_confirmed(marked: FloatArray, refused: FloatArray, threshold: float, wanted: float) -> bool:
+    """Whether people have marked enough documents above the threshold, and found them as precise as asked for."""
+    yes, no = int((marked >= threshold).sum()), int((refused >= threshold).sum())
+    return yes + no >= 2 * FEWEST_EXAMPLES and yes >= wanted * (yes + no)
+
+
+def _probability_curve(own: FloatArray, others: FloatArray, share: float) -> tuple[float, float]:
+    """Slope and intercept of the log-odds of being on topic: two normal curves of the same width.
+
+    One is that of the examples, the other that of the documents without the best of them, which are as many as are on
+    topic.
+    """
+    off = np.sort(others)[: max(2, round((1 - share) * len(others)))]
+    high, low = float(own.mean()), float(off.mean())
+    width = max((float(own.var(ddof=1)) + float(off.var())) / 2, 0.01)
+    slope = max(0.0, (high - low) / width)
+    prior = float(np.clip(share, 1e-4, 1 - 1e-4))
+    return slope, float(np.log(prior / (1 - prior)) - slope * (high + low) / 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What is thought of a text now, and which of its words speak for (+) or against (−) it."""
+
+    verdict: Verdict
+    probability: float | None
+    """None as long as nothing was learned."""
+    words: list[tuple[str, float]]
+    doubt: str
+    """Why it cannot be told yet; empty if it can."""
 
 
 class Focus:
-    """Judges documents as they are read, and learns from them what is off topic. A verdict once given stays."""
+    """Judges documents as they are read, and learns from them what is off topic.
 
-    def __init__(self, settings: FocusSettings, examples: Sequence[str] = ()) -> None:
+    A verdict once given stays, unless it was "cannot tell yet" or people mark the document.
+    """
+
+    def __init__(self, settings: FocusSettings, examples: Sequence[str] = (), refused: Sequence[str] = ()) -> None:
         self.settings = settings
-        self.fits = 0
-        """How often the classifier was fitted."""
-        self._query = sorted(set(words(settings.query)))
-        self._examples = [text[:LONGEST_TEXT] for text in examples]
-        self._background: list[str] = []
-        self._on_topic: set[int] = set()
-        self._tfidf = _TfIdf.of(self._examples)
-        self._rarity = np.ones(len(self._query))
-        self._slopes: NDArray[np.float64] | None = None
-        """Of the classifier; then its intercept, and what an example may reach. None until it is fitted."""
-        self._centre, self._own = self._middle()
+        self.topic: Topic | None = None
+        """What was learned last."""
+        self.lessons = 0
+        self.read_so_far = 0
+        self.verdicts: dict[int, Verdict] = {}
+        """Of all documents that were read, by version."""
+        self._query = np.unique(count_terms([settings.query]).indices)
+        self._given = count_terms(examples) if examples else _nothing()
+        self._refused = count_terms(refused) if refused else _nothing()
+        self._marked: dict[int, tuple[bool, sparse.csr_matrix]] = {}
+        """What people say, by version."""
+        self._documents: dict[int, sparse.csr_matrix] = {}
+        """The latest of the crawl, by version."""
+        self._next = FIRST_FIT
+        """The next lesson is due when so many documents were read."""
 
     def __repr__(self) -> str:
-        return f"<Focus by {self.rule}, {len(self._on_topic)} documents on topic>"
+        said = self.doubt or "can tell"
+        return f"<Focus {self.count(Verdict.ON)} of {len(self.verdicts)} documents on topic; {said}>"
 
     @property
-    def rule(self) -> str:
-        """What decides now."""
-        first = "classifier" if self._slopes is not None else "cosine" if self._examples else ""
-        return " or ".join(filter(None, (first, "query" if self._query else "")))
+    def doubt(self) -> str:
+        """Why it cannot tell yet; empty if it can."""
+        if self.topic is not None:
+            return self.topic.doubt
+        return f"it has read {self.read_so_far} documents, and needs {FIRST_FIT} and {FEWEST_EXAMPLES} examples"
+
+    def count(self, verdict: Verdict) -> int:
+        return sum(one is verdict for one in self.verdicts.values())
 
     def on_topic(self, version: int) -> bool:
-        """The verdict on a document that was read before."""
-        return version in self._on_topic
+        """Whether a document is rewarded: it is on topic, or that cannot be told yet."""
+        return self.verdicts.get(version, Verdict.OFF) is not Verdict.OFF
 
-    def of(self, text: str) -> float:
-        """How much on topic a text is, from 0 to 1."""
-        return float(self._scores([text[:LONGEST_TEXT]])[0])
+    @property
+    def waiting(self) -> list[int]:
+        """The documents of which it could not tell, if it can now."""
+        if self.topic is None or self.topic.doubt:
+            return []
+        return [version for version, verdict in self.verdicts.items() if verdict is Verdict.UNSURE]
 
-    def read(self, version: int, text: str) -> bool:
-        """Judge a document, then learn from it."""
-        text = text[:LONGEST_TEXT]
-        verdict = self.of(text) >= self.settings.threshold
-        if verdict:
-            self._on_topic.add(version)
-        self._learn(text)
+    def judge(self, text: str) -> Judgement:
+        """What is thought of a text now; nothing is learned from it."""
+        if self.topic is None:
+            return Judgement(Verdict.UNSURE, None, [], self.doubt)
+        (score,) = self.topic.scores(count_terms([text]))
+        return Judgement(
+            self.topic.verdict(score), self.topic.probability(score), self.topic.telling(text), self.topic.doubt
+        )
+
+    def read(self, version: int, text: str) -> Verdict:
+        """Judge a document, then learn from it at the next lesson."""
+        return self.take(version, count_terms([text]))
+
+    def take(self, version: int, counts: sparse.csr_matrix) -> Verdict:
+        """As `read`, of a document whose terms are counted."""
+        self.verdicts[version] = verdict = self._verdict(counts)
+        self.read_so_far += 1
+        self._documents[version] = counts
+        if len(self._documents) > self.settings.background:
+            del self._documents[next(iter(self._documents))]
         return verdict
 
-    def _learn(self, text: str) -> None:
-        if len(self._background) >= self.settings.background:
-            return
-        self._background.append(text)
-        count = len(self._background)
-        doubled = count >= FIRST_FIT and (count // FIRST_FIT).bit_count() == 1 and count % FIRST_FIT == 0
-        if doubled or count == self.settings.background:
-            self._fit()
+    def judge_again(self, version: int, text: str) -> Verdict:
+        """The verdict on a document of which it could not tell before."""
+        self.verdicts[version] = verdict = self._verdict(count_terms([text]))
+        return verdict
 
-    def _fit(self) -> None:
-        self._tfidf = _TfIdf.of([*self._examples, *self._background])
-        self._rarity = self._tfidf.rarity(self._query)
-        self._centre, self._own = self._middle()
-        matched = self._matches(self._background) >= self.settings.threshold / 2
-        positive = self._examples or [text for text, match in zip(self._background, matched, strict=True) if match]
-        negative = [text for text, match in zip(self._background, matched, strict=True) if not match]
-        if len(positive) >= FEWEST_EXAMPLES and negative:
-            slopes, accepted = _logistic(self._tfidf.rows(positive), self._tfidf.rows(negative))
-            self._slopes = slopes if self._examples or accepted <= MOST_OTHERS else None
-            self.fits += 1
-        else:
-            self._slopes = None
+    def mark(self, version: int, text: str, yes: bool) -> None:
+        """People say what a document is; the next lesson is due at once."""
+        self._marked[version] = yes, count_terms([text])
+        self.verdicts[version] = Verdict.ON if yes else Verdict.OFF
+        self._next = min(self._next, max(FIRST_FIT, self.read_so_far))
 
-    def _scores(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        learned = np.zeros(len(texts))
-        if self._slopes is not None or self._examples:
-            rows = self._tfidf.rows(texts)
-            if self._slopes is not None:
-                slopes, (intercept, reach) = self._slopes[:-2], self._slopes[-2:]
-                learned = np.minimum(1.0, 1 / (1 + np.exp(-(rows @ slopes + intercept))) / reach)
-            else:
-                learned = np.minimum(1.0, rows @ self._centre / max(self._own, 1e-12))
-        return np.maximum(learned, self._matches(texts))
+    def _verdict(self, counts: sparse.csr_matrix) -> Verdict:
+        if self.topic is None:
+            return Verdict.UNSURE
+        (score,) = self.topic.scores(counts)
+        return self.topic.verdict(score)
 
-    def _matches(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """The share of the query's words in each text, by their rarity; 0 without a query."""
-        if not self._query:
-            return np.zeros(len(texts))
-        has = np.array([[word in found for word in self._query] for found in (set(words(text)) for text in texts)])
-        return np.asarray(has @ self._rarity / self._rarity.sum(), dtype=np.float64).reshape(len(texts))
+    # Learning.
 
-    def _middle(self) -> tuple[NDArray[np.float64], float]:
-        """The direction of the examples' mean, and the cosine that they have to it on average."""
-        if not self._examples:
-            return np.zeros(len(self._tfidf.vocabulary)), 1.0
-        rows = self._tfidf.rows(self._examples)
-        mean = np.asarray(rows.mean(axis=0)).ravel()
-        mean /= max(float(np.linalg.norm(mean)), 1e-12)
-        return mean, float((rows @ mean).mean())
+    @property
+    def is_due(self) -> bool:
+        """Whether there is a lesson to learn."""
+        return self.read_so_far >= self._next
+
+    def lesson(self) -> FocusLesson | None:
+        """What is to be learned now; None if there are too few examples. Until the next one, nothing is due."""
+        half = max(FIRST_FIT, self.settings.background // 2)
+        self._next = self.read_so_far + min(self.read_so_far, half)
+        plain = [counts for version, counts in self._documents.items() if version not in self._marked]
+        documents = sparse.vstack(plain).tocsr() if plain else _nothing()
+        yes = [counts for is_yes, counts in self._marked.values() if is_yes]
+        no = [counts for is_yes, counts in self._marked.values() if not is_yes]
+        examples = sparse.vstack([self._given, *yes]).tocsr()
+        few = examples.shape[0]
+        hidden = np.zeros(0, dtype=np.int64)
+        if few < FEWEST_EXAMPLES and len(self._query):
+            match = self._matches(documents)
+            best = np.argsort(-match, kind="stable")[:MOST_MATCHES]
+            best = np.sort(best[match[best] >= GOOD_MATCH])
+            examples = sparse.vstack([examples, documents[best]]).tocsr()
+            documents = documents[np.setdiff1d(np.arange(documents.shape[0]), best)]
+            hidden = self._query
+        if examples.shape[0] < FEWEST_EXAMPLES or documents.shape[0] < FIRST_FIT // 2:
+            return None
+        marked = np.zeros(examples.shape[0], dtype=np.bool_)
+        marked[self._given.shape[0] : few] = True
+        refused = sparse.vstack([self._refused, *no]).tocsr()
+        return FocusLesson(examples, refused, documents, marked, hidden, self.settings.precision)
+
+    def adopt(self, topic: Topic) -> None:
+        """Judge by what was learned."""
+        self.topic = topic
+        self.lessons += 1
+
+    def _matches(self, documents: sparse.csr_matrix) -> FloatArray:
+        """The share of the query's words in each document, by their rarity."""
+        asked = self._query[self._query < _WIDTH]
+        weights = _rarities(documents)[asked].astype(np.float64)
+        return np.asarray((documents[:, asked] > 0) @ weights / weights.sum(), dtype=np.float64).ravel()
+
+    # Saving.
+
+    def saving(self) -> Callable[[], bytes]:
+        """Verdicts, and all that decides the next ones; packed when the answer is called."""
+        yes = np.array([is_yes for is_yes, _ in self._marked.values()], dtype=np.bool_)
+        held = [self._given, self._refused, *(counts for _, counts in self._marked.values()), *self._documents.values()]
+        arrays: dict[str, NDArray[np.generic]] = {
+            "versions": np.array(list(self.verdicts), dtype=np.int64),
+            "verdicts": np.array([_ORDER.index(one) for one in self.verdicts.values()], dtype=np.int8),
+            "marked": np.array(list(self._marked), dtype=np.int64),
+            "yes": yes,
+            "documents": np.array(list(self._documents), dtype=np.int64),
+            "sizes": np.array([self._given.shape[0], self._refused.shape[0]], dtype=np.int64),
+            "counted": np.array([self.lessons, self.read_so_far, self._next], dtype=np.int64),
+            "ends": np.concatenate([np.diff(one.indptr) for one in held]).cumsum(dtype=np.int64),
+            "terms": np.concatenate([one.indices for one in held]).astype(np.int32),
+            "counts": np.minimum(np.concatenate([one.data for one in held]), 255).astype(np.uint8),
+            "query": text_array(self.settings.query),
+        }
+        topic = self.topic
+        if topic is not None:
+            figures = [topic.intercept, topic.threshold, *topic.curve, topic.precision, topic.recall]
+            arrays |= {"rarity": topic.rarity, "slopes": topic.slopes, "figures": np.array(figures)}
+            arrays["doubt"] = text_array(topic.doubt)
+        return packing("focus", _FORM, arrays)
 
     def save(self) -> bytes:
-        """Verdicts, and all that decides the next ones."""
-        arrays: dict[str, NDArray[np.generic]] = {
-            "on_topic": np.array(sorted(self._on_topic), dtype=np.int64),
-            "examples": text_array(_BREAK.join(self._examples)),
-            "background": text_array(_BREAK.join(self._background)),
-            "words": text_array("\n".join(self._tfidf.vocabulary.words)),
-            "idf": self._tfidf.idf,
-            "rarity": self._rarity,
-            "fits": np.array(self.fits),
-        }
-        if self._slopes is not None:
-            arrays["slopes"] = self._slopes
-        return pack("focus", _FORM, arrays)
+        return self.saving()()
 
     @classmethod
     def load(cls, saved: bytes, settings: FocusSettings) -> "Focus":
-        """As it was, with the examples it had; the verdicts stay even if the query is another one now."""
+        """As it was, with the examples it had; the verdicts stay even if query or precision are others now."""
         held = unpack("focus", _FORM, saved)
-        focus = cls(settings, _texts(held["examples"]))
-        focus._on_topic = set(np.asarray(held["on_topic"], dtype=np.int64).tolist())
-        focus._background = _texts(held["background"])
-        if len(held["rarity"]) != len(focus._query):
-            focus._fit()
-            return focus
-        focus._tfidf = _TfIdf(
-            Vocabulary(array_text(held["words"]).split("\n")), np.asarray(held["idf"], dtype=np.float64)
-        )
-        focus._rarity = np.asarray(held["rarity"], dtype=np.float64)
-        focus._slopes = np.asarray(held["slopes"], dtype=np.float64) if "slopes" in held else None
-        focus._centre, focus._own = focus._middle()
-        focus.fits = int(held["fits"])
+        focus = cls(settings)
+        ends = np.concatenate([[0], np.asarray(held["ends"], dtype=np.int64)])
+        terms = np.asarray(held["terms"], dtype=np.int32), np.asarray(held["counts"], dtype=np.float32)
+        rows = sparse.csr_matrix((terms[1], terms[0], ends), shape=(len(ends) - 1, 2 * _WIDTH))
+        given, refused = np.asarray(held["sizes"]).tolist()
+        marked, documents = (np.asarray(held[name], dtype=np.int64).tolist() for name in ("marked", "documents"))
+        focus._given, focus._refused, rest = rows[:given], rows[given : given + refused], given + refused
+        says = zip(marked, np.asarray(held["yes"]).tolist(), strict=True)
+        focus._marked = {version: (yes, rows[rest + place]) for place, (version, yes) in enumerate(says)}
+        rest += len(marked)
+        focus._documents = {version: rows[rest + place] for place, version in enumerate(documents)}
+        verdicts = zip(np.asarray(held["versions"]).tolist(), np.asarray(held["verdicts"]).tolist(), strict=True)
+        focus.verdicts = {version: _ORDER[verdict] for version, verdict in verdicts}
+        focus.lessons, focus.read_so_far, focus._next = np.asarray(held["counted"]).tolist()
+        if "figures" in held:
+            intercept, threshold, slope, start, precision, recall = np.asarray(held["figures"]).tolist()
+            rarity, slopes = (np.asarray(held[name], dtype=np.float32) for name in ("rarity", "slopes"))
+            doubt = array_text(held["doubt"])
+            focus.topic = Topic(rarity, slopes, intercept, threshold, (slope, start), precision, recall, doubt)
+        if array_text(held["query"]) != settings.query:
+            focus._next = focus.read_so_far
         return focus
 
 
-def _texts(saved: NDArray[np.generic]) -> list[str]:
-    return array_text(saved).split(_BREAK) if len(saved) else []
+_ORDER = tuple(Verdict)
 
 
-def _logistic(positive: sparse.csr_matrix, negative: sparse.csr_matrix) -> tuple[NDArray[np.float64], float]:
-    """Slopes and intercept of a logistic regression, both sides weighing the same, and what an example may reach.
-
-    Beside them, the share of the others that would pass at half of that. What an example may reach is the mean
-    probability of examples that the fit has not seen, by cross-validation. The documents of the crawl are not all off
-    topic, and examples are few, so that it is well below 1; probabilities are given as shares of it (Elkan and Noto
-    2008, learning from positive and unlabelled examples).
-    """
-    from sklearn.linear_model import LogisticRegression  # slow to import, and few crawls have a focus
-    from sklearn.model_selection import cross_val_predict
-
-    sides = np.repeat([1, 0], [positive.shape[0], negative.shape[0]])
-    rows = sparse.vstack([positive, negative]).tocsr()
-    regression = LogisticRegression(class_weight="balanced", C=_SMOOTH, max_iter=1000)
-    unseen = cross_val_predict(regression, rows, sides, cv=min(5, *np.bincount(sides)), method="predict_proba")
-    regression.fit(rows, sides)
-    reach = float(unseen[sides == 1, 1].mean())
-    accepted = float((unseen[sides == 0, 1] >= reach / 2).mean())
-    return np.concatenate([regression.coef_[0], regression.intercept_, [reach]]), accepted
+def _nothing() -> sparse.csr_matrix:
+    return sparse.csr_matrix((0, 2 * _WIDTH), dtype=np.float32)

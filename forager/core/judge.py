@@ -1,29 +1,35 @@
-"""Is a document new, young and on topic (Alg 7)? And who multiplies, who is deleted (Alg 8)?
+"""Decides whether a document is new, young and on topic (Alg 7), and which foragers multiply or are deleted (Alg 8).
 
-Documents have numbers here; whoever sends them says which. One may be known by two: its address and its text.
+Documents have numbers here, given by the caller. One document may have two: for its address and for its text.
 """
 
+import math
 from typing import NamedTuple, Protocol
 
+import numpy as np
+
+from forager.arrays import BoolArray, IntArray
 from forager.compiling import inner
+from forager.core.exploration import PaceRow, aged
 from forager.core.fleet import BFS, FleetState, Tally, Walker
-from forager.core.pace import PaceRow, aged
 from forager.core.parameters import Identity
-from forager.core.rules import BoolArray, ForagerRules, IntArray
+from forager.core.rules import ForagerRules
 from forager.core.updates import Mind, note_signal, record_credit
 
 SENT, RELEVANT = 1, 2
 """What became of a document: it was sent; it was accepted."""
 STAYS, MULTIPLIES, REPLACES, GOES = range(4)
-"""What becomes of a forager after its turn. REPLACES: it multiplies, and the poorest other one makes room."""
+"""What becomes of a forager after its turn. REPLACES: it multiplies, and the poorest other one is deleted."""
 
+BEYOND_CHANCE = 2.0
+"""Standard deviations of luck that a relative score must exceed."""
 
 Key = tuple[int, int]
-"""By what a document is known: the kind of that, and which one."""
+"""Identity of a document: its kind, and the value."""
 
 
 def known_by(identity: Identity, url: int, version: int, text_print: int) -> tuple[Key, ...]:
-    """By what a document is known: it is new if none of these is. Kinds of identity never collide."""
+    """The identities of a document: it is new if none of them is known. Kinds of identity never collide."""
     by_url, by_text, by_version = (0, url), (1, text_print), (2, version)
     if identity == "url" or (identity == "story" and not text_print):
         return (by_url,)
@@ -41,11 +47,11 @@ class Numbers(Protocol):
         """All numbers given so far are below this."""
 
     def of(self, url: int, version: int, text_print: int) -> tuple[int, int]:
-        """The numbers of a document; the second is -1 if it has one."""
+        """The numbers of a document; the second is -1 if it has only one."""
 
 
 class KeyNumbers:
-    """Numbers for whatever documents are known by, given as they come."""
+    """Numbers identities in the order of their first occurrence."""
 
     def __init__(self, identity: Identity) -> None:
         self.identity = identity
@@ -65,7 +71,7 @@ class KeyNumbers:
         return self.given.setdefault(key, len(self.given))
 
     def marked(self, flags: BoolArray) -> list[Key]:
-        """The keys whose numbers have a flag, rising."""
+        """The keys whose numbers have a flag, sorted."""
         return sorted(key for key, number in self.given.items() if flags[number])
 
 
@@ -77,13 +83,13 @@ class Seen(NamedTuple):
     """nan for a page without date, which is no document."""
     hub: bool
     topical: bool
-    """It is on the topic of the crawl, or every topic will do."""
+    """Whether it is on the topic of the crawl, or the crawl takes every topic."""
     sent_as: int
     sent_as_too: int
-    """The numbers by which a forager remembers that it has sent it; -1 for none, as …"""
+    """Numbers under which foragers remember that they have sent it; -1 for none."""
     known_as: int
     known_as_too: int
-    """… those by which the agent remembers that it was accepted."""
+    """Numbers under which the agent remembers that it was accepted; -1 for none."""
 
 
 @inner
@@ -101,13 +107,13 @@ def _keep(flags: BoolArray, number: int, other: int) -> None:
 
 @inner
 def is_document(rules: ForagerRules, seen: Seen, now: float) -> bool:
-    """Whether a page may be sent: it is young, and no list unless these count too."""
+    """Whether a page may be sent: it is young, and no list unless lists count too."""
     return now - seen.published <= rules.max_age and (rules.lists_too or not seen.hub)
 
 
 @inner
 def is_unsent(fleet: FleetState, slot: int, seen: Seen) -> bool:
-    """Whether a forager has not sent a document; from now on it has."""
+    """Whether a forager has not sent a document; marks it as sent."""
     flags = fleet.sent[slot]
     if _holds(flags, seen.sent_as, seen.sent_as_too):
         return False
@@ -119,9 +125,9 @@ def is_unsent(fleet: FleetState, slot: int, seen: Seen) -> bool:
 def judge(
     rules: ForagerRules, mind: Mind, fleet: FleetState, seen: Seen, revealer: int, links: IntArray, now: float
 ) -> int:
-    """Judge a young document that was sent; if nobody had found it, it pays the page that revealed it.
+    """Judges a young document that was sent; if it is new, credits the page that revealed it.
 
-    `links` are those of the page that was visited for it: its neighbours may have news, too.
+    `links` are those of the visited page: its neighbours may have news too.
     """
     if not seen.topical or _holds(fleet.accepted, seen.known_as, seen.known_as_too):
         return SENT
@@ -136,7 +142,7 @@ def judge(
 
 @inner
 def count_judged(rules: ForagerRules, fleet: FleetState, slot: int, relevant: bool) -> None:
-    """A document of this forager was judged: what it does to its score."""
+    """Updates the score of a forager after one of its documents was judged."""
     me: Walker = fleet.walkers[slot]
     tally: Tally = fleet.tally[0]
     me.sent += 1
@@ -147,22 +153,34 @@ def count_judged(rules: ForagerRules, fleet: FleetState, slot: int, relevant: bo
 
 @inner
 def count_work(rules: ForagerRules, fleet: FleetState, slot: int, downloads: int) -> None:
-    """This forager has downloaded so many pages; shared copies are not work."""
+    """This forager has downloaded so many pages; shared copies are not work.
+
+    With relative scores a download costs what the fleet finds by one on average, as soon as the fleet is full, and
+    less before, so that it fills.
+    """
     me: Walker = fleet.walkers[slot]
     tally: Tally = fleet.tally[0]
     me.downloads += downloads
-    tally.worked += downloads
-    if rules.relative:
-        me.score -= downloads * tally.relevant / max(1, tally.worked)
+    if rules.relative and downloads > 0:
+        keep = rules.score_keep if downloads == 1 else rules.score_keep**downloads
+        tally.worked = tally.worked * keep + downloads
+        tally.relevant *= keep
+        expected = downloads * tally.relevant / tally.worked
+        me.score -= expected * tally.alive / rules.most
+        me.expected += expected
 
 
 @inner
 def fate_of(rules: ForagerRules, alive: int, me: Walker) -> int:
-    """What the score of a forager means when so many are alive. The baseline always stays as it is."""
+    """What the score of a forager means when so many are alive. The baseline always stays as it is.
+
+    A relative score must be more than chance gives: documents come at random, so that their number varies by its root.
+    """
     if me.kind == BFS:
         return STAYS
-    if me.score >= rules.multiply_at:
+    chance = BEYOND_CHANCE * math.sqrt(me.expected) if rules.relative else -np.inf
+    if me.score >= max(rules.multiply_at, chance):
         if alive < rules.most:
             return MULTIPLIES
         return REPLACES if rules.relative and alive > 1 else STAYS
-    return GOES if me.score < rules.delete_below and alive > rules.least else STAYS
+    return GOES if me.score < min(rules.delete_below, -chance) and alive > rules.least else STAYS

@@ -1,14 +1,14 @@
-"""Small functions over arrays as machine code."""
+"""Small compiled functions over arrays."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from forager.arrays import FloatArray, IntArray
 from forager.compiling import compiled
 
 
 @compiled
-def highest(urls: NDArray[np.int64]) -> int:
-    """The largest number among them; -1 if there is none."""
+def highest(urls: IntArray) -> int:
+    """The largest number; -1 if there is none."""
     top = -1
     for url in urls:
         top = max(top, url)
@@ -16,8 +16,8 @@ def highest(urls: NDArray[np.int64]) -> int:
 
 
 @compiled
-def best(values: NDArray[np.float64], luck: float) -> int:
-    """The index of the largest value; among equals `luck` in [0, 1) decides, each as likely."""
+def best(values: FloatArray, luck: float) -> int:
+    """Index of the largest value; `luck`, a random number in [0, 1), picks among equals with equal probability."""
     top, ties = values[0], 0
     for value in values:
         if value > top:
@@ -34,8 +34,8 @@ def best(values: NDArray[np.float64], luck: float) -> int:
 
 
 @compiled
-def merged(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The numbers of two columns that rise, by rising number, each once."""
+def merged(one: IntArray, other: IntArray) -> IntArray:
+    """The numbers of two sorted columns, sorted, each once."""
     out, count, i, j = np.empty(len(one) + len(other), np.int64), 0, 0, 0
     while i < len(one) or j < len(other):
         first = j == len(other) or (i < len(one) and one[i] <= other[j])
@@ -48,7 +48,7 @@ def merged(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64
 
 
 @compiled
-def append(column: NDArray[np.int64], number: int) -> None:
-    """Put a number at the end of a column whose first entry says how many follow; there must be room."""
+def append(column: IntArray, number: int) -> None:
+    """Appends a number to a column whose first entry is its length; there must be room."""
     column[0] += 1
     column[column[0]] = number

@@ -1,7 +1,7 @@
-"""Whatever learns is saved as bytes: named arrays behind a name and a format number. No code is ever loaded.
+"""Saves learned state as bytes: named arrays with a kind and a format number. No code is ever loaded.
 
-Packed by zstandard stand a line of JSON that says what follows, and the arrays one after the other, each beginning at a
-multiple of 16 bytes. They are read where they stand: a table of a million pages is not copied again.
+The zstandard-compressed bytes hold a line of JSON that describes the arrays, then the arrays one after the other, each
+aligned to 16 bytes. They are used in place: a table of a million pages is not copied again.
 """
 
 import io
@@ -21,23 +21,23 @@ from forager.errors import InputError
 _QUICK = 1
 _ALIGNED = 16
 _ZIP = b"PK"
-"""How what was saved by an earlier version begins, unpacked or not: arrays that numpy packed itself."""
+"""First bytes of what an earlier version saved, compressed or not: arrays packed by numpy itself."""
 
 
 _UNREADABLE = (ValueError, TypeError, EOFError, OSError, KeyError)
 
 
 class _Head(msgspec.Struct):
-    """What the line before the arrays says."""
+    """The line before the arrays."""
 
     kind: str
     form: int
     arrays: dict[str, tuple[Any, tuple[int, ...]]]
-    """The type and the shape of each, in their order."""
+    """Type and shape of each array, in order."""
 
 
 def pack(kind: str, form: int, arrays: Mapping[str, NDArray[np.generic]]) -> bytes:
-    """Arrays as bytes; `form` is the number of the format, to be raised whenever the meaning changes."""
+    """Packs arrays as bytes; `form` is the format number: raise it whenever the meaning changes."""
     told = {name: (dtype_to_descr(array.dtype), array.shape) for name, array in arrays.items()}
     head = msgspec.json.encode(_Head(kind, form, told))
     parts: list[memoryview | bytes] = [head + b" " * (-(len(head) + 1) % _ALIGNED) + b"\n"]
@@ -48,13 +48,13 @@ def pack(kind: str, form: int, arrays: Mapping[str, NDArray[np.generic]]) -> byt
 
 
 def packing(kind: str, form: int, arrays: Mapping[str, NDArray[np.generic]]) -> Callable[[], bytes]:
-    """As `pack`, of the arrays as they are now, but done when the answer is called: perhaps by another thread."""
+    """Like `pack` with the current arrays, but done when the result is called, perhaps by another thread."""
     held = {name: np.array(array) for name, array in arrays.items()}
     return lambda: pack(kind, form, held)
 
 
 def unpack(kind: str, form: int, saved: bytes, *, older: Sequence[int] = ()) -> dict[str, NDArray[np.generic]]:
-    """The arrays again; an `InputError` if these bytes are something else. `older` formats are read too."""
+    """Unpacks the arrays; raises an `InputError` for other bytes. Also reads the formats in `older`."""
     try:
         whole = bytearray(saved) if saved.startswith(_ZIP) else _unpacked(saved)
         found, held = _from_zip(whole) if whole.startswith(_ZIP) else _from_line(whole)
@@ -66,7 +66,7 @@ def unpack(kind: str, form: int, saved: bytes, *, older: Sequence[int] = ()) -> 
 
 
 def _unpacked(saved: bytes) -> bytearray:
-    """Not bytes, as arrays that stand in them could not be changed."""
+    """A bytearray, not bytes, so that the arrays in it can be changed."""
     whole = bytearray(max(0, zstandard.frame_content_size(saved)))
     with zstandard.ZstdDecompressor().stream_reader(saved) as stream:
         if stream.readinto(whole) < len(whole) or stream.read(1):
@@ -75,7 +75,7 @@ def _unpacked(saved: bytes) -> bytearray:
 
 
 def _from_line(whole: bytearray) -> tuple[tuple[str, int], dict[str, NDArray[np.generic]]]:
-    """Kind and form, and the arrays."""
+    """Kind and format number, and the arrays."""
     begin = whole.index(b"\n") + 1
     head = msgspec.json.decode(memoryview(whole)[:begin], type=_Head)
     held: dict[str, NDArray[np.generic]] = {}
@@ -93,12 +93,12 @@ def _from_zip(whole: bytearray) -> tuple[tuple[str, int], dict[str, NDArray[np.g
 
 
 def _tuples(described: Any) -> Any:
-    """The fields of a type as numpy describes them: JSON knows only lists."""
+    """The fields of a type as numpy describes them, with tuples restored, because JSON has only lists."""
     return [tuple(field) for field in described] if isinstance(described, list) else described
 
 
 def text_array(text: str) -> NDArray[np.uint8]:
-    """Any text as an array, also one with half a surrogate pair."""
+    """Any text as an array, even with half a surrogate pair."""
     return np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
 
 
@@ -107,12 +107,12 @@ def array_text(array: NDArray[np.generic]) -> str:
 
 
 def luck_text(rng: np.random.Generator) -> str:
-    """Where a generator stands."""
+    """The state of a random generator."""
     return json.dumps(rng.bit_generator.state)
 
 
 def text_luck(text: str) -> np.random.Generator:
-    """A generator that goes on from there."""
+    """A random generator with this state."""
     bits = np.random.PCG64()
     bits.state = json.loads(text)
     return np.random.Generator(bits)

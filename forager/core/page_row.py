@@ -1,4 +1,4 @@
-"""The table of pages: one row of figures for every URL, as the kernels of `expectation` and `updates` see it."""
+"""The table of pages: one row of figures for every URL, for the kernels of `expectation` and `updates`."""
 
 from typing import Protocol
 
@@ -7,55 +7,79 @@ import numpy as np
 PAGE = np.dtype(
     [
         ("visits", np.int32),
-        ("failures", np.int32),  # while it was never seen
+        ("failures", np.int32),  # failed requests before the first visit
         ("hub", np.bool_),  # once a list of links, always one
-        ("fresh", np.bool_),  # met when the page that revealed it was visited again
-        ("awaited", np.bool_),  # somebody is on the way
-        ("lifted", np.bool_),  # at the latest visit there was a signal
+        ("fresh", np.bool_),  # found when the page that revealed it was visited again
+        ("awaited", np.bool_),  # a visit is under way
+        ("lifted", np.bool_),  # whether there was a signal at the latest visit
         ("last", np.float64),  # latest visit
-        ("asked", np.float64),  # when somebody last went on the way
+        ("asked", np.float64),  # when it was last requested
         ("met", np.float64),  # first time a link here was seen
-        ("signal", np.float64),  # last time a page that links here had news
-        ("hours", np.float64),  # watched, between visits
+        ("signal", np.float64),  # last time when a page that links here had news
+        ("hours", np.float64),  # hours of watching, between visits
         ("hits", np.float64),  # documents that it brought in these hours
-        ("revealer", np.int64),  # the page on which it was met first; -1 for none
+        ("revealer", np.int64),  # the page on which it was first found; -1 for none
         ("followed", np.float64),  # fresh links it revealed that were visited
-        ("paid", np.float64),  # those among them that were new documents
+        ("paid", np.float64),  # new documents among those
         ("links_in", np.int32),  # pages that link here
+        ("place", np.int64),  # first page with the same form of address; its row has the figures of all such pages:
+        ("tried", np.float32),  # visited ones among them that were backlog
+        ("docs", np.float32),  # new documents among those
+        ("lists", np.float32),  # lists among those
+        ("looks", np.float32),  # second and later visits of lists of this form
+        ("brought", np.float32),  # documents that all visits of lists of this form brought
+        ("place_hits", np.float64),  # documents that the second and later visits brought
+        ("place_hours", np.float64),  # hours watched between these visits
+        ("latest", np.float64),  # latest possible time of publication, by a feed or its address; nan if unknown
+        ("announced", np.bool_),  # whether a feed or news sitemap gave that date
+        ("listed", np.bool_),  # whether it is announced as a list: a feed or a sitemap
+        ("main", np.bool_),  # whether it is a seed, or a list announced by one, which show the news of a site
     ]
 )
 """What is known of one page; times in seconds, -inf for never."""
 
 HUB, TEXT, FRESH, LIFT, BACKLOG = range(5)
-"""The rows of the table of means: hits and hours of each kind of page; documents and visits of fresh links; hits and
-predictions of visits with a signal; from `BACKLOG` on what backlog brought and how often it was visited, by `_sort`."""
+"""Rows of the table of means.
+
+HUB and TEXT: hits and hours of each kind of page; FRESH: documents and visits of fresh links; LIFT: hits and
+predictions of visits with a signal; from BACKLOG on: what backlog brought and how often it was visited, by `sort_of`.
+"""
 
 DEGREES = 6
-"""Sorts of backlog by the number of pages that link there: 1, 2–3, 4–7, … 32 and more."""
+"""Number of backlog sorts by the number of pages that link there: 1, 2–3, 4–7, … 32 and more."""
 
 SPREAD = BACKLOG + 2 * DEGREES
-"""From here on two rows for lists and two for texts: sums over pages with x hits in h hours, Σx² and Σxh, Σh² and Σh."""
+"""Start of two rows for lists and two for texts: sums over pages with x hits in h hours, Σx² and Σxh, Σh² and Σh."""
 
 LISTS = SPREAD + 4
-"""From here on, for each sort of backlog, how many of its pages turned out to be lists, and how many were visited."""
+"""Start of the rows with, for each sort of backlog, how many of its pages were lists, and how many were visited."""
 
 LOOK = LISTS + 2 * DEGREES
-"""Documents that lists brought when they were looked at again, and how often they were."""
+"""Documents that lists brought when visited again, and the number of such visits."""
 
-MEANS = LOOK + 1
+OLD = LOOK + 1
+"""New documents among never-visited pages that should have been too old, and how often such pages were visited."""
+
+MEANS = OLD + 1
+
+LOOKS_APART = 10.0
+"""Seconds for which one visit of a list serves all requests; its worth decides how much longer it rests."""
 
 REVEALED_MOST = 10.0
-"""What the first visit of a list counts at most for the links that it reveals."""
+"""Maximum value of the first visit of a list for the links that it reveals."""
+
+FORM_MEMORY = 32.0
+"""Pages of one form of address after which half of what they were is forgotten: the young ones among them may be all seen."""
 
 ATTEMPTS = 3
-"""Failed visits after which a page never seen counts as visited, unless it is a seed: no link to it was met."""
+"""Failed requests after which a never-visited page counts as visited, unless it is a seed, to which no link was found."""
 
 DOUBLINGS = 5
-"""So often the time before the next attempt doubles."""
+"""How often the time before the next attempt doubles."""
 
 
 class PageRow(Protocol):
-    """One row of the table, as the kernels see it."""
+    """One row of the table, for kernels."""
 
     visits: int
     failures: int
@@ -73,10 +97,22 @@ class PageRow(Protocol):
     followed: float
     paid: float
     links_in: int
+    place: int
+    tried: float
+    docs: float
+    lists: float
+    looks: float
+    brought: float
+    place_hits: float
+    place_hours: float
+    latest: float
+    announced: bool
+    listed: bool
+    main: bool
 
 
 class Priors(Protocol):
-    """What the kernels need of the settings, in hours and seconds, as they see it."""
+    """The settings that kernels need, in hours and seconds."""
 
     prior_hours: float
     prior_links: float
@@ -89,6 +125,12 @@ class Priors(Protocol):
     backlog_keep: float
     breadth: float
     text_breadth: float
+    main_rate: float
+    list_rate: float
+    list_weight: float
+    place_weight: float
+    patience: float
+    text_hits: float
 
 
 PRIORS = np.dtype([(name, np.float64) for name in Priors.__annotations__])

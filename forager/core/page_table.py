@@ -1,20 +1,21 @@
 """The page table: what all visits, of every forager and of the recrawl cycle, showed of each page."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.arrays import widened
+from forager.arrays import BoolArray, ByteArray, Float32Array, FloatArray, Int32Array, IntArray, RowArray, widened
+from forager.core.addresses import Forms
 from forager.core.expectation import chances, rates, returning, worth_of_one, worths
-from forager.core.glance import GLANCE
+from forager.core.exploration import PACE
+from forager.core.findings import NO_LINKS, Finding
 from forager.core.kernels import highest
-from forager.core.pace import PACE
 from forager.core.packed import pack, unpack
-from forager.core.page_row import BACKLOG, FRESH, HUB, LISTS, LOOK, MEANS, PAGE, PRIORS, SPREAD, TEXT
+from forager.core.page_row import BACKLOG, FRESH, HUB, LISTS, LOOK, MEANS, OLD, PAGE, PRIORS, SPREAD, TEXT
 from forager.core.parameters import ExpectationSettings
-from forager.core.promise import fresh_links, most_promising, pick, ranks
-from forager.core.sighting import NO_LINKS, Finding
+from forager.core.promise import GLANCE, fresh_links, most_promising, pick, ranks
 from forager.core.updates import (
     Mind,
     note_arrived,
@@ -25,32 +26,42 @@ from forager.core.updates import (
     record_one,
     weigh,
 )
-from forager.recrawl.history import History
+from forager.recrawl.history import LOGGED, History, Log
 from forager.recrawl.poisson import Trail
 from forager.recrawl.visit_log import VisitLog
-from forager.recrawl.visit_updates import LOGGED, Log
-from forager.terms import UrlId
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
+from forager.terms import Url, UrlId
 
 KIND, FORM = "visit statistics", 4
 OLDER = 3
-"""The format without histories, which were kept by themselves."""
-NO_ROWS: NDArray[np.int32] = np.empty(0, np.int32)
-NO_VECTORS: NDArray[np.float32] = np.empty((0, 0), np.float32)
+"""The format without histories, which were saved separately."""
+OLD_SHARE = 0.02
+"""Initial share of new documents among pages whose date says that they are too old."""
+NO_ROWS: Int32Array = np.empty(0, np.int32)
+NO_VECTORS: Float32Array = np.empty((0, 0), np.float32)
 NO_APPEAL: FloatArray = np.empty(0)
-NO_PACE: NDArray[np.void] = np.zeros(1, PACE)
+NO_PACE: RowArray = np.zeros(1, PACE)
+NO_MARKS: ByteArray = np.empty((0, 0), np.uint8)
 NO_LOG = Log(np.empty(0, dtype=LOGGED), np.zeros(2, np.int64), np.empty(0, np.int64))
 
 
-class PageTable:
-    """One row per URL, growing. Asking changes nothing; `going`, `record` and `credit` do.
+class Introduced(NamedTuple):
+    """What is known of a page before the first visit."""
 
-    A version has a number of its own, and a page gets a new version when it changes in the sense of the settings
-    (`visits.change`: a new link for lists, another text for the rest). So a change is another version than at the visit
-    before, live and on a tape alike.
+    url: Url
+    is_list: bool
+    """Whether it is announced as a list: a feed or a sitemap."""
+    is_main: bool
+    """Whether it is a seed, or a list that a seed announces."""
+    published: float | None
+    """The date from a feed or news sitemap."""
+
+
+class PageTable:
+    """One row per URL, growing. Queries change nothing; `going`, `record` and `credit` do.
+
+    A version has a number of its own, and a page gets a new version when it changes as defined by the settings
+    (`visits.change`: a new link for lists, another text for the rest). So a change is a version that differs from that
+    of the previous visit, live and on a tape alike.
     """
 
     def __init__(self, settings: ExpectationSettings, max_age: float = 86_400.0) -> None:
@@ -70,6 +81,12 @@ class PageTable:
                     1 - 1 / settings.backlog_memory,
                     settings.breadth,
                     settings.text_breadth,
+                    settings.main_rate,
+                    settings.hub_rate,
+                    settings.hub_weight,
+                    settings.place_weight,
+                    settings.patience,
+                    settings.text_rate * settings.prior_weight * settings.prior_hours,
                 )
             ],
             dtype=PRIORS,
@@ -82,16 +99,19 @@ class PageTable:
         self._means[BACKLOG:SPREAD, 0] *= settings.backlog_worth
         self._means[SPREAD:LISTS] = 0.0
         self._means[LISTS:LOOK, 0] *= settings.list_share
-        self._means[LOOK, 0] *= settings.hub_rate * max_age / 3600
+        self._means[OLD, 0] *= OLD_SHARE
         self._table = np.empty(0, dtype=PAGE)
         self._glances = np.empty(0, dtype=GLANCE)
         self._known, self._hubs = np.zeros(1, np.int64), np.zeros(1, np.int64)
         self._met = np.empty(0, np.int64)
         self._held = np.empty(0, np.int64)
         self.history = History(about=self.about)
-        """What score functions read: visits, changes and when they were."""
+        """What score functions read: visits, changes and their times."""
         self.log: VisitLog | None = None
-        """The visits themselves, if somebody learns from them."""
+        """The single visits, if functions are learned from them."""
+        self.forms = Forms()
+        self.addresses: Callable[[int], Iterable[Introduced]] | None = None
+        """Returns what is known before the first visit of all pages from a number on; None if unknown."""
         self.reserve(1024)
 
     def __repr__(self) -> str:
@@ -99,13 +119,15 @@ class PageTable:
 
     def mind(
         self,
-        rows: NDArray[np.int32] = NO_ROWS,
-        vectors: NDArray[np.float32] = NO_VECTORS,
-        appeal: NDArray[np.float64] = NO_APPEAL,
+        rows: Int32Array = NO_ROWS,
+        vectors: Float32Array = NO_VECTORS,
+        appeal: FloatArray = NO_APPEAL,
         appeal_share: float = 0.0,
-        pace: NDArray[np.void] = NO_PACE,
+        pace: RowArray = NO_PACE,
+        marks: ByteArray = NO_MARKS,
+        prospects: FloatArray = NO_APPEAL,
     ) -> Mind:
-        """For kernels, with what others know. Do not keep it: arrays are replaced as they grow."""
+        """The input of kernels. Do not keep it: arrays are replaced as they grow."""
         return Mind(
             self._table,
             self._means,
@@ -121,10 +143,12 @@ class PageTable:
             appeal,
             appeal_share,
             pace,
+            marks,
+            prospects,
         )
 
     def keep_histories(self, history: History, log: VisitLog | None = None) -> None:
-        """From now on histories are kept in this form, with a trail or without, and visits in a log, if there is one."""
+        """Sets the form in which histories are kept, with a trail or without, and a log of visits, if any."""
         history.restore(self.history.columns())
         history.about = self.about
         self.history, self.log = history, log
@@ -136,11 +160,11 @@ class PageTable:
         return len(self._table)
 
     @property
-    def hubs(self) -> NDArray[np.int64]:
+    def hubs(self) -> IntArray:
         """The known list pages, in the order in which they became known; a view."""
         return self._hubs[1 : 1 + self._hubs[0]]
 
-    def worth(self, urls: NDArray[np.int64], now: float) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    def worth(self, urls: IntArray, now: float) -> tuple[FloatArray, BoolArray]:
         """For each page the new documents expected of a download now, and whether it is a fresh link."""
         self.reserve(highest(urls) + 1)
         return worths(self._table, urls, self._means, self._priors, now)
@@ -150,76 +174,86 @@ class PageTable:
         self.reserve(url + 1)
         return worth_of_one(self._table, url, self._means, self._priors, now)
 
-    def rank(self, urls: NDArray[np.int64], now: float) -> NDArray[np.float64]:
-        """For each page what it is ordered by."""
+    def rank(self, urls: IntArray, now: float) -> FloatArray:
+        """For each page its ordering value."""
         self.reserve(highest(urls) + 1)
         return ranks(self._table, urls, self._means, self._priors, now)
 
-    def pick(
-        self, urls: NDArray[np.int64], now: float, leaning: NDArray[np.float64], luck: float
-    ) -> tuple[int, float, bool, float]:
-        """The page that promises most: its index, its worth, whether it is a fresh link; and the largest worth of any.
+    def pick(self, urls: IntArray, now: float, leaning: FloatArray, luck: float) -> tuple[int, float, bool, float]:
+        """The page with the highest ordering value: its index, its worth, whether it is a fresh link; and the largest
+        worth of any.
 
-        `leaning` holds a factor for each page, or nothing; `luck` in [0, 1) breaks ties. There must be room for them.
+        `leaning` holds a factor for each page, or is empty; `luck`, a random number in [0, 1), breaks ties. There must
+        be room for them.
         """
         return pick(self._table, urls, self._means, self._priors, self._glances, now, leaning, luck)
 
     def most_promising(
-        self, urls: NDArray[np.int64], now: float, leaning: NDArray[np.float64], size: int, *, plain: bool = False
-    ) -> NDArray[np.int64]:
-        """The `size` of these pages that promise most, by rising number, as `urls` are; among equals the lower numbers.
+        self, urls: IntArray, now: float, leaning: FloatArray, size: int, *, plain: bool = False
+    ) -> IntArray:
+        """The `size` pages with the highest ordering values, sorted by number like `urls`; the lower numbers among
+        equals.
 
-        `plain`: by worth alone; `leaning` holds a factor for each page, or nothing.
+        `plain`: by worth alone; `leaning` holds a factor for each page, or is empty.
         """
         self.reserve(highest(urls) + 1)
         return most_promising(self._table, urls, self._means, self._priors, self._glances, now, leaning, plain, size)
 
-    def fresh(self, links: NDArray[np.int64], now: float) -> NDArray[np.int64]:
-        """Those of these links that just appeared and are worth a download."""
+    def fresh(self, links: IntArray, now: float) -> IntArray:
+        """The links that just appeared and are worth a download."""
         self.reserve(highest(links) + 1)
         return fresh_links(self._table, links, self._means, self._priors, now)
 
-    def chance(self, urls: NDArray[np.int64], now: float) -> NDArray[np.float64]:
-        """For each page the chance that it has any news now."""
+    def chance(self, urls: IntArray, now: float) -> FloatArray:
+        """For each page the probability that it has any news now."""
         self.reserve(highest(urls) + 1)
         return chances(self._table, urls, self._means, self._priors, now)
 
-    def rate(self, urls: NDArray[np.int64]) -> NDArray[np.float64]:
+    def rate(self, urls: IntArray) -> FloatArray:
         """For each page its news per hour."""
         self.reserve(highest(urls) + 1)
         return rates(self._table, urls, self._means, self._priors)
 
-    def hits(self) -> NDArray[np.float64]:
+    def hits(self) -> FloatArray:
         """By URL number, the documents that each page has revealed; a copy."""
         return np.array(self._table["hits"])
 
-    def visited(self, urls: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which pages somebody has seen."""
+    def visited(self, urls: IntArray) -> BoolArray:
+        """Which pages have been visited."""
         self.reserve(highest(urls) + 1)
         return np.asarray(self._table["visits"][urls] > 0)
 
-    def returns(self, urls: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def returns(self, urls: IntArray) -> BoolArray:
         """Which pages can bring news again: lists, and texts that did so before."""
         self.reserve(highest(urls) + 1)
         return returning(self._table, urls)
 
-    def about(self, urls: slice | NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Of some pages: 1 for lists of links, else 0; and how many pages link there."""
+    def about(self, urls: slice | IntArray) -> tuple[FloatArray, FloatArray]:
+        """Of some pages: 1 for lists of links, otherwise 0; and how many pages link there."""
         self.reserve((urls.stop if isinstance(urls, slice) else highest(urls) + 1) or 0)
         pages = self._table[urls]
         return pages["hub"].astype(np.float64), pages["links_in"].astype(np.float64)
 
+    def lasts(self, count: int) -> FloatArray:
+        """When each of the first `count` pages was last visited, -inf for never."""
+        self.reserve(count)
+        return np.array(self._table["last"][:count])
+
+    def is_list(self, url: UrlId) -> bool:
+        """Whether a page is a list, as a visit once showed."""
+        return bool(url < len(self._table) and self._table["hub"][url])
+
     def revealer(self, url: UrlId) -> UrlId:
-        """The page on which a link here was met first; -1 if it never was."""
+        """The page on which a link here was first found; -1 if none."""
         return UrlId(int(self._table["revealer"][url])) if url < len(self._table) else UrlId(-1)
 
     def going(self, url: UrlId, now: float) -> None:
-        """Somebody is on the way: the page is worth nothing to others for the moment."""
+        """Notes that a visit is under way: the page is worth nothing to others for the moment."""
         self.reserve(url + 1)
         note_going(self._table, url, now)
 
     def arrived(self, url: UrlId) -> bool:
-        """The way ended at a shared copy: as if nobody had gone. Whether that copy is of the page's first visit."""
+        """Notes that a shared copy was used instead of a visit; returns whether that copy is of the page's first visit."""
         self.reserve(url + 1)
         return note_arrived(self._table, url)
 
@@ -232,67 +266,93 @@ class PageTable:
         ok: bool = True,
         hub: bool = False,
         made: bool = True,
-        links: NDArray[np.int64] = NO_LINKS,
+        links: IntArray = NO_LINKS,
     ) -> tuple[bool, int]:
-        """Record a visit; whether it was the first, and how many of its links nobody had met.
+        """Records a visit; returns whether it was the first, and how many of its links were unknown.
 
-        Not `ok`: nobody can say whether there is a page, so it is worth trying again. Not `made`: the server was not asked.
+        Not `ok`: it is unknown whether there is a page, so it is worth trying again. Not `made`: the server was not
+        asked.
         """
         self.reserve(max(url, highest(links)) + 1)
+        self.meet_addresses()
         self.make_room(1)
         return record_one(self.mind(), url, when, version, ok, hub, made, links)
 
-    def shown(self, url: UrlId, when: float, links: NDArray[np.int64], *, first: bool) -> None:
-        """Enter links whose documents a page shows itself; `first`: nobody had visited it before."""
+    def shown(self, url: UrlId, when: float, links: IntArray, *, first: bool) -> None:
+        """Adds links whose documents a page shows itself; `first`: the page was never visited before."""
         self.reserve(max(url, highest(links)) + 1)
         note_shown(self._table, links, url, when, first, self._means, self._known)
 
     def recall(self, pages: IntArray, when: FloatArray, changed: BoolArray) -> None:
-        """Enter visits of distinct pages in their histories alone: such as an archive or the store knows of."""
+        """Adds visits of distinct pages to their histories only, such as those of an archive or the store."""
         self.reserve(highest(pages) + 1)
         self.history.note_all(pages, when, changed)
         if self.log is not None:
             self.log.add(pages, when, changed)
 
     def holds(self, page: int, version: int) -> None:
-        """Our copy of a page is of this version, as the store says."""
+        """Sets the version of our copy of a page, from the store."""
         self.reserve(page + 1)
         self._held[page] = version
 
-    def met(self) -> NDArray[np.int64]:
-        """The pages that were visited or seen as a link, by rising number; do not change it."""
+    def met(self) -> IntArray:
+        """The pages that were visited or found as a link, sorted by number; do not change the array."""
         before, known = len(self._met), int(self._known[0])
         if known > before:
             late = np.sort(self._known[1 + before : 1 + known])
             self._met = np.sort(np.concatenate([self._met, late]), kind="stable")  # merges two runs that rise
         return self._met
 
-    def met_after(self, count: int) -> NDArray[np.int64]:
-        """The same without the first so many, in the order in which they became known."""
+    def met_after(self, count: int) -> IntArray:
+        """These pages without the first so many, in the order in which they became known."""
         return self._known[1 + count : 1 + self._known[0]].copy()
 
-    def promise(self, urls: NDArray[np.int64], published: NDArray[np.float64], now: float) -> None:
-        """Dates that a feed or news sitemap gives for links just met: young ones are fresh, old ones backlog."""
+    def meet_addresses(self) -> None:
+        """Learns from the addresses of new pages."""
+        if self.addresses is None:
+            return
+        told = list(self.addresses(self.forms.count))
+        if told:
+            begin = self.forms.count
+            self.take_places(begin, *self.forms.add(one.url for one in told))
+            for number, one in enumerate(told, begin):
+                self._table["listed"][number], self._table["main"][number] = one.is_list, one.is_main
+                if one.published is not None:
+                    self._table["latest"][number], self._table["announced"][number] = one.published, True
+
+    def take_places(self, begin: int, places: IntArray, latest: FloatArray) -> None:
+        """Sets, from page `begin` on, the first page of the same form, and the latest date by the address."""
+        end = begin + len(places)
+        self.reserve(end)
+        self._table["place"][begin:end], self._table["latest"][begin:end] = places, latest
+
+    def name_main(self, urls: IntArray) -> None:
+        """Marks these pages as seeds."""
         self.reserve(highest(urls) + 1)
-        self._table["fresh"][urls] = now - published <= self.max_age
+        self._table["main"][urls] = True
+
+    def date(self, urls: IntArray, published: FloatArray) -> None:
+        """Sets the dates that a feed or news sitemap gives for known pages."""
+        self.reserve(highest(urls) + 1)
+        self._table["latest"][urls], self._table["announced"][urls] = published, True
 
     def foretell(self, url: UrlId, hours: float, hits: float) -> None:
-        """Somebody else watched a page that nobody has visited yet, for so many hours, and saw news so many times."""
+        """Adds what an archive saw of a never-visited page: the hours of watching and the number of news."""
         self.reserve(url + 1)
         if not self._table["visits"][url]:
             self._table["hours"][url] += hours
             self._table["hits"][url] += hits
             weigh(self._means, TEXT, hits, hours, 1.0)
 
-    def signal(self, links: NDArray[np.int64], when: float) -> None:
-        """A page with these links just had news: its neighbours may have some too."""
+    def signal(self, links: IntArray, when: float) -> None:
+        """Notes that a page with these links just had news: its neighbours may have some too."""
         self.reserve(highest(links) + 1)
         note_signal(self._table, links, when)
 
     def credit(self, finding: Finding) -> bool:
-        """A document was accepted: it pays the page that revealed it, unless it stood there before anybody looked.
+        """Credits an accepted document to the page that revealed it, unless it was there before the first visit.
 
-        Whether it was paid.
+        Returns whether it was credited.
         """
         if finding.revealed_by < 0:
             return False
@@ -300,14 +360,15 @@ class PageTable:
         return record_credit(self.mind(), finding.url, finding.revealed_by)
 
     def reserve(self, urls: int) -> None:
-        """Have room for URL numbers below `urls`."""
+        """Makes room for URL numbers below `urls`."""
         self.history.grow(urls)
         if urls <= len(self._table):
             return
         grown = np.zeros(max(urls, 2 * len(self._table)), dtype=PAGE)
         for never in ("last", "asked", "met", "signal"):
             grown[never] = -np.inf
-        grown["revealer"] = -1
+        grown["revealer"], grown["latest"] = -1, np.nan
+        grown["place"] = np.arange(len(grown))
         grown[: len(self._table)] = self._table
         self._table, self._glances = grown, np.zeros(len(grown), dtype=GLANCE)
         self._known, self._hubs = (widened(column, len(grown) + 1) for column in (self._known, self._hubs))
@@ -315,13 +376,13 @@ class PageTable:
         self.make_room(0)
 
     def make_room(self, visits: int) -> None:
-        """Have room for so many more visits."""
+        """Makes room for so many more visits."""
         self.history.make_room(visits)
         if self.log is not None:
             self.log.make_room(len(self._table), visits)
 
     def end_at(self, now: float) -> None:
-        """Nothing that is known happened later than this."""
+        """Moves all times after this one back to it."""
         for moment in ("last", "asked", "met", "signal"):
             np.minimum(self._table[moment], now, out=self._table[moment])
 
@@ -331,7 +392,13 @@ class PageTable:
     def saving(self) -> Callable[[], bytes]:
         """What `save` gives, as of now; it may be packed later, by another thread. The log is not in it: the store has all
         visits."""
-        held = {"table": self._table, "means": self._means, "hubs": self.hubs, "held": self._held}
+        held = {
+            "table": self._table,
+            "means": self._means,
+            "hubs": self.hubs,
+            "held": self._held,
+            "known": self.met_after(0),
+        }
         copied, history = {name: np.array(column) for name, column in held.items()}, self.history.copied()
         return lambda: pack(KIND, FORM, copied | history.columns())
 
@@ -339,11 +406,13 @@ class PageTable:
     def load(cls, saved: bytes, settings: ExpectationSettings, max_age: float = 86_400.0) -> "PageTable":
         held = unpack(KIND, FORM, saved, older=(OLDER,))
         loaded = cls(settings, max_age)
-        loaded._table = np.asarray(held["table"], dtype=PAGE)
+        loaded._table = _in_form(held["table"])
         loaded._glances = np.zeros(len(loaded._table), dtype=GLANCE)
-        loaded._means = np.asarray(held["means"], dtype=np.float64)
+        loaded._means[: len(held["means"])] = held["means"]
         table = loaded._table
-        known = np.flatnonzero((table["visits"] > 0) | (table["failures"] > 0) | (table["met"] > -np.inf))
+        known = held.get("known")
+        if known is None:  # an earlier version did not keep the order in which pages became known
+            known = np.flatnonzero((table["visits"] > 0) | (table["failures"] > 0) | (table["met"] > -np.inf))
         loaded._known, loaded._hubs = (
             widened(np.concatenate([[len(urls)], urls]), len(loaded._table) + 1) for urls in (known, held["hubs"])
         )
@@ -353,10 +422,19 @@ class PageTable:
         return loaded
 
     def restore(self, columns: Mapping[str, NDArray[np.generic]]) -> None:
-        """Take up histories and the versions held, saved with the table or, by an earlier version, by themselves."""
+        """Restores histories and the versions held, saved with the table or, by an earlier version, separately."""
         if "trail_page" in columns and self.history.trail is None:
             self.history = History(trail=Trail(), about=self.about)
         self.history.restore(columns)
         held = np.asarray(columns["held"], dtype=np.int64)
         self.reserve(len(held))
         self._held[: len(held)] = held
+
+
+def _in_form(table: NDArray[Any]) -> RowArray:
+    """A saved table, perhaps with fewer columns, in the current format."""
+    whole = np.zeros(len(table), dtype=PAGE)
+    whole["latest"], whole["place"] = np.nan, np.arange(len(table))
+    for name in table.dtype.names or ():
+        whole[name] = table[name]
+    return whole

@@ -1,38 +1,95 @@
 """Long-term profit: the learned worth of a page's state (Alg 3, Alg 4).
 
-The estimate is linear, V(A) = Σ wᵢ sᵢ(A), and learned by TD(0): δ = r + γ V(next) − V(current), Δw = α δ s(current).
+The estimate is linear, V(A) = Σ wᵢ sᵢ(A), and learned by TD(0). In the paper from the moves of a path: δ = r + γ V(next) −
+V(current), Δw = α δ s(current). Ours learns from first looks at pages: what a look earned, and γ times the best that the new
+links there promise. The state of a page never seen is that of the page that revealed it; the shape of its address, in
+components of their own, is known before it is seen.
 """
 
-import numpy as np
-from numpy.typing import NDArray
+import math
 
+import numpy as np
+
+from forager.arrays import Float32Array, FloatArray, IntArray
 from forager.compiling import compiled, inner
+from forager.core.addresses import MARKS, SHAPES
 from forager.core.parameters import ProfitSettings
+from forager.core.updates import Mind
 from forager.errors import SettingsError
 
-Vector = NDArray[np.float32]
-FloatArray = NDArray[np.float64]
+Vector = Float32Array
+EACH = MARKS**-0.5
+"""What a mark of an address counts in the state: all together have the length 1."""
 
 
 @inner
 def profit_of(state: Vector, weights: FloatArray) -> float:
     """The long-term profit of one state."""
     total = 0.0
-    for k in range(len(weights)):
+    for k in range(len(state)):
         total += weights[k] * state[k]
     return total
 
 
+@inner
+def _row_of(mind: Mind, url: int) -> int:
+    """The row of a page's state, of a page never seen that of the page that revealed it; 0 if nothing is known."""
+    row: int = mind.rows[url]
+    if row == 0 and mind.table[url].visits == 0 and mind.table[url].revealer >= 0:
+        row = mind.rows[mind.table[url].revealer]
+    return row
+
+
+@inner
+def value_of(mind: Mind, url: int, weights: FloatArray, shaped: bool) -> float:
+    """The long-term profit of a page."""
+    row, value = _row_of(mind, url), 0.0
+    if row > 0:
+        value = profit_of(mind.vectors[row], weights)
+    if shaped and url < len(mind.marks):
+        size = mind.vectors.shape[1]
+        for mark in mind.marks[url]:
+            value += EACH * weights[size + mark]
+    return value
+
+
 @compiled
-def profits(
-    urls: NDArray[np.int64], rows: NDArray[np.int32], vectors: NDArray[np.float32], weights: FloatArray
-) -> FloatArray:
-    """The long-term profit of each page; `rows` says where in `vectors` its state stands, 0 for an unknown one."""
-    out = np.zeros(len(urls))
+def profits(mind: Mind, urls: IntArray, weights: FloatArray, shaped: bool) -> FloatArray:
+    """The long-term profit of each page."""
+    out = np.empty(len(urls))
     for i in range(len(urls)):
-        if rows[urls[i]] > 0:
-            out[i] = profit_of(vectors[rows[urls[i]]], weights)
+        out[i] = value_of(mind, urls[i], weights, shaped)
     return out
+
+
+@inner
+def learn_look(mind: Mind, url: int, weights: FloatArray, target: float, rate: float, shaped: bool) -> None:
+    """Move the long-term profit of a page towards what a look at it turned out to be worth."""
+    row, error, length = _row_of(mind, url), target - value_of(mind, url, weights, shaped), 0.0
+    for value in mind.vectors[row]:
+        length += value * value
+    marked = shaped and url < len(mind.marks)
+    step = rate * error / max(1.0, length + marked)
+    size = mind.vectors.shape[1]
+    for k in range(size):
+        weights[k] += step * mind.vectors[row, k]
+    if marked:
+        for mark in mind.marks[url]:
+            weights[size + mark] += step * EACH
+
+
+@inner
+def foresee(mind: Mind, links: IntArray, weights: FloatArray, shaped: bool, typical: float, scale: float) -> float:
+    """The most that the links never followed promise, 0 if there are none; all of them are told to the recrawl side."""
+    most, none = 0.0, True
+    for link in links:
+        if mind.table[link].visits == 0:
+            value = value_of(mind, link, weights, shaped)
+            if link < len(mind.prospects):
+                mind.prospects[link] = math.tanh((value - typical) / scale)
+            if none or value > most:
+                most, none = value, False
+    return most
 
 
 @compiled
@@ -45,25 +102,25 @@ def learn_profit(
     discount: float,
     normalised: bool,
 ) -> float:
-    """Learn from one step, current -> following, that earned so much (Alg 4); the error δ."""
+    """Learns from one step, current -> following, and what it earned (Alg 4); returns the error δ."""
     error = earned + discount * profit_of(following, weights) - profit_of(current, weights)
     if normalised:
         length = 0.0
         for value in current:
             length += value * value
         rate /= max(1.0, length)
-    for k in range(len(weights)):
+    for k in range(len(current)):
         weights[k] += rate * error * current[k]
     return error
 
 
-def random_weights(dimension: int, settings: ProfitSettings, rng: np.random.Generator) -> FloatArray:
-    """The random first weights of a new forager."""
-    return rng.uniform(-settings.spread, settings.spread, dimension)
+def first_weights(dimension: int, settings: ProfitSettings, rng: np.random.Generator) -> FloatArray:
+    """The first weights of a new forager: random, but nothing is thought of addresses."""
+    return np.append(rng.uniform(-settings.spread, settings.spread, dimension), np.zeros(SHAPES))
 
 
-def check_rate(settings: ProfitSettings, states: NDArray[np.float32]) -> None:
-    """Refuse states with which learning would blow up: α times the mean of ‖s‖² must be below 1."""
+def check_rate(settings: ProfitSettings, states: Float32Array) -> None:
+    """Raises an error for states with which learning would diverge: α times the mean of ‖s‖² must be below 1."""
     mean = float(np.einsum("ij,ij->i", states, states).mean()) if len(states) else 0.0
     if not settings.normalised and settings.rate * mean >= 1:
         raise SettingsError(

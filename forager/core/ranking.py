@@ -1,21 +1,26 @@
-"""All known pages are ranked from time to time, and the best make the pool: what is chosen for every download is one of them.
+"""Ranks all known pages from time to time; the best form the pool from which every download is chosen.
 
-Ranking all known pages for each download would be too dear, and ranking them once a cycle lets links just revealed wait for
-the next one. So every download takes the best of the pool as of now, and what it reveals joins the pool at once.
+Ranking all known pages for each download would be too expensive, and ranking them once per cycle makes newly revealed
+links wait for the next one. So every download takes the currently best page of the pool, and links that it reveals join
+the pool at once.
 
-Of very many known pages, most of the time only a short list is ranked. What a page promises grows with time, fast or slowly.
-So the list holds those that promise most now, and those that will after a day without a visit: that are the quick ones, also
-those looked at a moment ago. Any other page is far from the best and stays so for a few hundred downloads. Pages that
-became known since are on the list too.
+With very many known pages, most rankings use only a short list. The expected documents of a page grow with time, fast
+or slowly. So the list holds the pages with the most expected documents now, and those with the most after a day without
+a visit: the latter are the fast ones, including those visited a moment ago. Any other page is far from the best and
+stays so for a few hundred downloads. Pages that became known since are on the list too.
 """
 
 import numpy as np
 
+from forager.arrays import FloatArray, IntArray
 from forager.compiling import compiled, inner
 from forager.core.choice import (
+    AWAKE,
     BY_WORTH,
     NOTHING,
     RANK,
+    RESTING,
+    USED,
     Choices,
     Turn,
     choose_of_pool,
@@ -26,50 +31,48 @@ from forager.core.choice import (
     use_page,
 )
 from forager.core.kernels import merged
-from forager.core.pool import AWAKE, RESTING, USED
 from forager.core.promise import most_promising, now_and_later
-from forager.core.rules import FloatArray, IntArray
 from forager.core.updates import Mind
 
 POOL = 256
-"""Pages in a pool after a ranking."""
+"""Number of pages in a pool after a ranking."""
 STRANGERS = 32
-"""Pages that nobody has seen among them, or more, if there are so many."""
+"""Minimum number of never-visited pages among them, if there are so many."""
 LEAST = 1024
-"""No list is shorter; of twice as many pages, or fewer, all are ranked every time."""
+"""Minimum length of a list; with up to twice as many pages, all are ranked every time."""
 PART = 32
-"""Else one page of so many is on it for what it promises now, as many for later, …"""
+"""One page in this many is on the list for now, and as many for later."""
 LATER = 86_400.0
-"""Seconds after which the quick pages are surely among the best."""
+"""Seconds after which the fast pages are surely among the best."""
 LOOKS = 64
-"""… and a new one is made after one download for so many known pages, …"""
+"""A new list is made after one download per this many known pages."""
 LATE = 2
-"""… or when so many times as many pages as were listed have joined it."""
+"""A new list is also made when this many times its length has joined it."""
 
 
 @inner
 def list_length(known: int) -> int:
-    """How many of so many known pages are on a list for now, and for later; 0: none is needed."""
+    """How many of the known pages are on a list for now, and as many for later; 0: no list is needed."""
     return 0 if known <= 2 * LEAST else max(LEAST, known // PART)
 
 
 @inner
 def list_serves(used: int, known: int, late: int, listed: int) -> bool:
-    """Whether a list may still be used: `listed` of `known` pages are on it, `used` downloads were made since, and `late`
-    pages became known."""
+    """Whether a list may still be used: it has `listed` of `known` pages, and since then `used` downloads were made and
+    `late` pages became known."""
     return used * LOOKS < known and late <= LATE * listed
 
 
 @compiled
 def _put(column: IntArray, pages: IntArray) -> None:
-    """Make these the numbers in a column, whose first entry says how many they are."""
+    """Sets the numbers in a column, whose first entry is their count."""
     column[0] = len(pages)
     column[1 : 1 + len(pages)] = pages
 
 
 @compiled
 def _unseen(mind: Mind, pages: IntArray) -> IntArray:
-    """Those that nobody has seen."""
+    """The pages that were never visited."""
     out, count = np.empty(len(pages), np.int64), 0
     for page in pages:
         if mind.table[page].visits == 0:
@@ -80,14 +83,14 @@ def _unseen(mind: Mind, pages: IntArray) -> IntArray:
 
 @compiled
 def promising(mind: Mind, weight: float, pages: IntArray, now: float, size: int) -> IntArray:
-    """So many of these pages, which rise by number, that promise most; the link graph has its say."""
+    """The `size` pages with the most expected documents, of sorted pages; the link graph adds its weight."""
     leaning = graph_leanings(mind, weight, pages)
     return most_promising(mind.table, pages, mind.means, mind.priors, mind.glances, now, leaning, False, size)
 
 
 @compiled
 def strangers(mind: Mind, unseen: IntArray, now: float) -> IntArray:
-    """Some pages that nobody has seen, promising ones, so that there is always something to explore."""
+    """Some promising never-visited pages, so that there is always something to explore."""
     if len(unseen) <= STRANGERS:
         return unseen
     leaning = np.empty(0)
@@ -96,14 +99,14 @@ def strangers(mind: Mind, unseen: IntArray, now: float) -> IntArray:
 
 @compiled
 def some_unseen(mind: Mind, pages: IntArray) -> IntArray:
-    """Pages that nobody has seen; of very many, some."""
+    """Never-visited pages; only some if there are very many."""
     unseen = _unseen(mind, pages)
     return unseen[:: 1 + len(unseen) // POOL].copy() if len(unseen) > STRANGERS else unseen
 
 
 @compiled
 def gather(mind: Mind, side: Choices) -> IntArray:
-    """All known pages that may be looked at, by rising number."""
+    """All known pages that may be visited, sorted by number."""
     turn: Turn = side.turn[0]
     lately = mind.known[1 + turn.gathered : 1 + mind.known[0]]
     if len(side.only):
@@ -148,7 +151,7 @@ def _join_list(mind: Mind, side: Choices) -> IntArray:
 
 @compiled
 def rank_known(mind: Mind, side: Choices, now: float) -> None:
-    """Rank all known pages, or a short list of them; the best make the pool, in which there must be room."""
+    """Ranks all known pages, or a short list; the best form the pool, which must have room."""
     turn: Turn = side.turn[0]
     turn.listed_used += turn.used
     late = mind.known[0] - turn.listed_of
@@ -169,10 +172,10 @@ def next_page(
     mind: Mind, side: Choices, last: FloatArray, revisit_after: float, now: float, luck: float, least: float,
     explored: float, explore: float, turns: float,
 ) -> tuple[int, float]:  # fmt: skip
-    """The next page to look at and its worth; `NOTHING` if none is worth a download, `RANK` if pages must be ranked first by
-    somebody who can ask a score function, or has a pool for each host.
+    """The next page to visit and its worth; `NOTHING` if none is worth a download, `RANK` if Python must rank first.
 
-    `last` and `revisit_after` say until when the last copy of a page serves everybody; `luck` breaks ties.
+    Python must rank with a score function, or if there is a pool for each host. `last` and `revisit_after` say until
+    when the last copy of a page serves all requests; `luck` is a random number that breaks ties.
     """
     seed = next_seed(mind, side)
     if seed >= 0:

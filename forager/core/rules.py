@@ -1,4 +1,4 @@
-"""The settings, as the kernels of a step see them."""
+"""The settings, as the kernels of a step see them. Those that each forager has for itself stand in its `Walker`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
@@ -6,43 +6,40 @@ from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from forager.core.parameters import ForagerSettings
 
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class ForagerRules:
-    """What the settings say, as the kernels of a step need it; most names are those of the settings."""
+    """The settings that the kernels of a step need, mostly under the same names."""
 
     max_age: float
     lists_too: bool
     all_links: bool
-    """A step visits all pages that its page links to, too."""
+    """Whether a step also visits all pages that its page links to."""
     by_profit: bool
     """Open links are ordered by long-term profit, not by expected documents."""
-    max_step: int
     harvest: bool
-    below: float
-    start_explore: float
     start_list: int
-    """Start from the best so many of the weblog; 0: from all of it."""
+    """Start from this many best entries of the weblog; 0: from all of it."""
     start_draw: bool
-    """Start by lot, not from the best; without a start list."""
+    """Whether to start from a random page instead of the best, without a start list."""
+    start_others: int
+    """Number of known lists, and of other known pages, to start from besides the weblog."""
     start_size: int
-    weblog_step: float
     penalties: bool
     texts: bool
     pays_revealer: bool
-    profit_weight: float
+    breadth: float
+    text_breadth: float
     profit_scale: float
-    rate: float
-    discount: float
+    arrivals: bool
+    """Long-term profit is learned from first looks at pages, not from the moves of a path."""
+    shaped: bool
+    """The shape of its address belongs to the state of a page."""
     normalised: bool
     reward: float
     penalty: float
@@ -51,32 +48,32 @@ class ForagerRules:
     score_sent: float
     multiply_at: float
     delete_below: float
+    score_keep: float
+    """What is left of the fleet's mean after one more download."""
     least: int
     most: int
 
 
 def forager_rules(walk: ForagerSettings) -> dict[str, Any]:
-    """The rules that the settings of foragers make; those of the agent come on top."""
+    """The rules from the settings of foragers; those of the agent are added."""
     return {
         "max_age": walk.max_age,
         "lists_too": walk.hubs,
         "all_links": walk.links == "all",
         "by_profit": walk.order == "profit",
-        "max_step": walk.max_step,
         "harvest": walk.harvest,
-        "below": walk.leaving.below,
-        "start_explore": walk.start.explore,
         "start_list": walk.weblog.start_size if walk.start.by == "list" else 0,
         "start_draw": walk.start.by == "draw",
+        "start_others": walk.start.others,
         "start_size": walk.weblog.start_size,
-        "weblog_step": walk.weblog.step,
         "penalties": walk.weblog.penalties,
         "texts": walk.weblog.texts,
         "pays_revealer": walk.credit == "revealer",
-        "profit_weight": walk.expectation.profit_weight,
+        "breadth": walk.expectation.breadth,
+        "text_breadth": walk.expectation.text_breadth,
         "profit_scale": walk.expectation.profit_scale,
-        "rate": walk.profit.rate,
-        "discount": walk.profit.discount,
+        "arrivals": walk.profit.learn == "arrivals",
+        "shaped": walk.states.shape,
         "normalised": walk.profit.normalised,
     }
 

@@ -1,13 +1,18 @@
-"""Saves a complete forager and brings it back: it then makes the same next decisions."""
+"""Saves and loads a forager, and the reinforcing agent with its whole fleet; they then make the same next decisions."""
+
+from collections.abc import Callable
+from dataclasses import replace
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
-from forager.core.fleet import AHEAD, Flock, Forager
+from forager.arrays import IntArray
+from forager.core.addresses import SHAPES
+from forager.core.agent import ReinforcingAgent
+from forager.core.fleet import AHEAD, Flock, Forager, ForagerRecord
 from forager.core.judge import KeyNumbers
 from forager.core.packed import luck_text, text_luck
-from forager.core.parameters import ForagerKind
+from forager.core.parameters import ForagerKind, ForagerSettings, ReinforcingSettings
 from forager.core.weblog import Weblog
 from forager.errors import InputError
 from forager.terms import ForagerId, UrlId
@@ -29,11 +34,13 @@ class _Saved(msgspec.Struct):
     open: bytes
     memory: bytes
     ahead: list[float] = []
-    """Luck that was drawn, but not used yet."""
+    """Random numbers that were drawn but not used yet."""
+    genes: dict[str, float] = {}
+    typical: float = 0.0
 
 
 def save_forager(forager: Forager, sent_as: KeyNumbers) -> bytes:
-    """Weblog, weights, path, open links, memory, counters and chance."""
+    """Weblog, weights, path, open links, memory, counters and random state."""
     path, state = forager.path, forager.flock.state
     saved = _Saved(
         form=_FORM,
@@ -49,12 +56,14 @@ def save_forager(forager: Forager, sent_as: KeyNumbers) -> bytes:
         open=_bytes(path.open),
         memory=np.array(sent_as.marked(state.sent[forager.slot]), dtype=np.uint64).reshape(-1, 2).tobytes(),
         ahead=state.luck[forager.slot, state.walkers["drawn"][forager.slot] :].tolist(),
+        genes=forager.genes,
+        typical=float(state.walkers["typical"][forager.slot]),
     )
     return msgspec.msgpack.encode(saved)
 
 
 def load_forager(saved: bytes, flock: Flock, sent_as: KeyNumbers) -> Forager:
-    """The forager as it was, now in this flock; an `InputError` if these bytes are none."""
+    """Loads a forager into this flock; raises an `InputError` for other bytes."""
     try:
         held = msgspec.msgpack.decode(saved, type=_Saved)
     except msgspec.DecodeError as trouble:
@@ -62,16 +71,20 @@ def load_forager(saved: bytes, flock: Flock, sent_as: KeyNumbers) -> Forager:
     if held.form != _FORM:
         raise InputError(f"a saved forager has format {held.form}, this program reads {_FORM}; start afresh")
     settings, kind = flock.settings, ForagerKind(held.kind)
-    weights = np.frombuffer(held.weights, dtype=np.float64)
-    if len(weights) != settings.states.dimension:
+    weights, components = np.frombuffer(held.weights, dtype=np.float64), settings.states.dimension
+    if len(weights) != components + SHAPES:
         if kind.learns_profit or settings.order == "profit":
             raise InputError(
-                f"a saved forager has learned from states of {len(weights)} components, settings want "
-                f"{settings.states.dimension}: set forager.states.dimension accordingly or start afresh"
+                f"a saved forager has learned from states of {len(weights) - SHAPES} components, settings want "
+                f"{components}: set forager.states.dimension accordingly or start afresh"
             )
-        weights = np.zeros(settings.states.dimension)
-    weblog = Weblog(settings.weblog, [(UrlId(url), value) for url, value in held.weblog])
-    forager = Forager(flock, ForagerId(held.id), kind, _urls(held.seeds), weblog, weights, text_luck(held.luck))
+        weights = np.zeros(components + SHAPES)
+    genes = flock.usual | {key: value for key, value in held.genes.items() if key in flock.usual}
+    own = replace(settings.weblog, size=max(1, int(genes["weblog.size"])))
+    weblog = Weblog(own, [(UrlId(url), value) for url, value in held.weblog])
+    luck = text_luck(held.luck)
+    forager = Forager(flock, ForagerId(held.id), kind, _urls(held.seeds), weblog, weights, luck, genes)
+    flock.state.walkers["typical"][forager.slot] = held.typical
     _restore_path(forager, held)
     pairs = np.frombuffer(held.memory, dtype=np.uint64).reshape(-1, 2).tolist()
     sent = [sent_as.number((kind, value)) for kind, value in pairs]
@@ -81,7 +94,7 @@ def load_forager(saved: bytes, flock: Flock, sent_as: KeyNumbers) -> Forager:
 
 
 def _steps(forager: Forager) -> list[tuple[int, float, int]]:
-    """The pages of the path, what each earned and the state it came from; of a sweep the pages alone, by number."""
+    """The pages of the path, what each earned and the state it came from; of a sweep only the pages, by number."""
     path, state = forager.path, forager.flock.state
     if forager.kind is not ForagerKind.BFS:
         return [*zip(path.urls, path.earned, path.before, strict=True)]
@@ -90,7 +103,7 @@ def _steps(forager: Forager) -> list[tuple[int, float, int]]:
 
 
 def _restore_path(forager: Forager, held: _Saved) -> None:
-    """The forager stands where it stood."""
+    """Restores the path."""
     flock, slot = forager.flock, forager.slot
     waiting, steps = _urls(held.open), len(held.steps)
     pages = [url for url, _, _ in held.steps]
@@ -111,9 +124,77 @@ def _restore_path(forager: Forager, held: _Saved) -> None:
     walkers["drawn"][slot] = AHEAD - len(held.ahead)
 
 
-def _bytes(urls: NDArray[np.int64]) -> bytes:
+def _bytes(urls: IntArray) -> bytes:
     return np.ascontiguousarray(urls, dtype=np.int64).tobytes()
 
 
-def _urls(saved: bytes) -> NDArray[np.int64]:
+def _urls(saved: bytes) -> IntArray:
     return np.frombuffer(saved, dtype=np.int64).copy()
+
+
+_FLEET_FORM = 1
+
+
+class _SavedFleet(msgspec.Struct):
+    form: int
+    seed: int
+    turns: int
+    relevant: float
+    downloads: float
+    accepted: bytes
+    records: list[ForagerRecord]
+    foragers: list[bytes]
+    steps: int = 0
+    decided: int = 0
+
+
+def save_agent(agent: ReinforcingAgent) -> bytes:
+    """All foragers alive, all records, every accepted document, and whose turn it is."""
+    sent_as, known_as, state = agent.sent_as, agent.known_as, agent.flock.state
+    assert isinstance(sent_as, KeyNumbers) and isinstance(known_as, KeyNumbers)
+    tally = state.tally[0]
+    saved = _SavedFleet(
+        form=_FLEET_FORM,
+        seed=agent.seed,
+        turns=int(tally["turns"]),
+        relevant=float(tally["relevant"]),
+        downloads=float(tally["worked"]),
+        accepted=np.array(known_as.marked(state.accepted), dtype=np.uint64).tobytes(),
+        records=list(agent.records.values()),
+        foragers=[save_forager(forager, sent_as) for forager in agent.foragers.values()],
+        steps=int(tally["steps"]),
+        decided=int(tally["decided"]),
+    )
+    return msgspec.msgpack.encode(saved)
+
+
+def load_agent(
+    saved: bytes,
+    settings: ReinforcingSettings,
+    foragers: ForagerSettings,
+    on_topic: Callable[[int], bool] | None = None,
+) -> ReinforcingAgent:
+    """Loads the agent; raises an `InputError` for other bytes."""
+    try:
+        held = msgspec.msgpack.decode(saved, type=_SavedFleet)
+    except msgspec.DecodeError as trouble:
+        raise InputError(f"the saved fleet cannot be read ({trouble}); delete it and start afresh") from None
+    if held.form != _FLEET_FORM:
+        raise InputError(f"the saved fleet has format {held.form}, this program reads {_FLEET_FORM}; start afresh")
+    agent = ReinforcingAgent(settings, foragers, held.seed, on_topic)
+    sent_as, known_as, flock = agent.sent_as, agent.known_as, agent.flock
+    assert isinstance(sent_as, KeyNumbers) and isinstance(known_as, KeyNumbers)
+    pairs = np.frombuffer(held.accepted, dtype=np.uint64).reshape(-1, 2).tolist()
+    accepted = [known_as.number((kind, value)) for kind, value in pairs]
+    flock.reserve(pages=0, links=0, accepted=len(known_as))
+    flock.state.accepted[accepted] = True
+    records = {record.id: record for record in held.records}
+    for record in records.values():
+        agent.remember(record)
+    for each in held.foragers:
+        forager = load_forager(each, flock, sent_as)
+        agent.enter(forager, records[forager.id])
+    tally = flock.state.tally
+    tally["turns"], tally["relevant"], tally["worked"] = held.turns, held.relevant, held.downloads
+    tally["steps"], tally["decided"] = held.steps, held.decided
+    return agent

@@ -1,15 +1,15 @@
-"""The recrawl side of a crawl or a replay: it chooses the next page, and can say why.
+"""The recrawl side of a crawl or a replay: chooses the next page, and can explain why.
 
-One object serves both. By default pages are ranked by the new documents expected of them; with a policy, pages that have
-a history are ranked by its score function, and those without, which no function can score, by the documents expected.
+By default pages are ranked by their expected new documents. With a policy, its score function ranks the pages that have
+a history; the others, which no function can score, are ranked by expected documents.
 """
 
 from copy import deepcopy
 
 import numpy as np
 
+from forager.arrays import IntArray
 from forager.core.candidates import Candidates, Choice
-from forager.core.rules import IntArray
 from forager.events import CycleDone, Event, Scheduled
 from forager.measures import change_rate, ndcg
 from forager.recrawl.cycle import Explanation, explain
@@ -19,12 +19,12 @@ from forager.recrawl.recrawl_settings import WORTH
 
 
 class Scheduler:
-    """Told by `reveal` of the links that visits showed; `choose` gives the recrawl side its next page."""
+    """Receives by `reveal` the links that visits showed; `choose` returns the next page of the recrawl side."""
 
     def __init__(self, policy: Policy, candidates: Candidates) -> None:
         self.policy, self.candidates = policy, candidates
         self.found: list[bool] = []
-        """For each download of the recrawl side in the cycle under way whether it saw a change."""
+        """For each download of the recrawl side in the current cycle, whether it found a change."""
         self._past: tuple[float, list[bool]] | None = None
         self.use(policy)
 
@@ -37,7 +37,7 @@ class Scheduler:
 
     @property
     def cycle(self) -> float:
-        """Seconds of a cycle."""
+        """Length of a cycle in seconds."""
         return float(self.candidates.turn.every)
 
     @property
@@ -51,43 +51,47 @@ class Scheduler:
 
     @property
     def asked(self) -> ScoreFunction | None:
-        """The score function for whoever only looks on: chance that is used up by asking is not the crawl's."""
+        """The score function for readers: it does not use up the crawl's random numbers."""
         return deepcopy(self.policy.score)
 
     @property
     def groups(self) -> list[int]:
-        """The groups that have pages to look at."""
+        """The groups that have pages to visit."""
         return list(self.candidates.pools)
 
     def use(self, policy: Policy) -> None:
-        """From now on another policy decides."""
+        """Switches to another policy."""
         self.policy = policy
         self.candidates.use(policy.score, alone=policy.name != WORTH)
 
-    # What is told.
+    # Input.
 
     def reveal(self, links: IntArray, when: float) -> None:
-        """Somebody visited a page that shows these links."""
+        """Adds links that a visited page shows."""
         self.candidates.reveal(links, when)
 
     def looked(self, page: int) -> None:
-        """The recrawl side itself visited a page, whose history is kept; its first visit can show no change."""
+        """Notes a visit of the recrawl side itself to a page with a history; its first visit cannot show a change."""
         changed = self.history.surprise(page)
         if changed is not None:
             self.found.append(changed)
 
     def postpone(self, page: int, until: float) -> None:
-        """A page that was chosen is not to be had before a time."""
+        """Excludes a chosen page until a time."""
         self.candidates.postpone(page, until)
 
-    # What is asked.
+    # Output.
 
     def choose(self, now: float, luck: float, group: int = 0) -> Choice | None:
         """The next page of a group and its worth, or None if nothing is worth a download."""
         return self.candidates.choose(now, luck, group)
 
+    def rest(self, now: float, group: int, shortest: float, longest: float) -> float:
+        """How long to rest before something in a group is worth a request, within bounds."""
+        return self.candidates.rest(now, group, shortest, longest)
+
     def turn(self, now: float) -> list[Event]:
-        """What is to be told when a cycle has passed: how good it was, and what the next one begins with."""
+        """The events at the end of a cycle: how good it was, and how the next one begins."""
         if not self.begin_cycle(now):
             return []
         done = self.done
@@ -96,7 +100,7 @@ class Scheduler:
         return events
 
     def begin_cycle(self, now: float) -> bool:
-        """Whether a cycle has passed; then the next one begins."""
+        """Whether a cycle has passed; if so, begins the next one."""
         turn = self.candidates.turn
         first = turn.ends == -np.inf
         if now < turn.ends:
@@ -109,11 +113,11 @@ class Scheduler:
         return True
 
     def end_cycle(self, now: float, found: list[bool]) -> None:
-        """A cycle has ended, in which these downloads more saw a change, or not."""
+        """Ends a cycle; `found` are its further downloads and whether they found a change."""
         self._past, self.found = (now, self.found + found), []
 
     def explain(self, page: int, now: float) -> Explanation | None:
-        """Why a page is looked at soon or late; None if it has no history or is ranked by expected documents."""
+        """Explains the rank of a page; None if it has no history or is ranked by expected documents."""
         score = self.asked
         if score is None or not self.history.visited(np.array([page]))[0]:
             return None

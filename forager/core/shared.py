@@ -1,19 +1,131 @@
-"""What all foragers of a fleet know together: states, visit statistics and how well the fleet does."""
+"""What all foragers of a fleet share: the page table, the states of pages in one growing matrix, the link graph's view
+of never-visited pages, and the success of the fleet."""
 
 from collections.abc import Callable
+from typing import Any, Protocol
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.core.leanings import NOTHING, LinkOrder
-from forager.core.pace import Pace
+from forager.arrays import ByteArray, Float32Array, FloatArray, Int32Array, IntArray, widened
+from forager.core.addresses import MARKS
+from forager.core.exploration import Pace
+from forager.core.findings import Sighting
+from forager.core.kernels import highest
+from forager.core.packed import packing, unpack
 from forager.core.page_table import PageTable
 from forager.core.parameters import ForagerSettings
-from forager.core.sighting import Sighting
-from forager.core.state_matrix import StateMatrix
 from forager.core.updates import Mind
 from forager.errors import InputError
+from forager.terms import UrlId
+
+NOTHING: FloatArray = np.empty(0)
+
+
+class LinkOrder(Protocol):
+    """What the link graph says about never-visited pages."""
+
+    share: float
+    """Its weight: 1 alone, 0.5 as much as long-term profit."""
+    scores: FloatArray
+    """By page number, how promising each page is, from −1 to 1; it may be shorter than the number of pages."""
+
+    def saw(self, url: UrlId, links: IntArray) -> None:
+        """Adds the links of a visited page."""
+
+
+class StateMatrix:
+    """States by row, and for every URL the row of its state. Row 0 is the zero state of unknown pages.
+
+    A live crawl puts the state of each page in a row of its own; a replay first adds the states of all recorded
+    versions and then only assigns rows to URLs.
+    """
+
+    def __init__(self, dimension: int) -> None:
+        self.dimension = dimension
+        self.vectors: Float32Array = np.zeros((64, dimension), dtype=np.float32)
+        """Do not keep it: it is replaced as it grows."""
+        self.rows: Int32Array = np.zeros(1024, dtype=np.int32)
+        """For each URL its row; 0 if nothing is known. Do not keep it either."""
+        self.marks: ByteArray = np.zeros((0, MARKS), dtype=np.uint8)
+        """For each URL the marks of its address; empty if nobody asks for them. Nor this one."""
+        self.count = 1
+
+    def __repr__(self) -> str:
+        return f"<StateMatrix {self.count - 1} states of {self.dimension} components>"
+
+    def add(self, states: Float32Array) -> Int32Array:
+        """Adds rows; returns their numbers."""
+        rows = np.arange(self.count, self.count + len(states), dtype=np.int32)
+        self.count += len(states)
+        if self.count > len(self.vectors):
+            grown = np.zeros((max(self.count, 2 * len(self.vectors)), self.dimension), dtype=np.float32)
+            grown[: len(self.vectors)] = self.vectors
+            self.vectors = grown
+        self.vectors[rows] = states
+        return rows
+
+    def point(self, url: UrlId, row: int) -> None:
+        """Assigns a row to a URL."""
+        self.reserve(url + 1)
+        self.rows[url] = row
+
+    def put(self, urls: IntArray, states: Float32Array) -> None:
+        """Sets the states of distinct URLs, each in a row of its own."""
+        self.reserve(highest(urls) + 1)
+        known = self.rows[urls] > 0
+        self.vectors[self.rows[urls[known]]] = states[known]
+        self.rows[urls[~known]] = self.add(states[~known])
+
+    def mark(self, urls: IntArray, marks: ByteArray) -> None:
+        """These URLs have addresses with these marks."""
+        room = max(highest(urls) + 1, len(self.rows))
+        if room > len(self.marks):
+            grown = np.zeros((room, MARKS), np.uint8)
+            grown[: len(self.marks)] = self.marks
+            self.marks = grown
+        self.marks[urls] = marks
+
+    def row(self, url: UrlId) -> int:
+        """The row of a URL; 0 if unknown."""
+        return int(self.rows[url]) if url < len(self.rows) else 0
+
+    def of(self, urls: IntArray) -> Float32Array:
+        """Copies of the states of URLs; unknown ones are zero."""
+        self.reserve(highest(urls) + 1)
+        return self.vectors[self.rows[urls]]
+
+    def reserve(self, urls: int) -> None:
+        """Makes room for URL numbers below `urls`."""
+        if urls > len(self.rows):
+            self.rows = np.concatenate([self.rows, np.zeros(max(urls, len(self.rows)), dtype=np.int32)])
+
+    def save(self) -> bytes:
+        return self.saving()()
+
+    def saving(self) -> Callable[[], bytes]:
+        """The work of `save` on the current state; another thread may do it later."""
+        used = int(np.flatnonzero(self.rows).max(initial=-1)) + 1
+        arrays: dict[str, NDArray[Any]] = {
+            "vectors": self.vectors[: self.count],
+            "rows": self.rows[:used],
+            "marks": self.marks,
+        }
+        return packing("state matrix", 1, arrays)
+
+    @classmethod
+    def load(cls, saved: bytes) -> "StateMatrix":
+        held = unpack("state matrix", 1, saved)
+        vectors = np.asarray(held["vectors"], dtype=np.float32)
+        matrix = cls(vectors.shape[1])
+        matrix.add(vectors[1:])
+        rows = np.asarray(held["rows"], dtype=np.int32)
+        matrix.reserve(len(rows))
+        matrix.rows[: len(rows)] = rows
+        if "marks" in held:
+            matrix.marks = np.array(held["marks"], dtype=np.uint8)
+        return matrix
 
 
 class _Saved(msgspec.Struct):
@@ -22,28 +134,33 @@ class _Saved(msgspec.Struct):
     hits: float
     downloads: float
     age: float = 0.0
+    prospects: bytes = b""
 
 
 class Shared:
-    """One per crawl. The recrawl cycle tells it of its visits by `note` too."""
+    """One per crawl. The recrawl cycle also reports its visits with `note`."""
 
     def __init__(self, visits: PageTable, states: StateMatrix, pace: Pace) -> None:
         self.visits = visits
         self.states = states
         self.pace = pace
+        self.prospects: FloatArray | None = None
+        """What long-term profit says of links never followed, from −1 to 1; None if nobody learns it."""
         self.order: LinkOrder | None = None
-        """What the link graph says of never-visited pages; None if nobody asks it."""
-        self.reveal: Callable[[NDArray[np.int64], float], None] | None = None
-        """Told of the links that a visit showed, and when: the recrawl side may want to follow them at once."""
+        """What the link graph says about never-visited pages; None if it is not used."""
+        self.reveal: Callable[[IntArray, float], None] | None = None
+        """Called with the links that a visit showed, and when: the recrawl side may want to follow them at once."""
 
     @classmethod
     def fresh(cls, settings: ForagerSettings) -> "Shared":
-        """Before anything was seen."""
+        """The state before the first visit."""
         visits = PageTable(settings.expectation, settings.max_age)
-        return cls(visits, StateMatrix(settings.states.dimension), Pace(settings.leaving.memory))
+        shared = cls(visits, StateMatrix(settings.states.dimension), Pace(settings.leaving.memory))
+        shared.prospects = np.zeros(0) if settings.foresees else None
+        return shared
 
     def note(self, sighting: Sighting) -> bool:
-        """Enter a visit; whether this is the page as first seen. A shared copy teaches nothing new, if there is one."""
+        """Records a visit; returns whether this is the page as first seen. A shared copy adds nothing new."""
         if sighting.state_row >= 0:
             self.states.point(sighting.url, sighting.state_row)
         if sighting.free and not sighting.gone:
@@ -64,23 +181,29 @@ class Shared:
         return first
 
     def reserve(self, pages: int) -> None:
-        """Have room for page numbers below `pages` in all tables."""
+        """Makes room for page numbers below `pages` in all tables."""
         self.visits.reserve(pages)
-        self.states.reserve(len(self.visits.mind().table))
+        room = self.visits.size
+        self.states.reserve(room)
+        if self.prospects is not None and room > len(self.prospects):
+            self.prospects = widened(self.prospects, room)
 
     def mind(self) -> Mind:
-        """For kernels. Do not keep it: arrays are replaced as they grow."""
+        """The input of kernels. Do not keep it: arrays are replaced as they grow."""
         appeal, share = (NOTHING, 0.0) if self.order is None else (self.order.scores, self.order.share)
-        return self.visits.mind(self.states.rows, self.states.vectors, appeal, share, self.pace.row)
+        prospects = NOTHING if self.prospects is None else self.prospects
+        states = self.states
+        return self.visits.mind(states.rows, states.vectors, appeal, share, self.pace.row, states.marks, prospects)
 
     def save(self) -> bytes:
         return self.saving()()
 
     def saving(self) -> Callable[[], bytes]:
-        """What `save` gives, as of now; it may be packed later, by another thread."""
+        """The work of `save` on the current state; another thread may do it later."""
         visits, states = self.visits.saving(), self.states.saving()
         pace = self.pace.hits, self.pace.downloads, self.pace.age
-        return lambda: msgspec.msgpack.encode(_Saved(visits(), states(), *pace))
+        prospects = b"" if self.prospects is None else self.prospects.tobytes()
+        return lambda: msgspec.msgpack.encode(_Saved(visits(), states(), *pace, prospects))
 
     @classmethod
     def load(cls, saved: bytes, settings: ForagerSettings) -> "Shared":
@@ -88,8 +211,11 @@ class Shared:
             held = msgspec.msgpack.decode(saved, type=_Saved)
         except msgspec.DecodeError as trouble:
             raise InputError(f"what the fleet knew cannot be read ({trouble}); delete it and start afresh") from None
-        return cls(
+        shared = cls(
             PageTable.load(held.visits, settings.expectation, settings.max_age),
             StateMatrix.load(held.states),
             Pace(settings.leaving.memory, held.hits, held.downloads, held.age),
         )
+        if settings.foresees:
+            shared.prospects = np.frombuffer(held.prospects, np.float64).copy()
+        return shared

@@ -1,6 +1,12 @@
-"""Text -> state vector: PrTFIDF over text clusters, general text dismissed, squeezed by tanh (Alg 2).
+"""Text -> state vector: PrTFIDF over text clusters, without general text, squeezed by tanh (Alg 2).
 
-Words are counted with a vocabulary learned from texts, or with none at all (hashing).
+Words are counted with a vocabulary learned from texts, or by hashing without one.
+
+PDDP, principal direction divisive partitioning (Boley 1998), finds the clusters: it repeatedly cuts the cluster with
+the largest scatter in two by the plane through its centroid, orthogonal to its principal direction, without making
+centred matrices. PrTFIDF, a probabilistic form of TFIDF (Joachims 1997), measures how near a text is to each cluster:
+P(C|d) = Σ_w P(C|w) P(w|d) with P(C|w) = P(w|C) P(C) / P(w). P(w|d) are the word shares of the document, P(w|C) the mean
+of the word shares of the documents of C.
 """
 
 import re
@@ -12,11 +18,155 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from forager.core.classifier import PrTFIDF
-from forager.core.clusters import pddp
+from forager.arrays import BoolArray, Float32Array, FloatArray, IntArray
 from forager.core.packed import array_text, pack, text_array, unpack
 from forager.core.parameters import StateSettings
 from forager.errors import InputError
+
+_ROUNDS = 60  # rounds of the power iteration; an approximate direction cuts well enough
+_SETTLED = 1e-5
+
+
+def pddp(documents: sparse.csr_matrix, count: int) -> IntArray:
+    """The cluster of each row, 0 … count − 1; fewer clusters if no more can be separated. Deterministic."""
+    rows = unit_rows(documents)
+    labels = np.zeros(rows.shape[0], dtype=np.int64)
+    leaves = [np.arange(rows.shape[0])]
+    scatters = [scatter(rows)]
+    while len(leaves) < count:
+        widest = int(np.argmax(scatters))
+        if scatters[widest] <= 0:
+            break
+        members = leaves[widest]
+        right = cut(rows[members])
+        if right.all() or not right.any():
+            scatters[widest] = 0.0  # cannot be split
+            continue
+        leaves[widest], scatters[widest] = members[~right], scatter(rows[members[~right]])
+        leaves.append(members[right])
+        scatters.append(scatter(rows[members[right]]))
+    for label, members in enumerate(leaves):
+        labels[members] = label
+    return labels
+
+
+def unit_rows(documents: sparse.csr_matrix) -> sparse.csr_matrix:
+    """Rows scaled to unit Euclidean length; empty ones stay empty."""
+    rows = sparse.csr_matrix(documents, dtype=np.float64)
+    lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
+    return sparse.csr_matrix(sparse.diags(1 / np.maximum(lengths, 1e-300)) @ rows)
+
+
+def scatter(rows: sparse.csr_matrix) -> float:
+    """Σ‖dᵢ − c‖² around the centroid c, as Σ‖dᵢ‖² − n‖c‖²; 0 for a single document or equal ones."""
+    if rows.shape[0] < 2:
+        return 0.0
+    centroid = np.asarray(rows.mean(axis=0)).ravel()
+    spread = float(rows.multiply(rows).sum() - rows.shape[0] * dot(centroid, centroid))
+    return spread if spread > 1e-9 * rows.shape[0] else 0.0
+
+
+def cut(rows: sparse.csr_matrix) -> BoolArray:
+    """Which rows lie on the positive side of the centroid along the principal direction."""
+    centroid = np.asarray(rows.mean(axis=0)).ravel()
+    direction = principal(rows, centroid)
+    side: BoolArray = rows @ direction - dot(centroid, direction) > 1e-12
+    return side
+
+
+def principal(rows: sparse.csr_matrix, centroid: FloatArray) -> FloatArray:
+    """The leading right singular vector of the centred rows, by power iteration from the row farthest out."""
+    closeness = 2 * (rows @ centroid) - np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
+    direction = np.asarray(rows[int(np.argmin(closeness))].todense()).ravel() - centroid
+    across = sparse.csr_matrix(rows.T)
+    direction /= max(dot(direction, direction) ** 0.5, 1e-300)
+    for _ in range(_ROUNDS):
+        projected = rows @ direction - dot(centroid, direction)
+        following = across @ projected - centroid * projected.sum()
+        length = dot(following, following) ** 0.5
+        if length == 0.0:
+            break
+        following /= length
+        moved = float(np.abs(following - direction).max())
+        direction = following
+        if moved < _SETTLED:
+            break
+    return direction
+
+
+def dot(one: FloatArray, other: FloatArray) -> float:
+    """Inner product without threads, because starting them for every product costs more than it saves."""
+    return float(np.einsum("i,i->", one, other))
+
+
+class PrTFIDF:
+    """P(C|w) for every known word; the last class is general text."""
+
+    def __init__(self, of_word: Float32Array) -> None:
+        self.of_word = of_word
+        """Words × classes; the row of a word never seen in training is all 0."""
+
+    @classmethod
+    def of(cls, counts: sparse.csr_matrix, labels: IntArray, classes: int) -> "PrTFIDF":
+        """Trains on documents with their classes, 0 … classes − 1, including the general class."""
+        shares, kept = word_shares(counts)
+        return cls(_posterior(_joint(shares, labels[kept], classes)))
+
+    @classmethod
+    def with_general(
+        cls, counts: sparse.csr_matrix, labels: IntArray, clusters: int, general: sparse.csr_matrix | None
+    ) -> "PrTFIDF":
+        """Trains clusters and one more class for general text.
+
+        Without general documents that class is the mean of all documents, with the weight of one class: it then takes
+        the same share of every document and has no effect.
+        """
+        if general is not None and general.shape[0]:
+            both = sparse.csr_matrix(sparse.vstack([counts, general]))
+            return cls.of(both, np.concatenate([labels, np.full(general.shape[0], clusters)]), clusters + 1)
+        shares, kept = word_shares(counts)
+        joint = _joint(shares, labels[kept], clusters + 1)
+        weight = 1 / (clusters + 1)
+        mean = joint.sum(axis=0)
+        joint *= 1 - weight
+        joint[clusters] = weight * mean
+        return cls(_posterior(joint))
+
+    @property
+    def classes(self) -> int:
+        return int(self.of_word.shape[1])
+
+    def posteriors(self, counts: sparse.csr_matrix) -> Float32Array:
+        """P(C|d): documents × classes, rows sum to 1. Ignores unknown words; a document without known words gets equal
+        values."""
+        known = self.of_word.any(axis=1)
+        lengths = np.asarray(counts @ known.astype(np.float32)).ravel()
+        sums = np.asarray(counts @ self.of_word)
+        shares: Float32Array = np.where(
+            lengths[:, None] > 0, sums / np.maximum(lengths, 1)[:, None], np.float32(1 / self.classes)
+        ).astype(np.float32)
+        return shares
+
+
+def word_shares(counts: sparse.csr_matrix) -> tuple[sparse.csr_matrix, BoolArray]:
+    """P(w|d) of the documents that have words, and which ones they are."""
+    lengths = np.asarray(counts.sum(axis=1), dtype=np.float64).ravel()
+    kept = lengths > 0
+    return sparse.csr_matrix(sparse.diags(1 / lengths[kept]) @ counts[kept]), kept
+
+
+def _joint(shares: sparse.csr_matrix, labels: IntArray, classes: int) -> FloatArray:
+    """P(w|C) P(C): classes × words."""
+    count = len(labels)
+    member = sparse.csr_matrix((np.ones(count), (labels, np.arange(count))), shape=(classes, count))
+    return np.asarray((member @ shares).todense(), dtype=np.float64) / max(1, count)
+
+
+def _posterior(joint: FloatArray) -> Float32Array:
+    """P(C|w): words × classes."""
+    word = joint.sum(axis=0)
+    return np.ascontiguousarray((joint / np.where(word > 0, word, 1.0)).T.astype(np.float32))
+
 
 _IDEOGRAPHS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_IDEOGRAPHS}]{{1,2}}|[^\W\d_{_IDEOGRAPHS}]{{2,}}")
@@ -24,17 +174,17 @@ _HOST = re.compile(r"^[a-z][a-z0-9+.-]*://[^/?#]*", re.IGNORECASE)
 
 
 def words(text: str) -> list[str]:
-    """Runs of at least two letters in lower case, of any script; where words are not spaced, pairs of characters."""
+    """Runs of at least two letters in lower case, of any script; pairs of characters in scripts without spaces."""
     return _WORD.findall(text.lower())
 
 
 def link_words(anchor: str, url: str) -> str:
-    """What a link tells about its target: its anchor and the path of its URL, as one text."""
+    """The text of a link about its target: its anchor and the path of its URL."""
     return f"{anchor} {_HOST.sub('', url)}"
 
 
 class Vocabulary:
-    """The words that count, each with its column."""
+    """The known words, each with its column."""
 
     def __init__(self, known: Sequence[str]) -> None:
         self.words = tuple(known)
@@ -45,7 +195,7 @@ class Vocabulary:
 
     @classmethod
     def of(cls, texts: Iterable[str], *, limit: int, least: int) -> "Vocabulary":
-        """The `limit` words that stand in most texts, and in no fewer than `least`; alphabetically if equal."""
+        """The `limit` words that occur in most texts, and in at least `least`; alphabetically if equal."""
         spread: Counter[str] = Counter()
         for text in texts:
             spread.update(set(words(text)))
@@ -53,7 +203,7 @@ class Vocabulary:
         return cls([word for _, word in ranked[:limit]])
 
     def counts(self, texts: Sequence[str]) -> sparse.csr_matrix:
-        """How often each known word stands in each text: texts × words."""
+        """How often each known word occurs in each text: texts × words."""
         columns: list[int] = []
         ends = [0]
         find = self._columns.get
@@ -68,7 +218,7 @@ class Vocabulary:
         return counts
 
 
-def hashed(texts: Sequence[str], dimension: int) -> NDArray[np.float32]:
+def hashed(texts: Sequence[str], dimension: int) -> Float32Array:
     """States before anything is learned: a word adds ±1 to the component of its checksum; rows of length 1, or 0."""
     out = np.zeros((len(texts), dimension), dtype=np.float32)
     for row, text in zip(out, texts, strict=True):
@@ -82,16 +232,16 @@ def hashed(texts: Sequence[str], dimension: int) -> NDArray[np.float32]:
 _FORM = 2
 _SAMPLE = 200
 LONGEST_TEXT = 20_000
-"""Characters of a page that make its state: what comes later says little more."""
+"""Number of characters of a page that make its state; later ones add little."""
 
 
 def document(title: str, text: str) -> str:
-    """What of a page makes its state."""
+    """The text of a page that makes its state."""
     return f"{title}\n{text}"[:LONGEST_TEXT]
 
 
 class States:
-    """From texts to states: hashed words until clusters are learned. A learned one never changes; train another."""
+    """Converts texts to states: by hashing until clusters are learned. A learned one never changes; train another."""
 
     def __init__(
         self,
@@ -99,13 +249,13 @@ class States:
         vocabulary: Vocabulary | None = None,
         classifier: PrTFIDF | None = None,
         version: int = 0,
-        sample: NDArray[np.float32] | None = None,
+        sample: Float32Array | None = None,
     ) -> None:
         self.settings = settings
         self.version = version
         """0 for hashed words; states of different versions cannot be compared."""
         self.sample = np.zeros((0, settings.dimension), dtype=np.float32) if sample is None else sample
-        """States of some of the texts that these were learned from: `td.check_rate` of them before use."""
+        """States of some training texts; call `profit.check_rate` with them before use."""
         self._vocabulary = vocabulary
         self._classifier = classifier
 
@@ -119,11 +269,11 @@ class States:
 
     @property
     def words(self) -> int:
-        """How many words are known; 0 for hashed words, where all are."""
+        """Number of known words; 0 with hashing, where all count."""
         return 0 if self._vocabulary is None else len(self._vocabulary)
 
     def train(self, texts: Sequence[str], general: Sequence[str] = ()) -> "States":
-        """Clusters learned from these texts; `general` is text of no particular topic, if there is any."""
+        """Learns clusters from these texts; `general` is text of no particular topic, if there is any."""
         settings = self.settings
         vocabulary = Vocabulary.of([*texts, *general], limit=settings.vocabulary, least=settings.least_texts)
         if not len(vocabulary):
@@ -136,14 +286,15 @@ class States:
         trained.sample = trained.of(texts[:: -(-len(texts) // _SAMPLE)])
         return trained
 
-    def of(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def of(self, texts: Sequence[str]) -> Float32Array:
         """A state for each text, all in one product; components from −1 to 1."""
         return self._read(texts)[0]
 
-    def estimate(self, links: Sequence[str], linking: NDArray[np.float32]) -> NDArray[np.float32]:
-        """States of pages not yet seen, from what their links say (anchor and address) and the linking page's state.
+    def estimate(self, links: Sequence[str], linking: Float32Array) -> Float32Array:
+        """Estimates states of pages not yet visited, from their links (anchor and address) and the linking page's
+        state.
 
-        `linking` is one state for all links of a page, or one row for each.
+        `linking` is one state for all links of a page, or one row per link.
         """
         told, known = self._read(links)
         share = (known / (known + np.float32(self.settings.link_words)))[:, None]
@@ -172,7 +323,7 @@ class States:
         vocabulary, sample = Vocabulary(array_text(held["words"]).split("\n")), held["sample"]
         return cls(settings, vocabulary, classifier, version, np.asarray(sample, dtype=np.float32))
 
-    def _read(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    def _read(self, texts: Sequence[str]) -> tuple[Float32Array, Float32Array]:
         """A state for each text, and how many of its words are known."""
         if self._vocabulary is None or self._classifier is None:
             lengths = np.array([len(words(text)) for text in texts], dtype=np.float32)
@@ -181,10 +332,10 @@ class States:
         lengths = np.asarray(counts.sum(axis=1), dtype=np.float32).ravel()
         return self._squeezed(self._classifier.posteriors(counts)), lengths
 
-    def _squeezed(self, posteriors: NDArray[np.float32]) -> NDArray[np.float32]:
+    def _squeezed(self, posteriors: Float32Array) -> Float32Array:
         """tanh(c·(P(Cᵢ|A) − 1/(K+1))) for i = 1 … K; the general class is dropped."""
         even = 1 / posteriors.shape[1]
-        squeezed: NDArray[np.float32] = np.tanh(self.settings.scale * (posteriors[:, :-1] - even)).astype(np.float32)
+        squeezed: Float32Array = np.tanh(self.settings.scale * (posteriors[:, :-1] - even)).astype(np.float32)
         return squeezed
 
 

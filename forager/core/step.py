@@ -4,7 +4,7 @@
     …somebody visits it, and records the visit…
     arrive(rules, fleet, slot, url, links)                 its links are open from now on
     send(rules, mind, fleet, slot, seen, …)                each of its documents is judged                (Alg 5, 7)
-    settle(rules, mind, fleet, slot, url, downloads)       long-term profit learns from what they earned  (Alg 4)
+    settle(rules, mind, fleet, slot, url, …)               long-term profit learns from what they earned  (Alg 4)
 
 A live crawl calls them one by one, a replay from within one loop; there must be room for what they enter (`Flock`).
 """
@@ -12,23 +12,27 @@ A live crawl calls them one by one, a replay from within one loop; there must be
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from forager.arrays import FloatArray, Int32Array, IntArray
 from forager.compiling import compiled, inner
-from forager.core.expectation import chances, returning, worth_of_one
-from forager.core.fleet import BFS, RL, WL, WLRL, FleetState, Walker
+from forager.core.expectation import chances, rates, returning, worth_of_one
+from forager.core.exploration import PaceRow
+from forager.core.fleet import BFS, RL, WL, WLRL, FleetState, Tally, Walker
 from forager.core.judge import RELEVANT, Seen, count_judged, count_work, is_document, is_unsent, judge
 from forager.core.kernels import best
-from forager.core.pace import PaceRow
-from forager.core.profit import learn_profit, profits
-from forager.core.promise import NO_LEANING, pick
-from forager.core.rules import FloatArray, ForagerRules, IntArray
-from forager.core.starts import best_start
+from forager.core.page_row import HUB, TEXT, PageRow
+from forager.core.profit import foresee, learn_look, learn_profit, profits, value_of
+from forager.core.promise import NO_LEANING, pick, ranks
+from forager.core.rules import ForagerRules
 from forager.core.updates import Mind, note_going
-from forager.core.weblog import find_entry, learned, rank_entries
+from forager.core.weblog import find_entry, learned
 
+TYPICAL = 0.05
+"""How far one page moves the mean of long-term profit against which others are measured."""
+NOBODYS = -1e300
+"""The value of a page that is not in the weblog: pages in the weblog come first among equals."""
 TIE = 1e-9
-"""How far long-term profit moves the worth of a page with a history: it breaks ties."""
+"""Weight of long-term profit for a page with a history: it only breaks ties."""
 
 
 # Choose: the next page, or a new path.
@@ -36,7 +40,7 @@ TIE = 1e-9
 
 @inner
 def _draw(fleet: FleetState, me: Walker, slot: int) -> float:
-    """The next number of a forager's luck."""
+    """The next random number of a forager."""
     me.drawn += 1
     number: float = fleet.luck[slot, me.drawn - 1]
     return number
@@ -48,8 +52,8 @@ def _learns_profit(me: Walker) -> bool:
 
 
 @compiled
-def admitted(links: IntArray, met: NDArray[np.int32], path: int, out: IntArray, count: int) -> int:
-    """Append the links that this path has not met yet; how many are open then."""
+def admitted(links: IntArray, met: Int32Array, path: int, out: IntArray, count: int) -> int:
+    """Appends the links that are new to this path; returns the number of open links."""
     for url in links:
         if met[url] != path:
             met[url] = path
@@ -59,70 +63,115 @@ def admitted(links: IntArray, met: NDArray[np.int32], path: int, out: IntArray, 
 
 
 @compiled
-def leanings(rules: ForagerRules, mind: Mind, links: IntArray, weights: FloatArray, learns: bool) -> FloatArray:
-    """A factor for each page: 1 ± `profit_weight` for pages without history, a hair's breadth to break ties for others."""
-    out = np.ones(len(links))
-    gains = profits(links, mind.rows, mind.vectors, weights) if learns else np.zeros(len(links))
+def leanings(rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, links: IntArray) -> FloatArray:
+    """A factor for each page: by long-term profit and the link graph 1 ± the forager's `profit_weight` for pages without
+    history, a hair's breadth to break ties for others; …"""
+    me: Walker = fleet.walkers[slot]
+    out, learns, weights = np.ones(len(links)), _learns_profit(me), fleet.weights[slot]
     for i in range(len(links)):
-        leaning, url = math.tanh(gains[i] / rules.profit_scale), links[i]
+        leaning, url = 0.0, links[i]
+        if learns:
+            leaning = math.tanh((value_of(mind, url, weights, rules.shaped) - me.typical) / rules.profit_scale)
         if mind.appeal_share > 0:
             appeal = mind.appeal[url] if url < len(mind.appeal) else 0.0
             leaning = (1 - mind.appeal_share) * leaning + mind.appeal_share * appeal
-        out[i] = 1 + leaning * (TIE if mind.table[url].visits > 0 else rules.profit_weight)
+        out[i] = 1 + leaning * (TIE if mind.table[url].visits > 0 else me.profit_weight)
+    return out
+
+
+@inner
+def learn_arrival(
+    rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, url: int, first: bool, links: IntArray, gained: float
+) -> None:
+    """A forager's long-term profit learns from the first look at a page, and says what it thinks of the links there."""
+    me: Walker = fleet.walkers[slot]
+    weights = fleet.weights[slot]
+    most = foresee(mind, links, weights, rules.shaped, me.typical, rules.profit_scale)
+    if first:
+        me.typical += TYPICAL * (value_of(mind, url, weights, rules.shaped) - me.typical)
+        learn_look(mind, url, weights, gained + me.discount * most, me.rate, rules.shaped)
+
+
+@compiled
+def stretches(rules: ForagerRules, mind: Mind, me: Walker, links: IntArray) -> FloatArray:
+    """… and for pages with one, as its breadth differs from that of the settings; nothing if it does not."""
+    wider = me.breadth - rules.breadth, me.text_breadth - rules.text_breadth
+    if wider[0] == 0 and wider[1] == 0:
+        return np.empty(0)
+    out, rate = np.ones(len(links)), rates(mind.table, links, mind.means, mind.priors)
+    for i in range(len(links)):
+        page: PageRow = mind.table[links[i]]
+        kind = HUB if page.hub else TEXT
+        if page.visits > 0 and wider[kind] != 0 and rate[i] > 0:
+            out[i] = (mind.means[kind, 0] / mind.means[kind, 1] / rate[i]) ** wider[kind]
     return out
 
 
 @compiled
 def _pick_leaning(
-    rules: ForagerRules, mind: Mind, links: IntArray, weights: FloatArray, learns: bool, now: float, luck: float
+    rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, links: IntArray, now: float, luck: float
 ) -> tuple[int, float, bool, float]:
-    """The link that promises most, as long-term profit and the link graph lean."""
-    leaning = leanings(rules, mind, links, weights, learns)
-    return pick(mind.table, links, mind.means, mind.priors, mind.glances, now, leaning, luck)
+    """The link that promises most, as long-term profit, the link graph and the breadth of this forager lean."""
+    stretch, leaning = stretches(rules, mind, fleet.walkers[slot], links), leanings(rules, mind, fleet, slot, links)
+    lean = stretch * leaning if len(stretch) else leaning
+    chosen = pick(mind.table, links, mind.means, mind.priors, mind.glances, now, lean, luck)
+    plain = pick(mind.table, links, mind.means, mind.priors, mind.glances, now, stretch, luck)
+    tally: Tally = fleet.tally[0]
+    tally.decided += chosen[0] != plain[0]
+    return chosen
 
 
 @compiled
-def _pick_profit(mind: Mind, links: IntArray, weights: FloatArray, luck: float) -> int:
+def _pick_profit(rules: ForagerRules, mind: Mind, links: IntArray, weights: FloatArray, luck: float) -> int:
     """The link of the largest long-term profit (Alg 3)."""
-    return best(profits(links, mind.rows, mind.vectors, weights), luck)
+    return best(profits(mind, links, weights, rules.shaped), luck)
 
 
 @inner
 def _follow(rules: ForagerRules, mind: Mind, fleet: FleetState, me: Walker, slot: int, now: float) -> tuple[int, float]:
     """The index of the open link to follow and its worth, nan where the ordering does not say; -1 ends the path."""
-    links, weights = fleet.open[slot, me.head : me.count], fleet.weights[slot]
-    if len(links) == 0 or (rules.by_profit and me.length >= rules.max_step):
+    links, tally = fleet.open[slot, me.head : me.count], fleet.tally[0]
+    if len(links) == 0 or (rules.by_profit and me.length >= me.max_step):
         return -1, np.nan
     luck = _draw(fleet, me, slot)
+    tally.steps += 1
     if rules.by_profit:
-        return _pick_profit(mind, links, weights, luck), np.nan
-    if mind.appeal_share > 0 or _learns_profit(me):
-        index, worth, fresh, most = _pick_leaning(rules, mind, links, weights, _learns_profit(me), now, luck)
+        tally.decided += 1
+        return _pick_profit(rules, mind, links, fleet.weights[slot], luck), np.nan
+    if (
+        mind.appeal_share > 0
+        or _learns_profit(me)
+        or me.breadth != rules.breadth
+        or me.text_breadth != rules.text_breadth
+    ):
+        index, worth, fresh, most = _pick_leaning(rules, mind, fleet, slot, links, now, luck)
     else:
         index, worth, fresh, most = pick(
             mind.table, links, mind.means, mind.priors, mind.glances, now, NO_LEANING, luck
         )
     pace: PaceRow = mind.pace[0]
     mean = pace.hits / pace.downloads if pace.downloads > 0 else 0.0
-    going_on = me.length < rules.max_step or (rules.harvest and fresh)
-    return (index if going_on and not most < rules.below * mean else -1), worth
+    going_on = me.length < me.max_step or (rules.harvest and fresh)
+    return (index if going_on and not most < me.below * mean else -1), worth
 
 
 @compiled
-def _learn_path(rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, entries: int, length: int) -> int:
+def _learn_path(rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int) -> int:
     """The weblog learns from a path (Alg 1); how many entries it has then."""
+    me: Walker = fleet.walkers[slot]
+    entries, length = me.entries, me.length
     path, earned = fleet.path[slot, :length], fleet.earned[slot, :length]
     weblog, values = fleet.weblog[slot], fleet.values[slot]
     allowed = np.ones(length, np.bool_) if rules.texts else returning(mind.table, path)
-    urls, worth = learned(weblog[:entries], values[:entries], path, earned, allowed, rules.weblog_step)
-    count = min(len(urls), len(weblog))
+    urls, worth = learned(weblog[:entries], values[:entries], path, earned, allowed, me.weblog_step)
+    count = min(len(urls), int(me.weblog_size))
     weblog[:count], values[:count] = urls[:count], worth[:count]
     return count
 
 
 @compiled
 def _draw_start(mind: Mind, urls: IntArray, values: FloatArray, now: float, luck: float) -> int:
-    """Any page of a weblog, weighted by (value + 1) × chance of news; the luck decides alone if there is no chance."""
+    """A random page of a weblog, weighted by (value + 1) × probability of news; unweighted if all weights are 0."""
     heap = np.cumsum((np.maximum(values, 0.0) + 1) * chances(mind.table, urls, mind.means, mind.priors, now))
     if heap[-1] <= 0:
         return int(urls[int(luck * len(urls))])
@@ -130,10 +179,37 @@ def _draw_start(mind: Mind, urls: IntArray, values: FloatArray, now: float, luck
 
 
 @inner
+def _some_of(known: IntArray, count: int, luck: float, out: IntArray) -> None:
+    """So many pages of a list in the form of `kernels.append`, evenly spread from the first to the last."""
+    for i in range(count):
+        out[i] = known[1 + int((i + luck) * known[0] / count)]
+
+
+@compiled
+def _best_start(rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, now: float, luck: float) -> int:
+    """The page that promises most, of the weblog and of some known lists and other known pages; among equals the one with
+    the largest value."""
+    me: Walker = fleet.walkers[slot]
+    mine, lists, pages = me.entries, min(rules.start_others, mind.hubs[0]), min(rules.start_others, mind.known[0])
+    starts, values = np.empty(mine + lists + pages, np.int64), np.full(mine + lists + pages, NOBODYS)
+    starts[:mine], values[:mine] = fleet.weblog[slot, :mine], fleet.values[slot, :mine]
+    _some_of(mind.hubs, lists, luck, starts[mine : mine + lists])
+    _some_of(mind.known, pages, luck, starts[mine + lists :])
+    promise = ranks(mind.table, starts, mind.means, mind.priors, now)
+    stretch = stretches(rules, mind, me, starts)
+    if len(stretch):
+        promise *= stretch
+    most = promise.max()
+    for i in range(len(starts)):
+        promise[i] = values[i] if promise[i] == most else -np.inf
+    return int(starts[best(promise, luck)])
+
+
+@inner
 def _start(rules: ForagerRules, mind: Mind, fleet: FleetState, me: Walker, slot: int, now: float) -> int:
     """The first page of the next path; one of the seeds if the weblog is empty."""
     weblog, values = fleet.weblog[slot, : me.entries], fleet.values[slot, : me.entries]
-    if rules.start_explore > 0 and _draw(fleet, me, slot) < rules.start_explore and mind.hubs[0] > 0:
+    if me.explore > 0 and _draw(fleet, me, slot) < me.explore and mind.hubs[0] > 0:
         return int(mind.hubs[1 + int(_draw(fleet, me, slot) * mind.hubs[0])])
     luck = _draw(fleet, me, slot)
     if me.entries == 0:
@@ -142,12 +218,12 @@ def _start(rules: ForagerRules, mind: Mind, fleet: FleetState, me: Walker, slot:
         return int(weblog[int(luck * min(rules.start_list, me.entries))])
     if rules.start_draw:
         return _draw_start(mind, weblog, values, now, luck)
-    return best_start(mind.table, weblog, mind.means, mind.priors, now, values, luck)
+    return _best_start(rules, mind, fleet, slot, now, luck)
 
 
 @inner
 def _begin(me: Walker) -> None:
-    """Forget the finished path and start a new one: nothing visited, nothing open."""
+    """Starts a new path: nothing visited, nothing open."""
     me.number += 1
     me.first += me.length
     me.length = me.head = me.count = 0
@@ -155,7 +231,7 @@ def _begin(me: Walker) -> None:
 
 @inner
 def _take(fleet: FleetState, me: Walker, slot: int, index: int) -> int:
-    """Remove an open link. The last one takes its place, unless it was the first."""
+    """Removes an open link. The last one takes its place, unless it was the first."""
     url = fleet.open[slot, me.head + index]
     if index == 0:
         me.head += 1
@@ -176,7 +252,7 @@ def _sweep(fleet: FleetState, me: Walker, slot: int) -> int:
 
 @inner
 def choose(rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, now: float) -> tuple[int, float]:
-    """The next page and the new documents expected of it, nan where the ordering does not say; the step has begun."""
+    """Begins a step: the next page and its expected new documents, nan if the ordering does not estimate them."""
     me: Walker = fleet.walkers[slot]
     before, worth = -1, np.nan
     if me.kind == BFS:
@@ -189,7 +265,7 @@ def choose(rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, now: f
             url = _take(fleet, me, slot, index)
         else:
             if me.length > 0 and (me.kind == WL or me.kind == WLRL):
-                me.entries = _learn_path(rules, mind, fleet, slot, me.entries, me.length)
+                me.entries = _learn_path(rules, mind, fleet, slot)
             url = _start(rules, mind, fleet, me, slot, now)
             _begin(me)
             worth = np.nan if rules.by_profit else worth_of_one(mind.table, url, mind.means, mind.priors, now)
@@ -206,20 +282,23 @@ def choose(rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, now: f
 
 @inner
 def arrive(rules: ForagerRules, fleet: FleetState, slot: int, url: int, links: IntArray) -> None:
-    """Open the links that were neither visited nor open on this path; a start list grows by the page itself."""
+    """Open the links that were neither visited nor open on this path; the start list that all RL foragers share grows by
+    the page itself."""
     me: Walker = fleet.walkers[slot]
     if len(links):
         me.count = admitted(links, fleet.met[slot], me.number, fleet.open[slot], me.count)
-    starts = me.kind == RL and me.entries < min(rules.start_size, fleet.weblog.shape[1])
-    if starts and find_entry(fleet.weblog[slot, : me.entries], url) < 0:
-        fleet.weblog[slot, me.entries], fleet.values[slot, me.entries] = url, 0.0
-        me.entries += 1
-        rank_entries(fleet.weblog[slot, : me.entries], fleet.values[slot, : me.entries])
+    if me.kind != RL or me.entries >= min(rules.start_size, fleet.weblog.shape[1]):
+        return
+    for each in fleet.order[: fleet.tally[0].alive]:
+        other: Walker = fleet.walkers[each]
+        if other.kind == RL and find_entry(fleet.weblog[each, : other.entries], url) < 0:
+            fleet.weblog[each, other.entries], fleet.values[each, other.entries] = url, 0.0
+            other.entries += 1
 
 
 @inner
 def _paid(rules: ForagerRules, fleet: FleetState, me: Walker, slot: int, revealer: int) -> int:
-    """The step of the path that is paid for a document: the one that showed its link, or the latest."""
+    """The step of the path that is rewarded for a document: the one that showed its link, or the latest."""
     if rules.pays_revealer and revealer >= 0:
         for place in range(me.length):
             if fleet.path[slot, place] == revealer:
@@ -252,13 +331,28 @@ def send(
 
 
 @inner
-def settle(rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, url: int, downloads: int) -> None:
-    """The step is over: it cost so many downloads, and long-term profit learns from what it earned."""
+def settle(
+    rules: ForagerRules,
+    mind: Mind,
+    fleet: FleetState,
+    slot: int,
+    url: int,
+    downloads: int,
+    first: bool,
+    links: IntArray,
+) -> None:
+    """The step is over: it cost so many downloads, and long-term profit learns from what it earned.
+
+    `first`: nobody had downloaded the page before.
+    """
     me: Walker = fleet.walkers[slot]
     count_work(rules, fleet, slot, downloads)
     if not _learns_profit(me):
         return
+    if rules.arrivals:
+        learn_arrival(rules, mind, fleet, slot, url, first, links, me.gained)
+        return
     before = fleet.before[slot, me.length - 1]
     if before >= 0:
         learn_profit(fleet.weights[slot], mind.vectors[before], mind.vectors[mind.rows[url]], me.gained,
-                     rules.rate, rules.discount, rules.normalised)  # fmt: skip
+                     me.rate, me.discount, rules.normalised)  # fmt: skip

@@ -1,64 +1,70 @@
-"""What visits teach: kernels that change the page table. `record_visit` enters a visit in all its parts.
+"""Kernels that change the page table after visits. `record_visit` records a visit in all its parts.
 
-`known` holds all pages that were visited or met as a link, `hubs` the lists among them, each in the order in which that
-was learned; see `kernels.append` for their form.
+`known` holds all pages that were visited or found as a link, `hubs` the lists among them, each in the order in which
+that became known; see `kernels.append` for their form.
 """
 
 import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from forager.arrays import ByteArray, Float32Array, FloatArray, Int32Array, IntArray, RowArray
 from forager.compiling import compiled, inner
-from forager.core.expectation import likeness, rate_of, sort_of
+from forager.core.expectation import likeness, list_rate, rate_of, sort_of
 from forager.core.kernels import append
 from forager.core.page_row import (
     ATTEMPTS,
     BACKLOG,
     DEGREES,
+    FORM_MEMORY,
     FRESH,
     HUB,
     LIFT,
     LISTS,
     LOOK,
+    OLD,
     REVEALED_MOST,
     SPREAD,
     TEXT,
     PageRow,
     Priors,
 )
-from forager.recrawl.visit_updates import SIZE, Log, Tables, enter, log_credit, log_visit, see
+from forager.recrawl.history import Log, Tables, enter, log_credit, log_visit, see
+from forager.recrawl.poisson import SIZE
 
 
 class Mind(NamedTuple):
-    """What all foragers know together, as kernels see it: the page table, where the state of each page stands in the state
-    matrix, and how well the fleet does."""
+    """What all foragers share, for kernels: the page table, the row of each page's state, and the success of the fleet."""
 
-    table: NDArray[np.void]
-    means: NDArray[np.float64]
-    priors: NDArray[np.void]
-    known: NDArray[np.int64]
-    hubs: NDArray[np.int64]
-    glances: NDArray[np.void]
-    held: NDArray[np.int64]
+    table: RowArray
+    means: FloatArray
+    priors: RowArray
+    known: IntArray
+    hubs: IntArray
+    glances: RowArray
+    held: IntArray
     """The version that each page showed last, -1 for none."""
     history: Tables
     log: Log
-    rows: NDArray[np.int32]
-    vectors: NDArray[np.float32]
+    rows: Int32Array
+    vectors: Float32Array
     """All states."""
-    appeal: NDArray[np.float64]
-    """What the link graph says of pages nobody has visited; it may be shorter than the table. And …"""
+    appeal: FloatArray
+    """What the link graph says about never-visited pages; it may be shorter than the table."""
     appeal_share: float
-    """… how much that counts beside long-term profit; 0: nothing."""
-    pace: NDArray[np.void]
-    """One row: how well the fleet does, and what was spent."""
+    """Weight of `appeal` beside long-term profit; 0: not used."""
+    pace: RowArray
+    """One row: the success of the fleet, and what was spent."""
+    marks: ByteArray
+    """For each page the marks of its address; empty if nobody asks for them."""
+    prospects: FloatArray
+    """What long-term profit says of links never followed, from −1 to 1; empty if nobody learns it."""
 
 
 @compiled
-def weigh(means: NDArray[np.float64], kind: int, hits: float, hours: float, sign: float) -> None:
-    """Enter (1) a page with such a history in the sums over its kind, or take it out (−1)."""
+def weigh(means: FloatArray, kind: int, hits: float, hours: float, sign: float) -> None:
+    """Adds (1) a page with such a history to the sums over its kind, or removes it (−1)."""
     means[SPREAD + 2 * kind, 0] += sign * hits * hits
     means[SPREAD + 2 * kind, 1] += sign * hits * hours
     means[SPREAD + 2 * kind + 1, 0] += sign * hours * hours
@@ -66,18 +72,29 @@ def weigh(means: NDArray[np.float64], kind: int, hits: float, hours: float, sign
 
 
 @compiled
+def _become_list(table: RowArray, url: int, means: FloatArray, hubs: IntArray) -> None:
+    """Makes a page a list: it looks like one."""
+    page: PageRow = table[url]
+    weigh(means, TEXT, page.hits, page.hours, -1.0)
+    weigh(means, HUB, page.hits, page.hours, 1.0)
+    page.hub = True
+    append(hubs, url)
+
+
+@compiled
 def note_visit(
-    table: NDArray[np.void],
+    table: RowArray,
     url: int,
     when: float,
     ok: bool,
     hub: bool,
-    means: NDArray[np.float64],
-    priors: NDArray[np.void],
-    known: NDArray[np.int64],
-    hubs: NDArray[np.int64],
+    means: FloatArray,
+    priors: RowArray,
+    known: IntArray,
+    hubs: IntArray,
 ) -> bool:
-    """Enter one visit; whether it was the first. A page never seen that cannot be had is tried again some time."""
+    """Records one visit; returns whether it was the first. A never-visited page that cannot be fetched is tried again
+    later."""
     page: PageRow = table[url]
     prior: Priors = priors[0]
     first = page.visits == 0
@@ -89,12 +106,20 @@ def note_visit(
         page.asked = when
         return first
     if first:
-        if not page.fresh:
+        if not page.fresh and when - page.latest > prior.max_age:
+            means[OLD] *= prior.backlog_keep
+            means[OLD, 1] += 1
+        elif not page.fresh:
             sort = sort_of(table, page)
             for row in (sort, LISTS + sort - BACKLOG):
                 means[row] *= prior.backlog_keep
                 means[row, 1] += 1
             means[LISTS + sort - BACKLOG, 0] += hub
+            alike: PageRow = table[page.place]
+            if alike.tried >= FORM_MEMORY:
+                alike.tried, alike.docs, alike.lists = alike.tried / 2, alike.docs / 2, alike.lists / 2
+            alike.tried += 1
+            alike.lists += hub
         else:
             means[FRESH, 1] += 1
             if page.revealer >= 0:
@@ -104,9 +129,10 @@ def note_visit(
         hours = max(0.0, min(when - page.last, prior.max_age)) / 3600
         page.lifted = page.signal > page.last
         if page.lifted:
-            kind = HUB if page.hub else TEXT
-            mean = means[kind, 0] / means[kind, 1]
-            news = rate_of(page, mean, likeness(kind, means, prior)) * hours
+            if page.hub:
+                news = list_rate(page, table[page.place], prior) * hours
+            else:
+                news = rate_of(page, means[TEXT, 0] / means[TEXT, 1], likeness(TEXT, means, prior)) * hours
             means[LIFT] *= prior.lift_keep
             means[LIFT, 1] += news if page.hub else 1 - math.exp(-news)
         kind = HUB if page.hub else TEXT
@@ -117,11 +143,10 @@ def note_visit(
         if page.hub:
             means[LOOK] *= prior.backlog_keep
             means[LOOK, 1] += 1
+            table[page.place].looks += 1
+            table[page.place].place_hours += hours
     if hub and not page.hub:
-        weigh(means, TEXT, page.hits, page.hours, -1.0)
-        weigh(means, HUB, page.hits, page.hours, 1.0)
-        page.hub = True
-        append(hubs, url)
+        _become_list(table, url, means, hubs)
     page.visits += 1
     page.last = when
     page.awaited = False
@@ -129,16 +154,16 @@ def note_visit(
 
 
 @compiled
-def note_going(table: NDArray[np.void], url: int, now: float) -> None:
-    """Somebody is on the way."""
+def note_going(table: RowArray, url: int, now: float) -> None:
+    """Notes that a visit is under way."""
     page: PageRow = table[url]
     page.awaited = True
     page.asked = now
 
 
 @compiled
-def note_arrived(table: NDArray[np.void], url: int) -> bool:
-    """Nobody is on the way any more; whether the page was seen once at most."""
+def note_arrived(table: RowArray, url: int) -> bool:
+    """Notes that no visit is under way any more; returns whether the page was visited at most once."""
     page: PageRow = table[url]
     page.awaited = False
     return page.visits <= 1
@@ -146,15 +171,15 @@ def note_arrived(table: NDArray[np.void], url: int) -> bool:
 
 @compiled
 def note_links(
-    table: NDArray[np.void],
-    links: NDArray[np.int64],
+    table: RowArray,
+    links: IntArray,
     by: int,
     when: float,
     first: bool,
-    means: NDArray[np.float64],
-    known: NDArray[np.int64],
+    means: FloatArray,
+    known: IntArray,
 ) -> int:
-    """Enter the links of a page, seen for the first time or again; how many were never met before."""
+    """Adds the links of a page, seen for the first time or again; returns how many were unknown."""
     count = 0
     for link in links:
         page: PageRow = table[link]
@@ -176,15 +201,15 @@ def note_links(
 
 @compiled
 def note_shown(
-    table: NDArray[np.void],
-    links: NDArray[np.int64],
+    table: RowArray,
+    links: IntArray,
     by: int,
     when: float,
     first: bool,
-    means: NDArray[np.float64],
-    known: NDArray[np.int64],
+    means: FloatArray,
+    known: IntArray,
 ) -> None:
-    """Enter links whose documents a page shows itself, so that nobody has to follow them."""
+    """Adds links whose documents a page shows itself, so that no visit has to follow them."""
     for link in links:
         page: PageRow = table[link]
         if page.visits == 0 and page.met == -np.inf and not first:
@@ -199,15 +224,15 @@ def note_shown(
 
 
 @compiled
-def note_signal(table: NDArray[np.void], links: NDArray[np.int64], when: float) -> None:
-    """A page with these links just had news."""
+def note_signal(table: RowArray, links: IntArray, when: float) -> None:
+    """Notes that a page with these links just had news."""
     for link in links:
         table[link].signal = when
 
 
 @inner
 def lacks_room(mind: Mind, visits: int) -> bool:
-    """Whether so many more visits find no room in the trail or the log."""
+    """Whether the trail or the log has no room for so many more visits."""
     history, log = mind.history, mind.log
     if len(history.trail) and len(history.trail) - history.trail_tally[SIZE] < visits:
         return True
@@ -216,7 +241,7 @@ def lacks_room(mind: Mind, visits: int) -> bool:
 
 @inner
 def record_visit(
-    mind: Mind, url: int, when: float, version: int, there: bool, hub: bool, made: bool, links: NDArray[np.int64]
+    mind: Mind, url: int, when: float, version: int, there: bool, hub: bool, made: bool, links: IntArray
 ) -> tuple[bool, int]:
     """Record a visit and the links that it showed; whether it was the first, and how many of the links nobody had met.
 
@@ -239,7 +264,7 @@ def record_visit(
 
 @compiled
 def record_one(
-    mind: Mind, url: int, when: float, version: int, there: bool, hub: bool, made: bool, links: NDArray[np.int64]
+    mind: Mind, url: int, when: float, version: int, there: bool, hub: bool, made: bool, links: IntArray
 ) -> tuple[bool, int]:
     """`record_visit` for callers outside kernels."""
     return record_visit(mind, url, when, version, there, hub, made, links)
@@ -248,7 +273,7 @@ def record_one(
 @compiled
 def record_credit(mind: Mind, url: int, revealer: int) -> bool:
     """A document was accepted: pay the page that revealed it, unless it was backlog of a first visit; whether it is paid."""
-    if not note_credit(mind.table, url, revealer, mind.means):
+    if not note_credit(mind.table, url, revealer, mind.means, mind.priors[0].max_age):
         return False
     mind.history.counts[2, revealer] += 1
     log_credit(mind.log, revealer)
@@ -256,13 +281,18 @@ def record_credit(mind: Mind, url: int, revealer: int) -> bool:
 
 
 @compiled
-def note_credit(table: NDArray[np.void], url: int, revealer: int, means: NDArray[np.float64]) -> bool:
+def note_credit(table: RowArray, url: int, revealer: int, means: FloatArray, max_age: float) -> bool:
     """What an accepted document teaches of the page that revealed it; False if it was backlog of a first visit."""
     page: PageRow = table[url]
     source: PageRow = table[revealer]
     if revealer != url:
         if not page.fresh:
-            means[sort_of(table, page), 0] += 1
+            if page.last - page.latest > max_age:
+                means[OLD, 0] += 1
+            else:
+                means[sort_of(table, page), 0] += 1
+                table[page.place].docs += 1
+            table[source.place].brought += source.hub
             return False
         source.paid += 1
         means[FRESH, 0] += 1
@@ -273,6 +303,8 @@ def note_credit(table: NDArray[np.void], url: int, revealer: int, means: NDArray
     means[kind, 0] += 1
     if source.hub:
         means[LOOK, 0] += 1
+        table[source.place].brought += 1
+        table[source.place].place_hits += 1
     if source.lifted:
         means[LIFT, 0] += 1
     return True

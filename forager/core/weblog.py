@@ -4,19 +4,16 @@ from collections.abc import Iterable
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from forager.arrays import BoolArray, FloatArray, IntArray
 from forager.compiling import compiled
 from forager.core.parameters import WeblogSettings
 from forager.terms import UrlId
 
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
-
 
 @compiled
 def rank_entries(urls: IntArray, values: FloatArray) -> None:
-    """The largest values first; among equals those that stood first. Fast if little is out of order."""
+    """Sorts by value, largest first, stably. Fast if little is out of order."""
     for i in range(1, len(urls)):
         url, value, place = urls[i], values[i], i
         while place > 0 and values[place - 1] < value:
@@ -27,7 +24,7 @@ def rank_entries(urls: IntArray, values: FloatArray) -> None:
 
 @compiled
 def find_entry(urls: IntArray, url: int) -> int:
-    """Where a page stands; -1 if nowhere."""
+    """Index of a page; -1 if it is missing."""
     for place in range(len(urls)):
         if urls[place] == url:
             return place
@@ -36,7 +33,7 @@ def find_entry(urls: IntArray, url: int) -> int:
 
 @compiled
 def learned(
-    urls: IntArray, values: FloatArray, path: IntArray, earned: FloatArray, entries: NDArray[np.bool_], step: float
+    urls: IntArray, values: FloatArray, path: IntArray, earned: FloatArray, entries: BoolArray, step: float
 ) -> tuple[IntArray, FloatArray]:
     """Entries and values after a path, best first (Alg 1): its pages, what each step earned, which may be entries."""
     known, count, gains = len(urls), len(urls), earned.copy()
@@ -89,21 +86,21 @@ class Weblog:
 
     @property
     def urls(self) -> IntArray:
-        """All pages, best first; do not change it."""
+        """All pages, best first; do not change the array."""
         return self._urls
 
     @property
     def values(self) -> FloatArray:
-        """Their values, in the same order; do not change it."""
+        """Their values, in the same order; do not change the array."""
         return self._values
 
     def add(self, url: UrlId, value: float = 0.0) -> None:
-        """A new entry, if it is not known yet."""
+        """Adds an entry if it is new."""
         if url not in self:
             self._keep(np.append(self._urls, np.int64(url)), np.append(self._values, value))
 
     def split(self, rng: np.random.Generator) -> "Weblog":
-        """Give away a random half with its values; an odd entry stays here (Alg 6)."""
+        """Gives away a random half with its values; an odd entry stays here (Alg 6)."""
         given = np.isin(self._urls, rng.permutation(self._urls)[: len(self) // 2])
         child = type(self)(self.settings)
         child._keep(self._urls[given], self._values[given])
@@ -114,6 +111,6 @@ class Weblog:
         return type(self)(self.settings, self.entries)
 
     def _keep(self, urls: IntArray, values: FloatArray) -> None:
-        """From now on these are the entries, as many as there is room for."""
+        """Sets the entries, as many as there is room for."""
         rank_entries(urls, values)
         self._urls, self._values = urls[: self.settings.size], values[: self.settings.size]

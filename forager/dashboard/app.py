@@ -1,4 +1,4 @@
-"""The dashboard as a small web server: its routes, and how it is served beside a crawl.
+"""The dashboard as a small web server: its routes, and how it runs beside a crawl.
 
     GET /  /fleet  /sites  /recrawl  /page?url=…   the pages
     GET /api                                       what the JSON API offers: this text
@@ -15,23 +15,30 @@
                                                    NDCG; next: the schedule, for each page its rank, worth or score, and why
     GET /api/page?url=…                            all that is known of a page: how it was found, visits, versions with what
                                                    changed, dates with sources, stories, copies, prospects
+    POST /api/mark {"url", "on_topic"}             teaches the focus what a page is; as JSON, and from the dashboard's own
+                                                   pages only, or with its token
     GET /api/stream                                server-sent events `tick`: the figures, and new stories in `new`
     GET /stories.atom                              the latest stories as an Atom feed
     GET /metrics                                   for Prometheus
     GET /healthz                                   200 while it runs
 
 A story: number, at (when it was found), url, site, title, published, published_source, delay, via (the channel that
-brought its URL first), by (who found it). Times are UTC seconds since the epoch on the crawl's clock, durations seconds;
-null means not known. What is unknown is answered with status 404 and {"error": …}. Where a token is set, send
-`Authorization: Bearer TOKEN`.
+first found its URL), by (who found it), authors, lead, section, tags, language, image, paywalled, word_count. Times are
+UTC seconds since the epoch on the crawl's clock, durations are in seconds; null means unknown. Unknown pages and
+foragers give status 404 and {"error": …}. If a token is set, send `Authorization: Bearer TOKEN`.
 
-Server-sent events tell once a second the figures and the new stories to everyone who listens. A listener that was away
-asks its page anew when it comes back, so nothing has to be remembered for it; a listener that reads too slowly is let
-go, and comes back by itself.
+Server-sent events send the figures and new stories to every listener once a second. A listener that reconnects reloads
+its page, so the server keeps no state for it; the server disconnects a listener that reads too slowly, and the browser
+reconnects.
+
+The Host header must name the dashboard, so that no web page can reach a dashboard on loopback through a host name that
+resolves to 127.0.0.1 (DNS rebinding). On any other address than loopback, a token is required instead.
 """
 
 import asyncio
 import contextlib
+import hmac
+import ipaddress
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -40,9 +47,8 @@ from typing import Any
 
 import msgspec
 from aiohttp import web
-from aiohttp.typedefs import Handler
+from aiohttp.typedefs import Handler, Middleware
 
-from forager.dashboard import access as doors
 from forager.dashboard import metrics
 from forager.dashboard.chronicle import Chronicle
 from forager.dashboard.dashboard_settings import DashboardSettings
@@ -54,10 +60,102 @@ from forager.output.fields import row
 from forager.pages.urls import canonical
 from forager.terms import ForagerId
 
+COOKIE = "forager_token"
+SHORTEST = 16
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
+        "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+"""No inline code, nothing from other origins, no HTML from strings, no caching."""
+
+
+def check_access(settings: DashboardSettings) -> None:
+    """Raises a SettingsError if everybody could open the dashboard."""
+    if settings.token and len(settings.token) < SHORTEST:
+        raise SettingsError(f"dashboard.token: at least {SHORTEST} characters, please; try `openssl rand -hex 16`")
+    if not settings.token and not is_loopback(settings.host):
+        raise SettingsError(
+            f"dashboard.host: {settings.host} is not loopback, so others could look in; set dashboard.token as well"
+        )
+
+
+def is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def doorkeeper(settings: DashboardSettings, names: set[str]) -> Middleware:
+    """Middleware that checks access; `names` are the accepted Host headers, filled in once the port is known."""
+
+    @web.middleware
+    async def keep(request: web.Request, handler: Handler) -> web.StreamResponse:
+        refused = _refusal(request, settings, names)
+        if refused is not None:
+            refused.headers.update(HEADERS)
+            return refused
+        try:
+            return await handler(request)
+        except web.HTTPException as answer:
+            return web.Response(status=answer.status, text=f"{answer.status} {answer.reason}\n", headers=HEADERS)
+
+    return keep
+
+
+async def add_headers(request: web.Request, response: web.StreamResponse) -> None:
+    """Adds the security headers to every response."""
+    for name, value in HEADERS.items():
+        response.headers.setdefault(name, value)
+    response.headers.pop("Server", None)
+
+
+def _refusal(request: web.Request, settings: DashboardSettings, names: set[str]) -> web.Response | None:
+    if not settings.token:
+        if request.headers.get("Host", "").lower() in names:
+            return None
+        return web.Response(status=421, text="421 This name does not mean the dashboard; use the printed address.\n")
+    if request.path == "/healthz" or _shows(request, settings.token):
+        return None
+    if _same(request.query.get("token", ""), settings.token):
+        entering = web.Response(status=303, headers={"Location": "/" + request.path.lstrip("/")})
+        entering.set_cookie(COOKIE, settings.token, httponly=True, samesite="Strict", path="/")
+        return entering
+    return web.Response(status=401, text="401 Open the dashboard with ?token=… (see dashboard.token).\n")
+
+
+def _is_ours(request: web.Request) -> bool:
+    """Whether no page of another origin has sent it: browsers name the origin, and ask first before they send JSON."""
+    origin = request.headers.get("Origin")
+    same = origin is None or origin.partition("://")[2].lower() == request.headers.get("Host", "").lower()
+    return same and request.content_type == "application/json"
+
+
+def _shows(request: web.Request, token: str) -> bool:
+    """Whether the request has the token in a cookie or as `Authorization: Bearer …`."""
+    scheme, _, given = request.headers.get("Authorization", "").partition(" ")
+    return _same(request.cookies.get(COOKIE, ""), token) or (scheme.lower() == "bearer" and _same(given.strip(), token))
+
+
+def _same(given: str, token: str) -> bool:
+    return hmac.compare_digest(given.encode("utf-8", "replace"), token.encode())
+
+
 EVERY = 1.0
 LISTENERS = 32
 PATIENCE = 10.0
-"""Seconds between messages, most listeners at once, seconds that a message may take to be sent (ours)."""
+"""Seconds between messages, maximum number of listeners, and seconds to send a message (ours)."""
 
 
 class EventStream:
@@ -73,11 +171,11 @@ class EventStream:
         return f"<Stream {self.listeners} listeners>"
 
     def close(self) -> None:
-        """Let everyone go."""
+        """Disconnects all listeners."""
         self._closing.set()
 
     async def listen(self, request: web.Request) -> web.StreamResponse:
-        """Send events until the listener goes or the crawl ends."""
+        """Sends events until the listener disconnects or the crawl ends."""
         if self.listeners >= LISTENERS:
             return web.Response(status=503, text="503 Too many listeners.\n", headers={"Retry-After": "10"})
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream; charset=utf-8"})
@@ -106,7 +204,7 @@ class EventStream:
 
 
 class StreamPace:
-    """The figures, with requests per second of the watcher's time and how fast the crawl's clock runs against it."""
+    """The figures, with requests per second of real time and the speed of the crawl's clock."""
 
     def __init__(self, views: Views) -> None:
         self.views = views
@@ -115,7 +213,7 @@ class StreamPace:
         self._figures: dict[str, Any] = {}
 
     def figures(self) -> dict[str, Any]:
-        """At most as old as half a message: listeners share them."""
+        """The figures, shared by all listeners; at most half a message interval old."""
         now = asyncio.get_running_loop().time()
         if now - self._asked > EVERY / 2:
             self._asked = now
@@ -129,7 +227,7 @@ class StreamPace:
 
 
 def message(content: dict[str, Any]) -> bytes:
-    """One event; JSON has no line ends of its own."""
+    """One server-sent event; JSON contains no line breaks."""
     return b"event: tick\ndata: " + msgspec.json.encode(content) + b"\n\n"
 
 
@@ -142,8 +240,8 @@ FEED = 50
 
 @asynccontextmanager
 async def serve_dashboard(watched: Watched, chronicle: Chronicle, settings: DashboardSettings) -> AsyncIterator[str]:
-    """Serve until left; yields the address to print. `chronicle` must be among the readers of the journal."""
-    doors.check_access(settings)
+    """Serves until the context ends; yields the address to print. `chronicle` must be a reader of the journal."""
+    check_access(settings)
     chronicle.follow(watched.agent)
     if not chronicle.stories:
         await chronicle.remember(watched.store)
@@ -186,8 +284,8 @@ class Dashboard:
         self.stream = EventStream(views)
 
     def app(self, settings: DashboardSettings, names: set[str]) -> web.Application:
-        app = web.Application(middlewares=[doors.doorkeeper(settings, names)])
-        app.on_response_prepare.append(doors.add_headers)
+        app = web.Application(middlewares=[doorkeeper(settings, names)])
+        app.on_response_prepare.append(add_headers)
         shell = _file(STATIC / "index.html")
         app.add_routes([web.get(page, shell) for page in PAGES])
         app.add_routes([web.get(f"/static/{file.name}", _file(file)) for file in sorted(STATIC.iterdir())])
@@ -201,6 +299,7 @@ class Dashboard:
                 web.get("/api/sites", self.sites),
                 web.get("/api/recrawl", self.recrawl),
                 web.get("/api/page", self.page),
+                web.post("/api/mark", self.mark),
                 web.get("/api/stream", self.stream.listen, allow_head=False),
                 web.get("/stories.atom", self.atom),
                 web.get("/metrics", self.metrics),
@@ -237,6 +336,22 @@ class Dashboard:
         dossier = None if url is None else await self.views.page(url)
         return _json(dossier) if dossier is not None else _json({"error": "the crawl does not know this URL"}, 404)
 
+    async def mark(self, request: web.Request) -> web.Response:
+        from forager.engine.topic import Mark  # slow to load, and few crawls have a focus
+
+        if not _is_ours(request):
+            return _json({"error": "only the dashboard's own pages may change something, and as JSON"}, 403)
+        topic = self.views.watched.topic
+        try:
+            mark = msgspec.json.decode(await request.read(), type=Mark)
+        except msgspec.MsgspecError as trouble:
+            return _json({"error": str(trouble)}, 400)
+        url = canonical(mark.url)
+        if topic is None or url is None or self.views.watched.store.find(url) is None:
+            return _json({"error": "this crawl has no focus, or does not know this URL"}, 404)
+        topic.mark(url, mark.on_topic)
+        return _json({"ok": True})
+
     async def atom(self, request: web.Request) -> web.Response:
         store = self.views.watched.store
         first = max(0, store.counts().stories - FEED)
@@ -254,7 +369,7 @@ class Dashboard:
 
 
 def _file(path: Path) -> Handler:
-    """A handler that serves a file of ours, read once."""
+    """A handler that serves a static file, read once."""
     body, kind = path.read_bytes(), TYPES[path.suffix]
 
     async def serve(request: web.Request) -> web.Response:

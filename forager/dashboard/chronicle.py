@@ -1,35 +1,82 @@
-"""Reads the journal along and keeps what happened lately, for the pages: a bounded amount, at a constant cost per event.
+"""Reads the journal and keeps the latest events for the pages, in bounded memory, at a constant cost per event.
 
-Figures are the account's; what is here is shown one by one.
+Figures come from the account; the chronicle keeps single events, with all text from the web made safe to show.
 """
 
 from collections import deque
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from forager.core.agent import ReinforcingAgent
 from forager.engine.stories import told
 from forager.events import Born, CycleDone, Deleted, Event, Fetched, Learned, Reinforced, Scheduled, Told
 from forager.pages.urls import host
 from forager.report.account import Account
+from forager.report.text import shown, visitor
 from forager.store.protocol import Counts, Story
-from forager.terms import NOBODY, ForagerId, Outcome, Trouble
+from forager.terms import NOBODY, NOTHING, ForagerId, Outcome, Trouble
+
+Facts = dict[str, Any]
+
+
+LEAD = 1_000
+"""Characters of a lead, or of the address of a picture, that are shown."""
+
+
+def story_facts(number: int, told: Told) -> Facts:
+    about = told.about or NOTHING
+    return {
+        "number": number,
+        "at": told.at,
+        "url": told.url,
+        "site": told.site,
+        "title": shown(told.title) or told.url,
+        "published": told.published,
+        "published_source": told.published_source,
+        "delay": told.delay,
+        "via": told.via.value,
+        "by": visitor(told.by),
+        "authors": [shown(name) for name in about.authors],
+        "lead": shown(about.lead, LEAD),
+        "section": shown(about.section),
+        "tags": [shown(tag) for tag in about.tags],
+        "language": shown(about.language),
+        "image": shown(about.image, LEAD),
+        "paywalled": about.paywalled,
+        "word_count": about.word_count,
+    }
+
+
+def request_facts(fetched: Fetched) -> Facts:
+    return {
+        "at": fetched.at,
+        "url": fetched.url,
+        "by": visitor(fetched.by),
+        "outcome": fetched.outcome.value,
+        "status": fetched.status,
+        "trouble": fetched.trouble.value,
+        "error": shown(fetched.error),
+        "changed": fetched.changed,
+        "new_links": fetched.new_links,
+        "seconds": round(fetched.seconds, 3),
+    }
+
 
 STORIES, ERRORS, FETCHES, CYCLES, LIVES, HOSTS = 5000, 300, 100, 300, 1000, 1000
-"""Latest stories, errors, fetches, recrawl cycles and foragers kept; the most hosts (ours)."""
+"""Limits (ours): latest stories, errors, fetches, recrawl cycles and foragers kept, and number of hosts."""
 HOUR = 3600.0
 
 
 class Remembers(Protocol):
-    """What is asked of a store."""
+    """What the chronicle reads from a store."""
 
     def counts(self) -> Counts: ...
     def stories(self, after: int = 0) -> AsyncIterator[Story]: ...
 
 
 class LastHour:
-    """How often something happened in the last hour, to the minute."""
+    """Counts how often something happened in the last hour, by minute."""
 
     __slots__ = ("_counts", "_minute")
 
@@ -49,14 +96,15 @@ class LastHour:
         return sum(self._counts)
 
     def _forget(self, minute: int) -> None:
-        """A later minute has begun: what was counted an hour before it, and the minutes without anything, go."""
+        """Moves on to a later minute: clears the counts of an hour before, and of the minutes in between."""
         for passed in range(max(self._minute + 1, minute - 59), minute + 1):
             self._counts[passed % 60] = 0
         self._minute = minute
 
 
 class Trace:
-    """A value over time: at most `most` points; when full, every second one goes and new ones come half as often."""
+    """A value over time with at most `most` points; when full, it drops every second point and halves the sampling
+    rate."""
 
     __slots__ = ("_every", "_most", "_skipped", "points")
 
@@ -77,7 +125,7 @@ class Trace:
 
 @dataclass(slots=True)
 class Cycle:
-    """A recrawl cycle with what its visits showed."""
+    """A recrawl cycle with the results of its visits."""
 
     at: float
     policy: str
@@ -85,15 +133,15 @@ class Cycle:
     chosen: int
     visited: int = 0
     changed: int = 0
-    """All visits for the cycle so far, first ones too."""
+    """Visits of the cycle so far that found a change, including first visits."""
     change_rate: float | None = None
     ndcg: float | None = None
-    """Of the visits to pages seen before, once the cycle is over; None if there were none."""
+    """NDCG of the visits to pages visited before, once the cycle is over; None if there were none."""
 
 
 @dataclass(slots=True)
 class Life:
-    """What the journal tells of one forager."""
+    """The life of one forager, from the journal."""
 
     forager: ForagerId
     kind: str
@@ -107,7 +155,7 @@ class Life:
 
 
 class Chronicle:
-    """A reader of the journal, after the account; asked by the pages at any time."""
+    """A reader of the journal, called after the account; pages read it at any time."""
 
     def __init__(self, account: Account) -> None:
         self.account = account
@@ -120,18 +168,18 @@ class Chronicle:
         self.cycles: deque[Cycle] = deque(maxlen=CYCLES)
         self.learned: deque[Learned] = deque(maxlen=CYCLES)
         self.lives: dict[ForagerId, Life] = {}
-        """Those alive, and the latest of those deleted."""
+        """The foragers alive, and the latest deleted ones."""
         self._agent: ReinforcingAgent | None = None
 
     def __repr__(self) -> str:
         return f"<Chronicle of {self.account!r}, {len(self.stories)} stories at hand>"
 
     def follow(self, agent: ReinforcingAgent) -> None:
-        """From now on note the scores of this agent's foragers too."""
+        """Also records the scores of this agent's foragers from now on."""
         self._agent = agent
 
     async def remember(self, store: Remembers) -> None:
-        """Take over the latest stories that the store holds from before."""
+        """Loads the latest stories of earlier runs from the store."""
         number = max(0, store.counts().stories - STORIES)
         async for story in store.stories(number):
             number += 1
@@ -190,7 +238,7 @@ class Chronicle:
     def _cycle_done(self, event: CycleDone) -> None:
         if self.cycles and event.visits:
             self.cycles[-1].change_rate = event.change_rate
-            self.cycles[-1].ndcg = event.ndcg if event.changes else None  # without a change every order is as good
+            self.cycles[-1].ndcg = event.ndcg if event.changes else None  # without a change every order is equally good
 
     def _born(self, event: Born) -> None:
         self.lives[event.forager] = Life(event.forager, event.kind, event.parent, event.at)

@@ -1,7 +1,8 @@
-"""Coverage over time: of the stories that appeared, the share that was found.
+"""Coverage over time: the share of the published stories that was found.
 
-A replay and the demo know all that appeared. A live crawl does not; it knows what feeds and news sitemaps announce with
-a date, and counts how much of that it has told. What nobody announces cannot be counted, on either side.
+A replay and the demo know all published stories. A live crawl does not; it counts the stories that feeds and news
+sitemaps announce with a date, and how many of them it has found. Stories that nobody announces do not count on either
+side.
 """
 
 from collections.abc import Callable
@@ -9,28 +10,28 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from forager.arrays import BoolArray, FloatArray
 from forager.store.protocol import Counts, Known
 from forager.terms import UrlId
 
 BUCKETS = 48
-"""Most columns of the chart (ours)."""
+"""Maximum number of columns in the chart (ours)."""
 WIDTHS = (60.0, 300.0, 900.0, 1800.0, 3600.0, 10_800.0, 21_600.0, 86_400.0, 604_800.0)
-"""What a column may stand for, in seconds (ours)."""
+"""Possible lengths of a column in seconds (ours)."""
 AT_ONCE = 2_000
-"""URLs looked through for dates in one go (ours): the crawl must not wait for it."""
+"""URLs checked for dates in one call, so that the crawl does not wait long (ours)."""
 
-Appeared = tuple[NDArray[np.float64], NDArray[np.bool_]]
+Appeared = tuple[FloatArray, BoolArray]
 """When each story appeared, in any order, and whether it was found."""
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """Where the figures come from."""
+    """Source of the coverage figures."""
 
     of: str
-    """What is counted, in words."""
+    """Description of what is counted."""
     appeared: Callable[[], Appeared]
 
     def over_time(self) -> dict[str, Any]:
@@ -53,23 +54,23 @@ class Coverage:
 
 
 class Book(Protocol):
-    """What is asked of a store."""
+    """What coverage reads from a store."""
 
     def counts(self) -> Counts: ...
     def known(self, id: UrlId) -> Known: ...
 
 
 class Announced:
-    """The URLs that feeds and news sitemaps dated after the crawl began, each looked at once, when it is new."""
+    """URLs that feeds and news sitemaps dated after the crawl began; each URL is checked once, when it is new."""
 
     def __init__(self, store: Book, told: Callable[[UrlId], bool], since: Callable[[], float | None]) -> None:
-        """`told` says whether a URL has become a story, `since` when the crawl began."""
+        """`told` returns whether a URL is a story, `since` when the crawl began."""
         self._store, self._told, self._since = store, told, since
         self._next = 0
         self._times: list[float] = []
         self._found: list[bool] = []
         self._open: dict[UrlId, int] = {}
-        """Not found yet, with their places in both lists."""
+        """URLs not found yet, with their indices in both lists."""
 
     def __call__(self) -> Appeared:
         since = self._since()

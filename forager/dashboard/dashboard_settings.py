@@ -17,4 +17,4 @@ class DashboardSettings:
     port: Annotated[int, Field(ge=0, le=65535)] = 0
     """The port to listen on; 0 takes a free one and prints it. Ours."""
     token: str = ""
-    """A secret that visitors must show, at least 16 characters; empty: none is asked for on loopback. Ours."""
+    """Secret token that visitors must give, at least 16 characters; empty: none is required on loopback. Ours."""

@@ -13,7 +13,7 @@ Sample = tuple[dict[str, str], float]
 
 
 def exposition(watched: Watched, chronicle: Chronicle) -> str:
-    """All metrics, one sample a line."""
+    """All metrics, one sample per line."""
     account, counts = chronicle.account, watched.store.counts()
     sites = sorted(account.sites.items())
     outcomes = [
@@ -63,7 +63,7 @@ def exposition(watched: Watched, chronicle: Chronicle) -> str:
 
 
 def _delays(sites: Sequence[tuple[str, SiteAccount]]) -> str:
-    """A summary of each site's stories."""
+    """Summary of the delays of each site's stories."""
     name = "forager_story_delay_seconds"
     lines = [f"# HELP {name} Seconds from publication to fetch.", f"# TYPE {name} summary"]
     for site, account in sites:

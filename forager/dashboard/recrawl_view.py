@@ -1,14 +1,13 @@
-"""Page Recrawl: the rule by which known pages are looked at again, how well it does, and what comes next and why."""
+"""Page Recrawl: the policy that decides when known pages are revisited, how well it works, and which pages come next."""
 
 from dataclasses import asdict
 
 import numpy as np
-from numpy.typing import NDArray
 
+from forager.arrays import BoolArray, FloatArray, IntArray
 from forager.core.page_table import PageTable
 from forager.core.scheduler import Scheduler
-from forager.dashboard.chronicle import Chronicle, Cycle
-from forager.dashboard.event_facts import Facts
+from forager.dashboard.chronicle import Chronicle, Cycle, Facts
 from forager.dashboard.watched import Watched
 from forager.events import Learned
 from forager.recrawl.cycle import top
@@ -26,22 +25,22 @@ MEANING = (
     "links that just appeared go first, then the pages that promise most: λ·t new documents for pages that list, "
     "1 − e^(−λt) for single texts, with λ learned from all visits"
 )
-"""What the default ranks by, in words."""
+"""How the default policy ranks, in words."""
 FORMULA = "λ·t for lists, 1 − e^(−λt) for texts"
 BY_POLICY = (
     "pages never visited go first while they promise enough new documents; all others are ordered by the score that the "
     "function gives to their history: n visits, X changes, t cycles since the last visit"
 )
-"""What any other policy ranks by, in words."""
+"""How any other policy ranks, in words."""
 REORDERED = (
     "links that just appeared and pages never visited go by the new documents they promise; of the pages seen before that "
     "promise enough, the one goes first to whose history the learned function gives the highest score"
 )
-"""What the default ranks by once a function was learned beside it, in words."""
+"""How the default policy ranks once it uses a learned function, in words."""
 
 
 def recrawl(watched: Watched, chronicle: Chronicle) -> Facts:
-    """Everything on the page."""
+    """Content of the page."""
     now, settings, account = watched.clock.now(), watched.settings, chronicle.account
     policy = Policy() if watched.scheduler is None else watched.scheduler.policy
     by_default = policy.name == WORTH
@@ -63,10 +62,10 @@ def recrawl(watched: Watched, chronicle: Chronicle) -> Facts:
 
 
 def schedule(watched: Watched, now: float) -> list[Facts]:
-    """The pages that the recrawl cycle would look at first, and what speaks for each.
+    """The pages that the recrawl cycle would visit first, and why.
 
-    By a policy, those never visited that promise enough come first, and then, from their rank on, those with a history;
-    of these too only those that promise enough, if the policy was learned beside the default.
+    With a score function, pages never visited come first if worth a request, then pages with a history in the order of
+    their scores. If the function was learned for the default policy, the latter too must be worth a request.
     """
     scheduler = watched.scheduler
     if scheduler is None or scheduler.policy.score is None:
@@ -77,8 +76,8 @@ def schedule(watched: Watched, now: float) -> list[Facts]:
     return _by_worth(never, watched, now, NEXT // 2) + _by_policy(scheduler, watched, now, len(never))
 
 
-def _by_worth(known: NDArray[np.int64], watched: Watched, now: float, count: int) -> list[Facts]:
-    """The pages that promise most; links that just appeared go first."""
+def _by_worth(known: IntArray, watched: Watched, now: float, count: int) -> list[Facts]:
+    """The pages with the most expected documents; links that just appeared come first."""
     visits = watched.shared.visits
     worth, fresh = visits.worth(known, now)
     best = _best(np.where(fresh, worth + 1e3, worth), count)
@@ -94,11 +93,11 @@ def _by_worth(known: NDArray[np.int64], watched: Watched, now: float, count: int
 
 
 def _by_policy(scheduler: Scheduler, watched: Watched, now: float, before: int) -> list[Facts]:
-    """The pages with a history, as the policy orders them, after so many others."""
+    """The pages with a history, ranked by the policy after `before` others."""
     score = scheduler.asked
     assert score is not None
 
-    def eligible(part: slice) -> NDArray[np.bool_]:
+    def eligible(part: slice) -> BoolArray:
         return _promises_enough(np.arange(part.start, part.stop), scheduler, watched, now)
 
     reorders = scheduler.policy.name == WORTH
@@ -120,7 +119,7 @@ def _by_policy(scheduler: Scheduler, watched: Watched, now: float, before: int) 
     ]
 
 
-def _promises_enough(pages: NDArray[np.int64], scheduler: Scheduler, watched: Watched, now: float) -> NDArray[np.bool_]:
+def _promises_enough(pages: IntArray, scheduler: Scheduler, watched: Watched, now: float) -> BoolArray:
     """Which pages are worth a request."""
     worth, _ = watched.shared.visits.worth(pages, now)
     return np.asarray(worth >= scheduler.candidates.thrift.least_worth)
@@ -129,7 +128,7 @@ def _promises_enough(pages: NDArray[np.int64], scheduler: Scheduler, watched: Wa
 def why_next(
     page: Known, worth: float, fresh: bool, rate: float, watched: Watched, visits: PageTable, now: float
 ) -> str:
-    """The terms of a page's worth, in words."""
+    """Explains the expected documents of a page."""
     if fresh:
         source = visits.revealer(page.id)
         where = f" on {shown(watched.store.url(source), 80)}" if source >= 0 else ""
@@ -145,15 +144,15 @@ def why_next(
 
 
 def why_scheduled(id: UrlId, watched: Watched) -> str:
-    """What the policy reads of a page, its score and rank; empty if the documents it promises decide."""
+    """What the policy reads of a page, its score and rank; empty if the expected documents decide."""
     if watched.scheduler is None:
         return ""
     explained = watched.scheduler.explain(id, watched.clock.now())
     return "" if explained is None else f"By {shown(str(watched.scheduler.policy))}: {explained}."
 
 
-def _best(order: NDArray[np.float64], count: int) -> NDArray[np.int64]:
-    """Where the largest stand, largest first."""
+def _best(order: FloatArray, count: int) -> IntArray:
+    """Indices of the largest values, largest first."""
     if not order.size:
         return np.empty(0, dtype=np.int64)
     largest = np.argpartition(-order, min(count, order.size) - 1)[:count]
@@ -183,6 +182,6 @@ def _learned(learned: Learned) -> Facts:
 
 
 def _cycle(cycle: Cycle) -> Facts:
-    """While it runs, or where nobody judges it, its ChangeRate is that of all its visits so far."""
+    """A cycle as JSON values; until it is judged, its ChangeRate covers all its visits so far."""
     so_far = round(cycle.changed / cycle.visited, 4) if cycle.visited else None
     return asdict(cycle) | {"change_rate": so_far if cycle.change_rate is None else cycle.change_rate}

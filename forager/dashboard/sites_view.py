@@ -1,22 +1,21 @@
-"""Page Sites: what each site gave and cost, what rules hold at each host, what went wrong and what was left out."""
+"""Page Sites: results and costs of each site, the rules of each host, errors, and skipped URLs."""
 
 from typing import Any
 
 import numpy as np
 
-from forager.dashboard.chronicle import HOUR, Chronicle
-from forager.dashboard.event_facts import Facts, request_facts
+from forager.dashboard.chronicle import HOUR, Chronicle, Facts, request_facts
 from forager.dashboard.watched import Watched
 from forager.report.account import SiteAccount
 from forager.report.text import shown
 from forager.terms import Url
 
 SKIPS, HOSTS, RULES = 300, 300, 5
-"""Rows of what was left out, and hosts, sent at once; refusing rules named for a site (ours)."""
+"""Limits (ours): rows of skipped URLs and hosts sent at once, refusing rules listed per site."""
 
 
 def sites(watched: Watched, chronicle: Chronicle) -> Facts:
-    """Everything on the page."""
+    """Content of the page."""
     skipped = watched.skipped()
     return {
         "now": watched.clock.now(),
@@ -32,7 +31,7 @@ def sites(watched: Watched, chronicle: Chronicle) -> Facts:
 
 
 def host_facts(name: str, watched: Watched, chronicle: Chronicle) -> Facts:
-    """The last hour at a host against what politeness and budget allow."""
+    """The last hour at a host against the limits of politeness and budget."""
     now = watched.clock.now()
     facts: Facts = {
         "host": name,
@@ -57,7 +56,7 @@ def _busiest(chronicle: Chronicle) -> list[str]:
 
 
 def _robots(name: str, watched: Watched) -> dict[str, Any]:
-    """What the host's robots.txt says to us; nothing if it has not been read."""
+    """What the host's robots.txt says about us; empty if it has not been read."""
     known = [
         verdict
         for scheme in ("https", "http")

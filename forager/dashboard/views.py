@@ -1,23 +1,22 @@
-"""What each page shows, as plain values; the pages Sites and Recrawl are told in `sites_view` and `recrawl_view`."""
+"""The content of each page as JSON values; `sites_view` and `recrawl_view` have the pages Sites and Recrawl."""
 
-from forager.core.scores import ForagerRecord
+from forager.core.fleet import ForagerRecord
 from forager.dashboard import recrawl_view as schedule
 from forager.dashboard import sites_view as places
-from forager.dashboard.chronicle import Chronicle
-from forager.dashboard.event_facts import Facts, request_facts, story_facts
+from forager.dashboard.chronicle import Chronicle, Facts, request_facts, story_facts
 from forager.dashboard.watched import Watched
 from forager.events import Told
 from forager.pages.urls import host
 from forager.report.dossier import Dossier, compile_dossier
-from forager.report.reasons import at_host
+from forager.report.reasons import at_host, whose_page
 from forager.terms import ForagerId, Url
 
 LATEST, POINTS, WEBLOG, LIVES = 200, 600, 30, 300
-"""Stories, delays, weblog entries and foragers sent at once (ours)."""
+"""Limits (ours): stories, delays, weblog entries and foragers sent at once."""
 
 
 class Views:
-    """Answers what the pages ask, from the chronicle and from the crawl itself."""
+    """Provides the content of the pages, from the chronicle and the crawl."""
 
     def __init__(self, watched: Watched, chronicle: Chronicle) -> None:
         self.watched, self.chronicle = watched, chronicle
@@ -43,6 +42,8 @@ class Views:
             "born": account.born,
             "deleted": account.deleted,
             "errors": account.error_count,
+            "off_topic": account.topics.get("off topic", 0),
+            "cannot_tell": account.topics.get("cannot tell yet", 0),
             "refused": account.outcomes.get("refused", 0),
         }
 
@@ -62,7 +63,7 @@ class Views:
         return [story_facts(number, told) for number, told in self._latest(limit) if number > after][::-1]
 
     def fleet(self) -> Facts:
-        """Page Fleet: everyone alive and the latest of those deleted."""
+        """Page Fleet: the foragers alive and the latest deleted ones."""
         agent = self.watched.agent
         ended = [record for record in agent.records.values() if record.deleted is not None]
         alive = [agent.records[id] for id in agent.foragers]
@@ -70,17 +71,17 @@ class Views:
         kept = sorted([*alive, *ended[len(ended) - room :]], key=lambda record: record.id)
         return {
             "now": self.watched.clock.now(),
-            "kind": agent.forager_settings.kind.value,
+            "kind": agent.forager_settings.label,
             "alive": self.chronicle.account.alive,
             "born": self.chronicle.account.born,
             "deleted": self.chronicle.account.deleted,
-            "multiply_at": agent.settings.scores.multiply_at,
-            "delete_below": agent.settings.scores.delete_below,
+            "multiply_at": agent.rule_values["multiply_at"],
+            "delete_below": agent.rule_values["delete_below"],
             "foragers": [self._life(record) for record in kept],
         }
 
     def forager(self, id: ForagerId) -> Facts | None:
-        """One forager with its weblog and path; None if there never was one."""
+        """One forager with its weblog and path; None if it never existed."""
         record, alive = self.watched.agent.records.get(id), self.watched.agent.foragers.get(id)
         if record is None:
             return None
@@ -106,7 +107,7 @@ class Views:
         return schedule.recrawl(self.watched, self.chronicle)
 
     async def page(self, url: Url) -> Dossier | None:
-        """Page Story: all that is known of one URL; None if the crawl does not know it."""
+        """Page Story: everything known about one URL; None if the crawl does not know it."""
         id = self.watched.store.find(url)
         if id is None:
             return None
@@ -119,10 +120,12 @@ class Views:
             statistics=self.watched.shared.visits,
             host=self._host(url),
             recrawl=schedule.why_scheduled(id, self.watched),
+            focus=None if self.watched.topic is None else self.watched.topic.focus,
+            territory=whose_page(id, self.watched.agent),
         )
 
     def _host(self, url: Url) -> str:
-        """What holds at the host of a page, in words."""
+        """Describes the rules of a page's host."""
         watched, name = self.watched, host(url)
         if watched.timetable is None:
             return ""
@@ -153,4 +156,5 @@ class Views:
             "rewards": round(life.rewards, 2) if life else None,
             "penalties": round(life.penalties, 2) if life else None,
             "scores": life.scores.points if life else [],
+            "parameters": record.own(self.watched.agent.flock.usual),
         }

@@ -1,11 +1,12 @@
-"""What the pages look at: the parts of a crawl or of a replay, whatever world it runs in."""
+"""The parts of a crawl or replay that the dashboard reads."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from forager.arrays import IntArray
 from forager.clock import Clock
 from forager.core.agent import ReinforcingAgent
 from forager.core.scheduler import Scheduler
@@ -18,34 +19,39 @@ from forager.report.dossier import Records
 from forager.web.robots import Robots
 from forager.web.timetable import Timetable
 
+if TYPE_CHECKING:  # few crawls have one
+    from forager.engine.topic import TopicDesk
+
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """A crawl or a replay as the dashboard sees it."""
+    """A crawl or a replay for the dashboard."""
 
     name: str
-    """Which one it is, for people who look at several."""
+    """Name of the run, for people who watch several."""
     store: Records
-    known: Callable[[], NDArray[np.int64]]
-    """The URLs known now."""
+    known: Callable[[], IntArray]
+    """Returns the URLs known now."""
     agent: ReinforcingAgent
     shared: Shared
     clock: Clock
     settings: CrawlSettings
     skipped: Callable[[], Skipped]
-    """What was left out, and why."""
+    """Returns what was skipped, and why."""
     coverage: Coverage
     timetable: Timetable | None = None
-    """None where no host has to be spared."""
+    """None in a world without hosts to spare."""
     robots: Robots | None = None
     scheduler: Scheduler | None = None
-    """The recrawl side; None if nobody looks at pages again by a plan."""
+    """The recrawl side; None if there is none."""
+    topic: "TopicDesk | None" = None
+    """The focus; None if every topic will do."""
 
 
 def watch(
     name: str, crawl: Crawl, coverage: Coverage, timetable: Timetable | None = None, robots: Robots | None = None
 ) -> Watched:
-    """A live crawl, to be looked at."""
+    """The parts of a live crawl."""
     return Watched(
         name=name,
         store=crawl.store,
@@ -59,4 +65,5 @@ def watch(
         timetable=timetable,
         robots=robots,
         scheduler=crawl.scheduler,
+        topic=crawl.topic,
     )

@@ -11,9 +11,12 @@ world            the live World: one fetch for all who ask, hosts shared by both
 ingest           from a response to what is kept of it
 scope            which URLs belong to the crawl, and which were left out
 traps            where on a site documents stand, and where none do
+walls            where on a site pages do not answer
 page_states      the states of pages and links (Alg 2)
 link_order       never-visited pages in the order of the link graph
+corrections      second looks at young stories
 stories          from an accepted document to a story
+topic            the focus at work: judges, learns, takes in what people mark
 journal          every event, in order, for whoever reads along
 policy           the recrawl policy that the settings name
 teacher          learns a score function beside the crawl

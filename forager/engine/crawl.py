@@ -12,11 +12,12 @@ from forager.clock import Clock, rest
 from forager.compiler import Compiler
 from forager.core.agent import ReinforcingAgent
 from forager.core.exploration import Thrift
+from forager.core.findings import Sighting
 from forager.core.parameters import ForagerKind
 from forager.core.scheduler import Scheduler
 from forager.core.shared import Shared
-from forager.core.sighting import Sighting
 from forager.engine.background import Offload, inline
+from forager.engine.corrections import YOUNG, Corrections
 from forager.engine.crawl_settings import CrawlSettings
 from forager.engine.fleet import Fleet, announce
 from forager.engine.journal import Journal
@@ -26,6 +27,7 @@ from forager.engine.stories import Teller
 from forager.engine.sweep import sweep
 from forager.engine.warm_start import warm_up
 from forager.engine.world import WebWorld
+from forager.events import Resumed
 from forager.recrawl.archive_eval import Captured
 from forager.store.protocol import Found
 from forager.store.store import Store
@@ -35,6 +37,7 @@ if TYPE_CHECKING:  # few crawls have these, and they are slow to load
     from forager.engine.link_order import Ordering
     from forager.engine.page_states import LiveStates
     from forager.engine.teacher import Retraining
+    from forager.engine.topic import TopicDesk
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,7 @@ class Crawl:
     clock: Clock
     thrift: Thrift
     scheduler: Scheduler
+    corrections: Corrections
     retraining: "Retraining | None"
     """None if the policy stays as it is set."""
     settings: CrawlSettings
@@ -60,6 +64,8 @@ class Crawl:
     """None if nobody asks for states."""
     ordering: "Ordering | None" = None
     """None if long-term profit alone orders never-visited pages."""
+    topic: "TopicDesk | None" = None
+    """None if every topic will do."""
     compiler: Compiler | None = None
     """Who compiles beside the crawl; None if kernels are compiled at their first call."""
 
@@ -80,6 +86,8 @@ class Crawl:
                 group.create_task(self.states.run(self.clock, stopping))
             if self.retraining is not None:
                 group.create_task(self.retraining.run(self.clock, stopping, self.journal.write))
+            if self.topic is not None:
+                group.create_task(self.topic.run(stopping))
             if self.ordering is not None:
                 group.create_task(self.ordering.run(self.store, self.clock, stopping))
             if self.agent.forager_settings.kind is ForagerKind.BFS:
@@ -108,10 +116,13 @@ class Crawl:
         """Enter the seeds, let the first foragers out, and catch up with what a sudden end left undecided."""
         now = self.clock.now()
         ids = await self._plant(seeds)
-        if not self.agent.records:
+        if self.agent.records:
+            counts = self.store.counts()
+            self.journal.write(Resumed(now, counts.known, counts.stories, len(self.agent.foragers)))
+        else:
             self.agent.start(np.asarray(ids, dtype=np.int64), now)
         announce(self.agent, self.journal.write)
-        await self._remember_stories()
+        await self._remember_stories(now)
         await self._decide_leftovers(now)
 
     async def _plant(self, seeds: list[Url]) -> list[UrlId]:
@@ -119,10 +130,13 @@ class Crawl:
         now = self.clock.now()
         return await self.store.put([Found(url, Channel.SEED, now, due=now) for url in seeds])
 
-    async def _remember_stories(self) -> None:
+    async def _remember_stories(self, now: float) -> None:
         """Stories that were stored are accepted documents, whatever the fleet's own memory says."""
         async for story in self.store.stories():
             self.agent.accepts(story.id, story.version, story.text_print)
+            if now - story.published <= YOUNG:
+                seen = self.store.known(story.id).last_visit
+                self.corrections.add(story.id, story.url, story.published, story.fetched if seen is None else seen)
             if story.simhash and story.duplicate_of is None:
                 self.teller.copies.learn(story.simhash, story.id)
 
@@ -139,8 +153,10 @@ class Crawl:
                 links=np.asarray(version.links, dtype=np.int64),
                 hub=version.kind in (Kind.HUB, Kind.FEED, Kind.SITEMAP),
             )
-            if self.world.keeper.focus is not None:
-                self.world.keeper.focus.read(number, f"{version.title}\n{version.text}")
+            if self.topic is not None:
+                if self.topic.hold_again(number):
+                    continue
+                self.topic.read(id, number, f"{version.title}\n{version.text}", at)
             await self.teller.settle(judge_sighting(sighting, self.agent, self.shared, now))
 
     def _fleet(self) -> Fleet:
@@ -165,6 +181,7 @@ class Crawl:
             self.clock,
             self.thrift,
             self.settings,
+            self.corrections,
             self.journal.write,
         )
 

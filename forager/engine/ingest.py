@@ -15,18 +15,38 @@ from typing import Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.core.sighting import NO_LINKS, Sighting
+from forager.arrays import FloatArray, IntArray
+from forager.core.findings import NO_LINKS, Sighting
+from forager.engine.corrections import Corrections
 from forager.engine.scope import REFUSALS, Scope, Skipped
+from forager.engine.walls import Walls
 from forager.events import Event, Fetched
-from forager.pages.changes import has_changed
+from forager.pages.changes import Change, has_changed
+from forager.pages.feeds import Entry, told_by
 from forager.pages.page import Page, read
 from forager.pages.pages_settings import PagesSettings
 from forager.pages.trust import DAY, Trust
 from forager.pages.urls import UrlMemo, site
 from forager.store.protocol import Found, Known, Version, VersionId, Visit
 from forager.store.store import Store
-from forager.terms import Channel, Dated, DateSource, ForagerId, Kind, Outcome, Response, Url, UrlId, Validators
+from forager.terms import (
+    NOTHING,
+    About,
+    Channel,
+    Dated,
+    DateSource,
+    ForagerId,
+    Kind,
+    Outcome,
+    Response,
+    Url,
+    UrlId,
+    Validators,
+)
 from forager.web.web_settings import VisitSettings
+
+MOST_TEXTS = 200_000
+"""Texts remembered where each is a document: about 20 MB. Ours."""
 
 
 class Dating:
@@ -38,6 +58,8 @@ class Dating:
         self._announced: dict[UrlId, float] = {}
         self._first: dict[UrlId, float] = {}
         """When the pages that revealed others were first kept."""
+        self._texts: dict[int, None] = {}
+        """Prints of texts seen, where texts are the documents."""
 
     def __repr__(self) -> str:
         return f"<Dating by {self.trust!r}, {len(self._announced)} dates announced>"
@@ -57,6 +79,20 @@ class Dating:
         announced = None if stated is None else Dated(stated, DateSource.FEED)
         others = (announced, await self._first_sighting(known))
         return self.trust.published(site(known.url), page, others, now, new=known.version is None)
+
+    async def published_text(self, known: Known, page: Page, now: float) -> Dated | None:
+        """The same where each new text is a document: one that a known page has now is new, unless it stood elsewhere."""
+        texts = self._texts
+        is_new = page.text_print not in texts
+        texts[page.text_print] = None
+        if len(texts) > MOST_TEXTS:
+            del texts[next(iter(texts))]
+        if not is_new:
+            return None
+        stated = page.published_but({DateSource.TEXT})  # a day that a text mentions is not its date
+        if known.version is None:
+            return stated or await self._first_sighting(known)
+        return stated if stated is not None and now - stated.time < DAY else Dated(now, DateSource.FIRST_SEEN)
 
     async def _first_sighting(self, known: Known) -> Dated | None:
         """When its link appeared; unknown if it stood there already when we first looked at the linking page."""
@@ -97,6 +133,56 @@ class Lately:
             del self._seen[next(iter(self._seen))]
 
 
+ENTRIES = 2_000
+"""Entries of feeds that are kept for pages not yet read: about 5 MB. Ours."""
+
+
+class Announced:
+    """What feeds say of pages, until the pages are read: many a page names no author where its feed does."""
+
+    def __init__(self) -> None:
+        self._said: dict[UrlId, Entry] = {}  # in the order in which they came
+
+    def note(self, id: UrlId | None, entry: Entry | None) -> None:
+        """Remember what a feed says of a page; the first feed counts."""
+        if id is None or entry is None or id in self._said:
+            return
+        self._said[id] = entry
+        if len(self._said) > ENTRIES:
+            del self._said[next(iter(self._said))]
+
+    def of(self, id: UrlId) -> About:
+        """What was said of a page; it is forgotten with that."""
+        entry = self._said.pop(id, None)
+        return NOTHING if entry is None else told_by(entry)
+
+
+class ShownLinks:
+    """Every link that the kept versions of a page showed, of the lists visited last; of the others the store knows.
+
+    What brings a list a link that it never had makes a version, so nothing else that it showed need be kept.
+    """
+
+    def __init__(self, store: Store, most: int = MOST) -> None:
+        self.store, self.most = store, most
+        self._shown: dict[UrlId, NDArray[np.int32]] = {}  # in the order in which they were asked for
+
+    async def new(self, id: UrlId, links: NDArray[np.int64]) -> int:
+        """How many of these links no kept version of a page showed."""
+        shown = self._shown.pop(id, None)
+        if shown is None:
+            shown = (await self.store.links_shown(id)).astype(np.int32)
+        self._shown[id] = shown
+        if len(self._shown) > self.most:
+            del self._shown[next(iter(self._shown))]
+        return np.setdiff1d(links, shown).size
+
+    def kept(self, id: UrlId, links: NDArray[np.int64]) -> None:
+        """A version with these links is kept."""
+        if id in self._shown:
+            self._shown[id] = np.union1d(self._shown[id], links).astype(np.int32)
+
+
 LISTS = (Kind.HUB, Kind.FEED, Kind.SITEMAP)
 
 
@@ -106,8 +192,8 @@ class StateReader(Protocol):
     def read(self, id: UrlId, page: Page) -> None:
         """A page was read."""
 
-    def found(self, source: UrlId, ids: Sequence[UrlId], found: Sequence[Found]) -> None:
-        """New links were found on a page."""
+    def found(self, source: UrlId, ids: Sequence[UrlId], found: Sequence[Found], regions: Sequence[str]) -> None:
+        """New links were found on a page, in these regions of it."""
 
     def settle(self) -> None:
         """Somebody is about to ask for the states."""
@@ -116,7 +202,7 @@ class StateReader(Protocol):
 class FocusReader(Protocol):
     """Judges whether a document is on the topic of the crawl."""
 
-    def read(self, version: int, text: str) -> bool:
+    def read(self, id: UrlId, version: int, text: str, at: float) -> None:
         """A document was read, and its version is stored."""
 
 
@@ -133,14 +219,27 @@ class Ingest:
         states: StateReader | None = None,
         focus: FocusReader | None = None,
         on_page: Callable[[Page], None] | None = None,
+        *,
+        texts: bool = False,
     ) -> None:
-        """`on_page` is shown every page that was fetched."""
+        """`on_page` is shown every page that was fetched. `texts`: each new text is a document, at whatever address; what
+        looks like a list is a text too then."""
         self.store, self.scope, self.settings, self.pages, self.note = store, scope, settings, pages, note
-        self.states, self.focus, self.on_page = states, focus, on_page
+        self.states, self.focus, self.on_page, self.texts = states, focus, on_page, texts
         self.dating = Dating(store)
         self.skipped = Skipped()
         """Links that stayed out, and why."""
-        self.lately = Lately()
+        self.lately, self.shown_links = Lately(), ShownLinks(store)
+        self.date: Callable[[IntArray, FloatArray], None] | None = None
+        """Told of the dates that feeds give for pages known before."""
+        self.is_list: Callable[[UrlId], bool] = lambda id: False
+        """Whether a page turned out to be a list, whatever it looks like."""
+        self.corrections: Corrections | None = None
+        """Told of stories of which a feed says something else than before."""
+        self._entries: dict[tuple[UrlId, UrlId], int] = {}
+        """Fingerprints of what each feed said of each page."""
+        self.announced = Announced()
+        self.walls = Walls(settings.retry_after)
         self._memo = UrlMemo()
 
     def __repr__(self) -> str:
@@ -160,26 +259,33 @@ class Ingest:
             self.on_page(page)
         if before.version is not None and page.byte_print == before.byte_print:
             return await self._keep_nothing(before, response, by)
-        old = await self._old_links(before)
         links, new = self._links(page, before, response.asked)
+        kind = self._kind(page)
+        by_links = before.version is not None and (kind in LISTS or self.settings.change is Change.LINKS)
+        new_here = await self.shown_links.new(before.id, links) if by_links else 0
         changed = before.version is not None and has_changed(
             self.settings.change,
-            page.kind,
+            kind,
             bytes_differ=True,
             text_differs=page.text_print != before.text_print,
-            new_links=np.setdiff1d(links, old).size,
+            new_links=new_here,
         )
         dated, version = None, None
         if before.version is None or changed:
-            is_document = page.kind is Kind.ARTICLE and page.robots.index
-            dated = await self.dating.published(before, page, response.asked) if is_document else None
-            version = self._version(page, links, dated)
+            dating = self.dating.published_text if self.texts else self.dating.published
+            is_document = self._is_document(page) and page.robots.index
+            dated = await dating(before, page, response.asked) if is_document else None
+            version = self._version(before, page, links, dated)
+        first = before.visits == 0 or before.version is not None
+        told = page.text_print if before.version is None and page.kind not in LISTS else 0
+        self.walls.learn(before.url, response.outcome, response.asked, first=first, text_print=told)
         if before.version is None:
             self._survey(before, page, dated, response.asked)
         visit = self._visit(before, response, by, changed, version)
-        self._tell(before, response, by, page.kind, changed, new)
+        self._tell(before, response, by, kind, changed, new)
         if version is not None:
             number = self.store.record(visit)  # whoever judges the version waits until it is on disk
+            self.shown_links.kept(before.id, links)
             if new:
                 self.dating.kept(before, response.asked)
         else:
@@ -187,16 +293,22 @@ class Ingest:
         if self.states is not None:
             self.states.read(before.id, page)
         if self.focus is not None and number is not None and dated is not None:
-            self.focus.read(number, f"{page.title}\n{page.text}")
+            self.focus.read(before.id, number, f"{page.title}\n{page.text}", response.asked)
         shown = before.version if number is None else number
-        return _sighting(before.id, response.asked, shown, page.text_print, dated, links, page.kind)
+        return _sighting(before.id, response.asked, shown, page.text_print, dated, links, kind)
+
+    def _kind(self, page: Page) -> Kind:
+        return Kind.OTHER if self.texts and page.kind is Kind.HUB else page.kind
+
+    def _is_document(self, page: Page) -> bool:
+        return page.kind is Kind.ARTICLE or (self.texts and page.kind is Kind.HUB)
 
     def _survey(self, before: Known, page: Page, dated: Dated | None, now: float) -> None:
         """Learn where documents stand; a young one speaks for the page that revealed it as well."""
         if page.kind in (Kind.FEED, Kind.SITEMAP):
             return
-        is_document, ground = page.kind is Kind.ARTICLE, self.scope.ground
-        ground.seen(before.url, document=is_document, canonical=page.canonical or "", text_print=page.text_print)
+        document, ground = self._is_document(page), self.scope.ground
+        ground.seen(before.url, document=document, canonical=page.canonical or "", text_print=page.text_print)
         if before.source is not None and dated is not None and now - dated.time < DAY:
             ground.revealed(self.store.url(before.source))
 
@@ -206,6 +318,8 @@ class Ingest:
         await self.store.ack(self._visit(before, response, by, changed=False, version=None))
         if response.outcome is Outcome.REFUSED:
             self.skipped.add(REFUSALS.get(response.trouble, response.trouble.value), before.url)
+        first = before.visits == 0 or before.version is not None
+        self.walls.learn(before.url, response.outcome, response.asked, first=first)
         if response.outcome is Outcome.GONE and before.visits == 0:
             self.scope.ground.seen(before.url)
         if response.outcome not in (Outcome.FETCHED, Outcome.UNCHANGED):
@@ -233,23 +347,45 @@ class Ingest:
         targets = page.targets
         found = self.store.find_all(targets)
         if page.kind in (Kind.FEED, Kind.SITEMAP):
-            self._announce(page, found)
+            self._announce(page, source, found)
         if None not in found:
             return _rising(cast("list[UrlId]", found)), 0
         known = [id for id in found if id is not None]
         unknown = [target for target, id in zip(targets, found, strict=True) if id is None]
         entering = self._entering(page, unknown, source, now)
         new = self.store.enter(entering)
+        for id, link in zip(new, entering, strict=True):
+            self.announced.note(id, page.announced(link.url))
         if self.states is not None and new:
-            self.states.found(source.id, new, entering)
+            self.states.found(source.id, new, entering, [page.link(one.url).region.value for one in entering])
         return _rising(known + new), len(new)
 
-    def _announce(self, page: Page, found: Sequence[UrlId | None]) -> None:
-        """Note the dates that a feed or sitemap gives for pages known before."""
+    def _compare_entries(self, page: Page, source: Known) -> None:
+        """Stories of which a feed says something else than at the last look have probably been corrected."""
+        assert self.corrections is not None
+        for target, number in page.entry_prints.items():
+            id = self.store.find(target)
+            if id is not None:
+                before = self._entries.pop((source.id, id), None)
+                self._entries[source.id, id] = number
+                if before not in (None, number):
+                    self.corrections.suspect(id, target)
+        while len(self._entries) > MOST:
+            del self._entries[next(iter(self._entries))]
+
+    def _announce(self, page: Page, source: Known, found: Sequence[UrlId | None]) -> None:
+        """Note the dates that a feed or sitemap gives for pages known before, and what it says of them."""
+        dates: dict[UrlId, float] = {}
+        if page.kind is Kind.FEED and self.corrections is not None:
+            self._compare_entries(page, source)
         for target, id in zip(page.targets, found, strict=True):
+            self.announced.note(id, page.announced(target))
             published = None if id is None else page.link(target).published
             if id is not None and published is not None:
                 self.dating.announce(id, published)
+                dates[id] = published
+        if dates and self.date is not None:
+            self.date(np.array(list(dates)), np.array(list(dates.values())))
 
     def _entering(self, page: Page, unknown: Sequence[Url], source: Known, now: float) -> list[Found]:
         """Those of the unknown links of a page that may enter the crawl."""
@@ -276,11 +412,11 @@ class Ingest:
             return "nofollow"
         return self.scope.objection(target, depth, announced=link.channel is not Channel.LINK)
 
-    def _version(self, page: Page, links: NDArray[np.int64], dated: Dated | None) -> Version:
+    def _version(self, before: Known, page: Page, links: NDArray[np.int64], dated: Dated | None) -> Version:
         is_text = page.kind is Kind.ARTICLE
         text = page.text if self.settings.keep_text and page.robots.index else ""
         return Version(
-            kind=page.kind,
+            kind=self._kind(page),
             byte_print=page.byte_print,
             text_print=page.text_print,
             simhash=page.simhash if is_text and not text else 0,
@@ -291,6 +427,7 @@ class Ingest:
             published=dated,
             modified=page.modified if is_text else None,
             links=tuple(links.tolist()),
+            about=page.about.filled(self.announced.of(before.id)) if is_text else NOTHING,
         )
 
     def _visit(self, before: Known, response: Response, by: ForagerId, changed: bool, version: Version | None) -> Visit:

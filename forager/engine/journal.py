@@ -25,8 +25,8 @@ class Journal:
 
 
 def event_line(event: Event) -> bytes:
-    """The event as one line of JSON; the same event always gives the same bytes."""
-    fields = {name: getattr(event, name) for name in event.__slots__}
+    """The event as one line of JSON; the same event always gives the same bytes. Leads and tags stand in the store."""
+    fields = {name: getattr(event, name) for name in event.__slots__ if name != "about"}
     return msgspec.json.encode({"event": type(event).__name__, **fields}) + b"\n"
 
 

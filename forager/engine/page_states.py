@@ -17,10 +17,11 @@ import msgspec
 import numpy as np
 
 from forager.clock import Clock, rest
+from forager.core.addresses import address_marks
 from forager.core.agent import ReinforcingAgent
 from forager.core.parameters import ForagerSettings
-from forager.core.profit import check_rate, random_weights
-from forager.core.state_matrix import StateMatrix
+from forager.core.profit import check_rate, first_weights
+from forager.core.shared import StateMatrix
 from forager.core.states import States, document
 from forager.engine.background import Offload
 from forager.errors import ForagerError, InputError
@@ -109,8 +110,11 @@ class LiveStates:
         if page.text and page.robots.index:
             self.pages.setdefault(id)
 
-    def found(self, source: UrlId, ids: Sequence[UrlId], found: Sequence[Found]) -> None:
-        """Links were found on a page; their targets are estimated at the next `settle`."""
+    def found(self, source: UrlId, ids: Sequence[UrlId], found: Sequence[Found], regions: Sequence[str]) -> None:
+        """Links were found on a page, in these regions; their targets are estimated at the next `settle`."""
+        if self.states.settings.shape:
+            told = [address_marks(one.url, one.anchor, place) for one, place in zip(found, regions, strict=True)]
+            self.matrix.mark(np.array(ids, dtype=np.int64), np.array(told, dtype=np.uint8))
         self._waiting.links.extend(
             (source, id, _link_words(one.anchor, one.url)) for id, one in zip(ids, found, strict=True)
         )
@@ -159,7 +163,8 @@ class LiveStates:
         for forager in self.agent.foragers.values():
             if forager.kind.learns_profit:
                 settings = self.agent.forager_settings.profit
-                forager.weights[:] = random_weights(self.matrix.dimension, settings, forager.rng)
+                size = self.matrix.dimension  # what was learned of addresses stays
+                forager.weights[:size] = first_weights(size, settings, forager.rng)[:size]
 
     async def _all_known(self) -> AsyncIterator[_Waiting]:
         """All that is known now, in batches: pages that were read, then those that were only found."""

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
+from forager.arrays import FloatArray
 from forager.errors import InputError, SettingsError
 from forager.plugins import POLICIES, load_plugin
 from forager.recrawl.formula import formula_text
 from forager.recrawl.function_file import function_from_text
-from forager.recrawl.policies import FloatArray, Formula, Policy, ScoreFunction, named
+from forager.recrawl.policies import Formula, Policy, ScoreFunction, named
 from forager.recrawl.recrawl_settings import WORTH, RecrawlSettings
 from forager.recrawl.terminals import PageStates
 

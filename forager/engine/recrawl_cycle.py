@@ -10,14 +10,16 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from forager.arrays import FloatArray, IntArray
 from forager.chance import stream
 from forager.clock import Clock, rest
 from forager.core.agent import ReinforcingAgent
 from forager.core.candidates import EVERYWHERE, NOWHERE, Candidates
 from forager.core.exploration import Thrift
-from forager.core.rules import FloatArray, IntArray
+from forager.core.page_row import LOOKS_APART
 from forager.core.scheduler import Scheduler
 from forager.core.shared import Shared
+from forager.engine.corrections import Corrections
 from forager.engine.crawl_settings import CrawlSettings
 from forager.engine.step import judge_sighting
 from forager.engine.stories import Teller
@@ -27,6 +29,9 @@ from forager.recrawl.policies import Hacs, Policy, history_for
 from forager.recrawl.recrawl_settings import RecrawlSettings
 from forager.recrawl.visit_log import VisitLog
 from forager.terms import NOBODY, UrlId
+
+RESTS = 30
+"""A rest is no shorter than `crawl.idle` over this."""
 
 
 class RecrawlCycle:
@@ -42,9 +47,11 @@ class RecrawlCycle:
         clock: Clock,
         thrift: Thrift,
         settings: CrawlSettings,
+        corrections: Corrections,
         note: Callable[[Event], None],
     ) -> None:
         self.scheduler, self.world, self.agent, self.shared, self.teller = scheduler, world, agent, shared, teller
+        self.corrections = corrections
         self.clock, self.thrift, self.settings, self.note = clock, thrift, settings, note
         self._rng = stream(agent.seed, "recrawl")
 
@@ -68,26 +75,45 @@ class RecrawlCycle:
         """Visit the pages of one host, the best as of now first."""
         while not stopping.is_set():
             chosen = self.scheduler.choose(self.clock.now(), self._rng.random(), host)
+            if chosen is not None and await self._look(UrlId(chosen[0]), chosen[1]):
+                await self._correct(host, idle=False)
+                continue
+            if chosen is None and await self._correct(host, idle=True):
+                continue
+            longest = self.settings.idle
             if chosen is None:
-                self.thrift.rested()
-            if chosen is None or not await self._look(UrlId(chosen[0]), chosen[1]):
-                await rest(self.clock, self.settings.idle, stopping)
+                longest = self.scheduler.rest(self.clock.now(), host, longest / RESTS, longest)
+                self.thrift.rested(longest / self.settings.idle)
+            await rest(self.clock, longest, stopping)
 
-    async def _look(self, id: UrlId, worth: float) -> bool:
-        """Visit a page; False if nothing can be asked of its host now."""
+    async def _correct(self, host: int, *, idle: bool) -> bool:
+        """Look at a young story once more, if it is time for that; whether somebody was asked."""
+        id = self.corrections.choose(self.world.store.host_name(host), self.clock.now(), idle=idle)
+        if id is None:
+            return False
+        before = self.world.store.known(id).last_visit
+        await self._look(id, 0.0, correct=True)
+        return self.world.store.known(id).last_visit != before  # else whoever asks again at once asks for ever
+
+    async def _look(self, id: UrlId, worth: float, *, correct: bool = False) -> bool:
+        """Visit a page; False if nothing can be asked of its host now. `correct`: it is a story seen before."""
         self.shared.visits.going(id, self.clock.now())
         (sighting,) = await self.world.visit([id], NOBODY)
-        if not sighting.free:
+        if not sighting.free and not correct:
             self.thrift.spend(worth)
         await self.teller.settle(judge_sighting(sighting, self.agent, self.shared, self.clock.now()))
         if not sighting.free:
             if sighting.url != id:  # redirected: what the other page shows says nothing of this one
                 self.shared.visits.record(id, sighting.when)
             self.scheduler.looked(sighting.url)
-        elif not sighting.ok:  # nobody asked for it: its host is blocked, or it is passed by
+            return True
+        await asyncio.sleep(0)  # no request made this task wait: let others run, such as whoever ends the crawl
+        if not sighting.ok:  # nobody asked for it: the crawl ends, or it is passed by
             wait = self.world.settings.retry_after if sighting.gone else self.settings.idle
             self.scheduler.postpone(id, self.clock.now() + wait)
             return sighting.gone
+        else:  # a copy serves us too
+            self.scheduler.postpone(id, self.clock.now() + min(self.settings.idle, LOOKS_APART))
         return True
 
 

@@ -9,9 +9,11 @@ from collections.abc import AsyncIterator, Sequence
 import msgspec
 import numpy as np
 
+from forager.core.findings import Finding
 from forager.core.packed import unpack
 from forager.core.page_table import PageTable
 from forager.core.scheduler import Scheduler
+from forager.engine.ingest import LISTS
 from forager.events import CycleDone, Learned
 from forager.recrawl.formula import parse
 from forager.recrawl.policies import Formula, Policy, rhythm_in
@@ -19,7 +21,7 @@ from forager.recrawl.rhythm import Rhythm
 from forager.recrawl.visit_log import VisitLog
 from forager.store.protocol import Story, Visit
 from forager.store.store import Store
-from forager.terms import UrlId
+from forager.terms import Outcome, UrlId
 
 SCHEDULE = "schedule"
 """The name under which it is kept."""
@@ -73,8 +75,15 @@ def policy_in_use(set_now: Policy, kept: Schedule | None) -> Policy:
     return Policy(set_now.name, Formula.of(parse(kept.formula)), kept.formula)
 
 
+async def recall_waits(store: Store) -> dict[str, bytes]:
+    """What was kept of each host; an earlier version kept all of them together, now and then."""
+    kept = await store.recall("timetable")
+    earlier = {} if kept is None else msgspec.msgpack.decode(kept, type=dict[str, msgspec.Raw])
+    return {**{name: bytes(state) for name, state in earlier.items()}, **await store.noted_hosts()}
+
+
 async def restore_histories(pages: PageTable, store: Store) -> None:
-    """Bring the histories in a page table up to all that the store knows."""
+    """Bring a page table, and the histories in it, up to all that the store knows."""
     kept = await store.recall(HISTORY)
     if kept is not None and not pages.history.any_visits:
         pages.restore(unpack(HISTORY, FORM, kept))
@@ -89,9 +98,37 @@ async def restore_histories(pages: PageTable, store: Store) -> None:
         version = store.known(UrlId(number)).version
         if version is not None:
             pages.holds(number, version)
+    await _catch_up(pages, store)
     pages.log = log
     if log is not None:
         await _refill(log, store)
+
+
+async def _catch_up(pages: PageTable, store: Store) -> None:
+    """Record the visits that were stored after the page table was saved, so that no page is asked for again."""
+    visited = store.last_visits()
+    since = pages.lasts(len(visited))
+    behind = np.flatnonzero(visited > since).tolist()
+    lost = [visit async for visit in _visits(store, behind) if visit.at > since[visit.id]]
+    new = set(np.flatnonzero(~pages.visited(np.arange(len(visited), dtype=np.int64))).tolist()) if lost else set()
+    versions = {number: await store.versions(UrlId(number)) for number in behind}
+    for visit in sorted(lost, key=lambda visit: visit.at):
+        shown = [version for version, at in versions[visit.id] if at <= visit.at]
+        fine = visit.outcome in (Outcome.FETCHED, Outcome.UNCHANGED) and shown
+        version = (await store.version(shown[-1]))[2] if fine else None
+        pages.record(
+            visit.id,
+            visit.at,
+            ok=visit.outcome not in (Outcome.FAILED, Outcome.REFUSED),
+            hub=version is not None and version.kind in LISTS,
+            made=False,
+            links=np.asarray(() if version is None else version.links, dtype=np.int64),
+        )
+    if new:
+        async for story in store.stories():
+            if story.id in new:
+                by, revealer = story.forager, pages.revealer(story.id)
+                pages.credit(Finding(by, story.id, story.version, story.text_print, story.published, revealer))
 
 
 async def _visits(store: Store, pages: Sequence[int]) -> AsyncIterator[Visit]:

@@ -114,6 +114,7 @@ REFUSALS = {
     Trouble.URL: "not an address that can be asked",
 }
 """Reasons for which a known URL is not asked for, in words."""
+NO_ANSWER = "pages like it do not answer"
 
 
 @dataclass(slots=True)

@@ -7,9 +7,9 @@ from typing import Protocol
 from forager.clock import Clock
 from forager.core.agent import ReinforcingAgent
 from forager.core.exploration import Thrift
+from forager.core.findings import Reinforcement, Sighting
 from forager.core.fleet import Forager
 from forager.core.shared import Shared
-from forager.core.sighting import Reinforcement, Sighting
 from forager.terms import NOBODY, ForagerId, UrlId
 
 
@@ -67,13 +67,16 @@ async def take_step(
 def judge_sighting(
     sighting: Sighting, agent: ReinforcingAgent, shared: Shared, now: float, by: ForagerId = NOBODY
 ) -> Taken:
-    """Take in a visit that was no step of a forager: of the recrawl cycle, or of the breadth-first sweep.
+    """Take in a visit that was no step of a forager: of the recrawl cycle, or of the breadth-first sweep (`by`).
 
-    Its document, if it shows one, is judged by the same agent, and pays the page that revealed it.
+    Its document, if it shows one, is judged by the same agent, and pays the page that revealed it. A download of the
+    recrawl cycle counts for the forager in whose territory it lies.
     """
     first, earned = shared.note(sighting), []
-    if sighting.ok and not sighting.free:
+    if by == NOBODY and not sighting.free:
+        earned = agent.look(sighting, first, now, shared)
+    elif sighting.ok and not sighting.free:
         revealer = shared.visits.revealer(sighting.url) if first else sighting.url
-        earned = agent.judge(sighting, revealer, sighting.links, now, shared, by)
+        earned = agent.judge(sighting, revealer, now, shared, by)
     shared.pace.downloaded(not sighting.free)
     return Taken([sighting], earned)

@@ -3,7 +3,7 @@
 from asyncio import CancelledError
 from collections.abc import Callable
 
-from forager.core.sighting import Reinforcement
+from forager.core.findings import Reinforcement
 from forager.engine.step import Taken
 from forager.events import Event, Told
 from forager.pages.fingerprints import Copies, simhash
@@ -17,10 +17,16 @@ class Teller:
     """Settles versions: one story per accepted document, its copies named after the first."""
 
     def __init__(
-        self, store: Store, note: Callable[[Event], None], accept: Callable[[Story, Version], bool] | None = None
+        self,
+        store: Store,
+        note: Callable[[Event], None],
+        accept: Callable[[Story, Version], bool] | None = None,
+        unsure: Callable[[VersionId], bool] = lambda version: False,
     ) -> None:
-        """`accept` has the last word on what becomes a story."""
-        self.store, self.note, self.accept = store, note, accept
+        """`accept` has the last word on what becomes a story; what is `unsure` is held until somebody decides it."""
+        self.store, self.note, self.accept, self.unsure = store, note, accept, unsure
+        self.held: dict[VersionId, Reinforcement | None] = {}
+        """Accepted documents that are held, with what they earned; None if that was before the crawl was interrupted."""
         self.copies = Copies()
 
     async def settle(self, taken: Taken) -> None:
@@ -30,9 +36,14 @@ class Teller:
             accepted = relevant.get(sighting.version)
             if sighting.version < 0 or (sighting.free and accepted is None):
                 continue
-            await self._decide(VersionId(sighting.version), accepted)
+            number = VersionId(sighting.version)
+            if accepted is not None and self.unsure(number):
+                self.held[number] = accepted
+            else:
+                await self.decide(number, accepted)
 
-    async def _decide(self, number: VersionId, accepted: Reinforcement | None) -> None:
+    async def decide(self, number: VersionId, accepted: Reinforcement | None) -> None:
+        """Store the decision on a version; None: it is no story."""
         if accepted is None:
             await self.store.settle(number, None)
             return
@@ -72,6 +83,7 @@ class Teller:
             duplicate_of=None if first is None or first == page.id else self.store.url(first),
             text_print=version.text_print,
             simhash=likeness,
+            about=version.about,
         )
 
 
@@ -88,4 +100,5 @@ def told(story: Story) -> Told:
         delay=story.delay,
         via=story.discovered_via,
         by=story.forager,
+        about=story.about,
     )

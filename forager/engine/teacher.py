@@ -94,7 +94,9 @@ def foretelling(settings: ForagerSettings) -> Foretelling:
     """What foragers with these settings foretell documents by."""
     by = settings.expectation
     return Foretelling(
+        main_rate=by.main_rate,
         hub_rate=by.hub_rate,
+        hub_weight=by.hub_weight,
         text_rate=by.text_rate,
         prior_hours=by.prior_hours,
         prior_weight=by.prior_weight,

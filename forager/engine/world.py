@@ -14,11 +14,13 @@ from types import TracebackType
 from typing import Self
 
 from forager.clock import Clock
-from forager.core.sighting import Sighting
+from forager.core.findings import Sighting
+from forager.core.page_row import LOOKS_APART
 from forager.engine.ingest import Ingest
+from forager.engine.scope import NO_ANSWER
 from forager.pages.urls import canonical, host
 from forager.store.protocol import Found, Lease, Visit
-from forager.terms import NOBODY, Channel, ForagerId, Outcome, Request, Response, UrlId
+from forager.terms import NOBODY, Channel, ForagerId, Outcome, Request, Response, Url, UrlId
 from forager.web.web import Web
 
 MEMORY = 0.98
@@ -99,6 +101,10 @@ class WebWorld:
         self.web, self.keeper, self.clock, self.shares, self.sitemaps = web, keeper, clock, shares, sitemaps
         self.store, self.settings = keeper.store, keeper.settings
         self._flights: dict[UrlId, asyncio.Task[Sighting]] = {}
+        self.holds: Callable[[Url], bool] | None = None
+        """Says which pages a recorded web holds; None: the web is open."""
+        self.not_held: set[UrlId] = set()
+        """Pages that somebody wanted to see and that are not in the recording."""
         self._hosts: set[str] = set()
         """Those whose robots.txt was asked for sitemaps."""
         self._draining = False
@@ -134,11 +140,22 @@ class WebWorld:
     def _shared(self, id: UrlId, by: ForagerId) -> Sighting | asyncio.Task[Sighting]:
         """A sighting young enough to be shared, a fetch under way, or a new one."""
         seen = self.keeper.lately.of(id)
-        if seen is not None and self.clock.now() - seen.when < self.settings.revisit_after:
-            return replace(seen, free=True)
+        if seen is not None:
+            is_list = seen.hub or self.keeper.is_list(id)
+            apart = min(self.settings.revisit_after, LOOKS_APART) if is_list else self.settings.revisit_after
+            corrections, url = self.keeper.corrections, self.store.url(id)
+            is_wanted = corrections is not None and corrections.wants(id, url)
+            if self.clock.now() - seen.when < apart and not is_wanted:
+                return replace(seen, free=True)
         known = self.store.known(id)
+        if id in self.not_held:
+            return Sighting(id, self.clock.now(), ok=False, free=True, gone=True)
         if known.channel is Channel.LINK and self.keeper.scope.ground.passes_by(known.url):
             return Sighting(id, self.clock.now(), ok=False, free=True, gone=True)
+        is_seed, now = known.channel is Channel.SEED, self.clock.now()
+        if known.version is None and not is_seed and self.keeper.walls.pass_by(known.url, now):
+            self.keeper.skipped.add(NO_ANSWER, known.url)
+            return Sighting(id, now, ok=False, free=True, gone=True)
         if id not in self._flights:
             assert self._group is not None, "a world is entered with `async with`"
             work = self._fly(id, by)
@@ -154,7 +171,7 @@ class WebWorld:
         """A visit in its turn: the fleet and the recrawl cycle share each host."""
         async with self.shares.turn(host(self.store.url(id)), int(by == NOBODY)):
             leases = [] if self._draining else await self.store.lease(1, self.clock.now(), only=[id])
-            if not leases:  # the crawl ends, or its host is blocked: nothing was asked
+            if not leases:  # the crawl ends, or somebody else has it: nothing was asked
                 return Sighting(id, self.clock.now(), ok=False, free=True)
             return await self.look(leases[0], by)
 
@@ -162,6 +179,10 @@ class WebWorld:
         """Fetch a leased page and keep what it shows."""
         try:
             response = await self.web.fetch(Request(lease.url, lease.validators))
+            if response.outcome is Outcome.UNRECORDED and self.holds is not None and not self.holds(response.url):
+                self.not_held.add(lease.id)
+                await self.store.ack(Visit(lease.id, response.asked, Outcome.UNRECORDED, by=by))
+                return Sighting(lease.id, response.asked, ok=False, free=True, gone=True)
             await self._enter_sitemaps(lease)
             if response.url == lease.url:
                 return await self.keeper.keep(self.store.known(lease.id), response, by)
@@ -184,6 +205,7 @@ class WebWorld:
     async def _moved(self, lease: Lease, response: Response, by: ForagerId) -> Sighting:
         """A redirect: the visit to the old URL is closed; the page is kept under the new one if that is in scope."""
         now, first = self.clock.now(), response.hops[0]
+        self.keeper.walls.redirected(lease.url, response.url)
         closed = Visit(
             lease.id,
             first.asked,

@@ -1,10 +1,16 @@
-"""The fitness of a tree: simulate the crawl with it and measure (GP4C)."""
+"""The fitness of a tree: simulate the crawl with it and measure (GP4C), in one process or in several; the results are
+the same, in the same order."""
 
+import multiprocessing
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from forager.arrays import FloatArray
+from forager.gp.evolve import Measurer
 from forager.gp.gp_settings import GPSettings, Measure
 from forager.gp.grouped import GroupedSimulation, reads_states_only
 from forager.gp.pagewise import PagewiseSimulation
@@ -29,7 +35,7 @@ class Judge:
         self._grouped: GroupedSimulation | None = None
         self._pagewise: PagewiseSimulation | None = None
 
-    def by_page(self, score: Tree | ScoreFunction, recrawl: RecrawlSettings = DEFAULTS) -> NDArray[np.float64]:
+    def by_page(self, score: Tree | ScoreFunction, recrawl: RecrawlSettings = DEFAULTS) -> FloatArray:
         """What each page contributes to the fitness of a tree, or of any rule; their mean is the fitness.
 
         `recrawl` tells how histories are kept that the rule reads.
@@ -68,3 +74,52 @@ def terminal_set(settings: GPSettings, log: ChangeLog, rhythm: Rhythm = ()) -> t
         "inlinks": log.inlinks is not None and len(np.unique(log.inlinks)) > 1,
     }
     return tuple(name for name in names if told.get(name, True))
+
+
+_judges: dict[str, Judge] = {}
+"""What a worker process was given when it started; empty in the main process."""
+
+
+def _begin(judges: dict[str, Judge]) -> None:
+    _judges.update(judges)
+
+
+def _measure(task: tuple[str, Tree]) -> float:
+    name, tree = task
+    return _judges[name](tree)
+
+
+@contextmanager
+def measurers(judges: dict[str, Judge], processes: int) -> Iterator[dict[str, Measurer]]:
+    """A measurer for each judge, by name; with one process, measured right here."""
+    if processes <= 1:
+        yield {name: _measurer_here(judge) for name, judge in judges.items()}
+        return
+    with _deaf_to_ctrl_c():
+        workers = multiprocessing.get_context("spawn").Pool(processes, _begin, (judges,))
+    with workers as pool:
+
+        def measurer(name: str) -> Measurer:
+            def measure(trees: Sequence[Tree]) -> list[float]:
+                return pool.map(_measure, [(name, tree) for tree in trees], chunksize=4)
+
+            return measure
+
+        yield {name: measurer(name) for name in judges}
+
+
+@contextmanager
+def _deaf_to_ctrl_c() -> Iterator[None]:
+    """Processes started meanwhile never hear Ctrl-C, not even while they load: it is for this one, which ends them."""
+    heard = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, heard)
+
+
+def _measurer_here(judge: Judge) -> Measurer:
+    def measure(trees: Sequence[Tree]) -> list[float]:
+        return [judge(tree) for tree in trees]
+
+    return measure

@@ -15,15 +15,107 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from forager.arrays import FloatArray, IntArray
 from forager.gp import machine
 from forager.gp.machine import HALVED, HUB, INLINKS, LAST_CHANGE, RANKED, RECENT, STATE, N, X, evaluate
-from forager.gp.top_groups import first_bit, select
 from forager.gp.trees import Tree, terminals_of
 from forager.measures import discounts
 from forager.recrawl.change_log import ChangeLog, packed, patterns
 from forager.recrawl.history import History
 from forager.recrawl.rhythm import Rhythm
 from forager.recrawl.simulate import clock_table, downloads
+
+_SPREADER = 0x03F79D71B4CB0A89
+"""A de Bruijn number: shifted left by 0 to 63 places, it begins with 64 different patterns of 6 bits."""
+_PLACES = np.array(sorted(range(64), key=lambda place: (_SPREADER << place & 0xFFFFFFFFFFFFFFFF) >> 58))
+"""By such a pattern, how far the number was shifted."""
+
+
+@njit(cache=True, inline="always")
+def first_bit(word):  # type: ignore[no-untyped-def]
+    """The place of the lowest bit that is set; 64 for 0."""
+    lowest = word & (~word + np.uint64(1))
+    return _PLACES[lowest * np.uint64(_SPREADER) >> np.uint64(58)] if word else 64
+
+
+@njit(cache=True, inline="always")
+def _take(group, wanted, filled, start, end, arena, taken, origin):  # type: ignore[no-untyped-def]
+    """Take up to `wanted` pages of one group; how many pages are taken then."""
+    first = start[group]
+    size = min(wanted, end[group] - first)
+    for i in range(size):
+        taken[filled + i] = arena[first + i]
+        origin[filled + i] = group
+    start[group] = first + size
+    return filled + size
+
+
+@njit(cache=True)
+def _take_merged(groups, wanted, filled, start, end, arena, taken, origin, marks, home):  # type: ignore[no-untyped-def]
+    """Take from several groups of one rank, page by page in the fixed order."""
+    few = len(groups) <= 4
+    word, left = -1, np.uint64(0)
+    if not few:
+        for group in groups:
+            for i in range(start[group], end[group]):
+                page = arena[i]
+                marks[page >> 6] |= np.uint64(1) << np.uint64(page & 63)
+                home[page] = group
+    for rank in range(filled, filled + wanted):
+        best = -1
+        if few:
+            for group in groups:
+                if start[group] < end[group] and (best < 0 or arena[start[group]] < arena[start[best]]):
+                    best = group
+        else:
+            while not left:
+                word += 1
+                left = marks[word]
+            best = home[(word << 6) + first_bit(left)]
+            left &= left - np.uint64(1)
+        taken[rank], origin[rank] = arena[start[best]], best
+        start[best] += 1
+    if not few:
+        marks[:] = 0
+    return filled + wanted
+
+
+@njit(cache=True)
+def _take_equals(equals, wanted, filled, last, start, end, arena, taken, origin, marks, home):  # type: ignore[no-untyped-def]
+    """Take up to `wanted` pages from groups of equal score: longer unvisited first, then the fixed order."""
+    first, full = 0, filled + wanted
+    while first < len(equals) and filled < full:
+        beyond = first + 1
+        while beyond < len(equals) and last[equals[beyond]] == last[equals[first]]:
+            beyond += 1
+        if beyond - first == 1:
+            filled = _take(equals[first], full - filled, filled, start, end, arena, taken, origin)
+        else:
+            tier = equals[first:beyond]
+            size = min(full - filled, np.sum(end[tier] - start[tier]))
+            filled = _take_merged(tier, size, filled, start, end, arena, taken, origin, marks, home)
+        first = beyond
+    return filled
+
+
+@njit(cache=True)
+def select(k, groups, score, last, start, end, arena, choice, marks, home):  # type: ignore[no-untyped-def]
+    """Take the k best pages; how many there were."""
+    taken, origin, _ = choice
+    order = np.argsort(-score[:groups], kind="mergesort")  # stable: of equals the longer unvisited first
+    filled, low = 0, 0
+    while low < groups and filled < k:
+        beyond = low + 1
+        while beyond < groups and score[order[beyond]] == score[order[low]]:
+            beyond += 1
+        if beyond - low == 1:  # as a rule; calling somebody would take longer
+            filled = _take(order[low], k - filled, filled, start, end, arena, taken, origin)
+        else:
+            equals = order[low:beyond]
+            filled = _take_equals(equals, k - filled, filled, last, start, end, arena, taken, origin, marks, home)
+        low = beyond
+    return filled
+
 
 _WORDS = len(STATE)
 _FACTORS = np.array([pow(0x9E3779B97F4A7C15, 2 * place + 1, 1 << 64) for place in range(_WORDS)], dtype=np.uint64)
@@ -212,7 +304,6 @@ def simulate_groups(  # type: ignore[no-untyped-def]
     return rows
 
 
-FloatArray = NDArray[np.float64]
 Fields = tuple[int, ...]
 
 
@@ -241,14 +332,14 @@ class GroupedSimulation:
         self._ideal = np.concatenate([[0.0], np.cumsum(self._discount)])
         self._clock = clock_table(log, rhythm)
         coming = log.changed[:, self.warmup :]
-        first: NDArray[np.int64] | list[int] = (
+        first: IntArray | list[int] = (
             np.where(coming.any(axis=1), coming.argmax(axis=1) + self.warmup, 64 * len(self._history))
             if coming.size
             else []
         )
         self._expiring = np.bincount(np.asarray(first, dtype=np.int64), minlength=64 * len(self._history) + 1)
         self._begin_with(log)
-        self._groups: dict[Fields, tuple[FloatArray, NDArray[np.int64], NDArray[np.uint32]]] = {}
+        self._groups: dict[Fields, tuple[FloatArray, IntArray, NDArray[np.uint32]]] = {}
         self._make_room()
 
     def _begin_with(self, log: ChangeLog) -> None:

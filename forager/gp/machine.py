@@ -12,13 +12,11 @@ from math import exp, log
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from forager.arrays import FloatArray, IntArray
 from forager.gp.trees import EXPONENT_LIMIT, LIMIT, Tree
 from forager.recrawl.formula import prepared
 from forager.recrawl.terminals import PRIOR
-
-FloatArray = NDArray[np.float64]
 
 STATE = ("n", "X", "recent", "ranked", "halved", "last_change", "hub", "inlinks")
 """What makes the state of a group of pages, besides its last visit: a line of the processor's cache."""
@@ -63,9 +61,9 @@ _BLOCK = 256
 class Program:
     """A tree as arrays; one entry per step."""
 
-    code: NDArray[np.int64]
-    left: NDArray[np.int64]
-    right: NDArray[np.int64]
+    code: IntArray
+    left: IntArray
+    right: IntArray
     number: FloatArray
 
 

@@ -7,8 +7,8 @@ from math import expm1, log
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from forager.arrays import FloatArray, IntArray
 from forager.gp import machine
 from forager.gp.machine import (
     DOCUMENTS,
@@ -32,7 +32,6 @@ from forager.recrawl.rhythm import Rhythm
 from forager.recrawl.simulate import clock_table, downloads
 from forager.recrawl.terminals import TRAILED
 
-IntArray = NDArray[np.int64]
 _NEWTON_STEPS = 60
 _NEARLY = 1e-8
 """A step of Newton's method, as a share of λ, after which no digit is wrong: the error shrinks by squaring."""
@@ -167,7 +166,7 @@ class PagewiseSimulation:
         columns = (documents.document[order], documents.first[order], documents.last[order])
         self._shown = (begin, *columns, len(self._appeared))
 
-    def run(self, tree: Tree) -> tuple[NDArray[np.float64], IntArray]:
+    def run(self, tree: Tree) -> tuple[FloatArray, IntArray]:
         """Rows of ChangeRate, NDCG and freshness by cycle, and the cycle in which each document was found (−1: never)."""
         steps = machine.program(tree)
         rows, found = _simulate(

@@ -16,7 +16,8 @@ base is 0 unless its exponent is whole.
 from collections.abc import Callable, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
+
+from forager.arrays import FloatArray
 
 Symbol = str | float
 Tree = tuple[Symbol, ...]
@@ -68,8 +69,6 @@ def terminals_of(tree: Tree) -> frozenset[str]:
     """The names of the terminals a tree reads."""
     return frozenset(symbol for symbol in tree if isinstance(symbol, str) and symbol not in ARITY)
 
-
-FloatArray = NDArray[np.float64]
 
 LIMIT = 1e100
 """Largest absolute value a function returns; its square is still finite."""

@@ -1,12 +1,11 @@
-"""Ranks the frontier of a link graph: which pages that are linked but not downloaded should come first.
+"""Ranks the frontier of a link graph: which linked but not downloaded pages to download first.
 
-Pure: no I/O, no clock, no chance of its own; loops over links give the same bits on any number of cores.
+Pure: no I/O, no clock, no random numbers of its own; loops over links give bit-identical results on any number of cores.
 
-graph      the packed link graph, edge lists that make one, and one that grows
-kernels    the inner loops over packed links
+graph      the packed link graph, edge lists, and a graph that grows
+kernels    inner loops over packed links
 walks      RW, RW-EG, PageRank, InDegree, Random
-queries    Q-Overlap and Q-Hybrid, by what people asked for
 learned    ML, learned from the other rankings, and the choice of ω
-methods    all rankings by name, and ranks on one scale
+methods    all rankings by name, and ranks on one scale; Q-Overlap and Q-Hybrid
 measures   impact of a ranking; degrees, clustering, path lengths
 """

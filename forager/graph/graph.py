@@ -1,13 +1,13 @@
-"""The link graph of a crawl: who links to whom, which pages were downloaded (D), which only seen (F, the frontier).
+"""The link graph of a crawl: who links to whom, which pages are downloaded (D), which are only known (F, the frontier).
 
-Links are kept by target ("who links here?"), packed, sorted, without repeats and without links of a page to itself.
-Only downloaded pages have links, as nobody knows those of the others. Pages are numbered as the store numbers URLs;
-numbers that occur nowhere cost a few bytes and take no part.
+Links are stored by target ("who links here?"), packed and sorted, without repeats and without links of a page to
+itself. Only downloaded pages have links, because those of other pages are unknown. Page numbers are the URL numbers of
+the store; unused numbers cost a few bytes and do not count as pages.
 
-An edge list takes up links chunk by chunk, as pairs of page numbers or of names such as URLs. A growing graph appends
-links, and packs them together with what was packed before when the graph is wanted. Packing costs about as much as two
-looks at every link. Who packs whenever the links waiting are a fixed share of those packed pays a constant for each
-link, however large the graph becomes.
+An edge list reads links in chunks, as pairs of page numbers or of names such as URLs. A growing graph appends links,
+and packs them together with the earlier ones when the graph is requested. Packing reads every link about twice. If you
+pack whenever the new links are a fixed share of the packed ones, the cost per link stays constant however large the
+graph becomes.
 """
 
 from array import array
@@ -23,10 +23,11 @@ from forager.graph.kernels import Counts, Flags, Ids, Vector
 
 _BLOCKS = 256
 WORTH_SHARING = 200_000
-"""Links from which on a product is shared out: below, waiting for each other takes longer, above all on a busy machine."""
+"""Number of links from which on a product uses all cores; below, synchronization takes longer, above all on a busy
+machine."""
 
 Cores = Literal["all", "one"]
-"""Whether a product over all links is shared out between the cores of the machine."""
+"""Whether a product over all links uses all cores of the machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class PackedLinks:
 
     @classmethod
     def roomy(cls, degrees: Counts) -> "PackedLinks":
-        """Rows of these lengths, still to be filled."""
+        """Empty rows with room for these lengths."""
         starts = np.zeros(degrees.size + 1, dtype=np.int64)
         np.cumsum(degrees, out=starts[1:])
         return cls(starts, np.empty(int(starts[-1]), dtype=np.int32))
@@ -50,7 +51,7 @@ class PackedLinks:
         return np.diff(self.starts)
 
     def turned(self) -> "PackedLinks":
-        """The same links kept by their other end."""
+        """The same links, stored by their other end."""
         degrees = np.zeros(self.starts.size - 1, dtype=np.int64)
         kernels.count_ends(self.ends, degrees)
         turned = PackedLinks.roomy(degrees)
@@ -59,7 +60,7 @@ class PackedLinks:
 
 
 class Sums:
-    """Sums over the rows of packed links, for some of the rows; the work is shared out evenly between the cores."""
+    """Sums over some rows of packed links; splits the work evenly between the cores."""
 
     def __init__(self, links: PackedLinks, wanted: Flags, cores: Cores) -> None:
         self._links, self._wanted = links, wanted
@@ -69,7 +70,8 @@ class Sums:
             kernels.share_out(links.starts, wanted, self._bounds)
 
     def of(self, values: Vector, out: Vector, base: float = 0.0) -> None:
-        """Write to `out`, for each wanted row, `base` plus the sum of `values` at its ends; other rows stay."""
+        """Writes to `out`, for each wanted row, `base` plus the sum of `values` at its ends; leaves other rows
+        unchanged."""
         links, wanted = self._links, self._wanted
         if self._bounds is None:
             kernels.add_up(links.starts, links.ends, wanted, values, base, 0, wanted.size, out)
@@ -78,20 +80,20 @@ class Sums:
 
 
 class Graph:
-    """A link graph at one moment; never changed once made."""
+    """An immutable link graph."""
 
     def __init__(self, into: PackedLinks, downloaded: Flags) -> None:
         self.into = into
         """Row j: the pages that link to j."""
         self.downloaded = downloaded
-        """One flag per page number: is it in D?"""
+        """For each page number, whether it is in D."""
 
     def __repr__(self) -> str:
         return f"<Graph {self.size - self.frontier.size} downloaded, {self.frontier.size} frontier, {self.links} links>"
 
     @property
     def pages(self) -> int:
-        """How many page numbers there are, used or not: the length of every vector over pages."""
+        """Number of page numbers, used or not: the length of every vector over pages."""
         return self.downloaded.size
 
     @property
@@ -110,7 +112,7 @@ class Graph:
 
     @cached_property
     def out(self) -> PackedLinks:
-        """Row i: the pages that i links to; made when first asked for."""
+        """Row i: the pages that i links to; built at first use."""
         return self.into.turned()
 
     @cached_property
@@ -124,7 +126,7 @@ class Graph:
         return int(np.count_nonzero(self.downloaded)) + self.frontier.size
 
     def without(self, hidden: Counts) -> "Graph":
-        """The graph as it would be, had these pages never been downloaded."""
+        """The graph as if these pages had never been downloaded."""
         downloaded = self.downloaded.copy()
         downloaded[hidden] = False
         starts, ends = self.into.starts.copy(), self.into.ends.copy()
@@ -138,14 +140,14 @@ Chunk = tuple[Ids, Ids]
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """All that is needed to pack a graph; nobody else touches it, so that it can be done in another thread."""
+    """Input for packing a graph; it shares no data, so packing can run in another thread."""
 
     earlier: Graph | None
     chunks: list[Chunk]
     downloaded: Flags
 
     def done(self) -> Graph:
-        """The graph; at most 12 bytes per link are held at a time. Can be asked for once: the chunks are used up."""
+        """Packs the graph; needs at most 12 bytes per link. It works once, because it consumes the chunks."""
         readings = iter((self.chunks, _used_up(self.chunks)))
         return Graph(_packed(self.downloaded.size, self.earlier, lambda: next(readings)), self.downloaded)
 
@@ -166,11 +168,11 @@ class GrowingGraph:
 
     @property
     def waiting(self) -> int:
-        """Links added since the graph was last packed, with repeats."""
+        """Number of links added since the last packing, with repeats."""
         return len(self._sources) + sum(sources.size for sources, _ in self._chunks)
 
     def add_page(self, page: int, links: Sequence[int] | Counts) -> None:
-        """A page was downloaded and showed these links; links it showed earlier stay."""
+        """Adds a downloaded page with its links; keeps the links that it had earlier."""
         targets = np.asarray(links, dtype=np.int32)
         self._reach(max(page, int(targets.max(initial=0))))
         self._downloaded[page] = self._new = True
@@ -178,7 +180,7 @@ class GrowingGraph:
         self._targets.frombytes(targets.tobytes())
 
     def add_links(self, sources: Ids, targets: Ids) -> None:
-        """Many links at once; every source counts as downloaded."""
+        """Adds many links at once; every source counts as downloaded."""
         if not sources.size:
             return
         self._reach(int(max(sources.max(), targets.max())))
@@ -186,21 +188,21 @@ class GrowingGraph:
         self._chunks.append((sources, targets))
 
     def mark_downloaded(self, pages: Counts) -> None:
-        """These pages were downloaded, whether or not they have links."""
+        """Marks pages as downloaded, with or without links."""
         if pages.size:
             self._reach(int(pages.max()))
             self._new = self._new or not self._downloaded[pages].all()
             self._downloaded[pages] = True
 
     def graph(self) -> Graph:
-        """The graph of everything added so far; the same object as long as nothing new came."""
+        """The graph of everything added so far; the same object until something new is added."""
         if self._packed is None or self._new:
             self.keep(self.packing().done())
         assert self._packed is not None
         return self._packed
 
     def packing(self) -> Packing:
-        """The work that `graph` would do now, to be done elsewhere; give its result to `keep` before asking again."""
+        """The work that `graph` would do now, for another thread; pass its result to `keep` before the next call."""
         if self._sources:
             self._chunks.append((np.array(self._sources, dtype=np.int32), np.array(self._targets, dtype=np.int32)))
             self._sources, self._targets = array("i"), array("i")
@@ -209,7 +211,7 @@ class GrowingGraph:
         return Packing(earlier, chunks, self._downloaded[: self._pages].copy())
 
     def keep(self, graph: Graph) -> None:
-        """The packed graph, from which to go on."""
+        """Stores the packed graph, to which later links are added."""
         self._packed = graph
 
     def _reach(self, page: int) -> None:
@@ -221,9 +223,9 @@ class GrowingGraph:
 
 
 def _packed(pages: int, earlier: Graph | None, read: Callable[[], Iterable[Chunk]]) -> PackedLinks:
-    """Links by target, of an earlier graph and of chunks that are read twice.
+    """Packs the links of an earlier graph and of chunks, which are read twice, by target.
 
-    Sorting comes free: links put in rows by source and then turned round stand in order, repeats side by side.
+    This needs no sort: links placed in rows by source and then transposed are in order, with repeats side by side.
     """
     degrees = np.zeros(pages, dtype=np.int64)
     if earlier is not None:
@@ -236,26 +238,26 @@ def _packed(pages: int, earlier: Graph | None, read: Callable[[], Iterable[Chunk
         kernels.turn_round(earlier.into.starts, earlier.into.ends, free, out.ends)
     for sources, targets in read():
         kernels.place_links(sources, targets, free, out.ends)
-    del degrees, free  # large, and turning needs as much again
+    del degrees, free  # large, and transposing needs as much again
     into = out.turned()
     into.ends.resize(kernels.drop_repeats(into.starts, into.ends), refcheck=False)
     return into
 
 
 def _used_up(chunks: list[Chunk]) -> Iterator[Chunk]:
-    """Each chunk, forgotten before the next is given."""
+    """Yields each chunk and drops it before the next."""
     while chunks:
         yield chunks.pop()
 
 
 UNKNOWN = -1
-"""Stands for a page that does not occur in the edge list."""
+"""Stands for a page that is not in the edge list."""
 HIGHEST = 2**31 - 2
 """The highest page number a graph can hold."""
 
 
 class Names:
-    """Numbers names in the order in which they are met first."""
+    """Numbers names in the order of their first occurrence."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -265,11 +267,11 @@ class Names:
         return len(self._names)
 
     def number(self, names: Iterable[str]) -> Ids:
-        """The numbers of these names; new ones are entered."""
+        """Numbers of these names; adds new ones."""
         return np.fromiter((self._enter(name) for name in names), dtype=np.int32)
 
     def find(self, names: Iterable[str]) -> Counts:
-        """The numbers of these names; UNKNOWN for those never met."""
+        """Numbers of these names; UNKNOWN for new ones."""
         return np.fromiter((self._numbers.get(name, UNKNOWN) for name in names), dtype=np.int64)
 
     def name(self, page: int) -> str:
@@ -283,26 +285,26 @@ class Names:
 
 
 class EdgeList:
-    """A graph under construction, with the names of its pages unless they are numbers already."""
+    """A graph under construction, with the names of its pages unless they are numbers."""
 
     def __init__(self, names: Names | None) -> None:
         self.growing = GrowingGraph()
         self.names = names
         self.rows = 0
-        """Links read, with repeats and links of pages to themselves."""
+        """Number of links read, with repeats and links of pages to themselves."""
         self.highest = -1
 
     def add(self, sources: Ids, targets: Ids) -> None:
-        """Take up one chunk."""
+        """Adds one chunk."""
         self.growing.add_links(sources, targets)
         self.rows += sources.size
         if sources.size:
             self.highest = max(self.highest, int(sources.max()), int(targets.max()))
 
     def sparse(self) -> bool:
-        """Are the page numbers so far apart that numbering them anew saves memory?"""
+        """Whether the page numbers are so far apart that renumbering saves memory."""
         return self.highest > 10_000_000 + 20 * self.rows
 
     def name(self, page: int) -> str:
-        """How the edge list calls this page."""
+        """Name of this page in the edge list."""
         return str(page) if self.names is None else self.names.name(page)

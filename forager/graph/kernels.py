@@ -1,21 +1,21 @@
-"""The inner loops over packed links, compiled by numba: packing, turning round, adding up.
+"""Inner loops over packed links, compiled by numba: packing, transposing, adding up.
 
-A packed set of links is two arrays: row i is `ends[starts[i]:starts[i + 1]]`. Nothing is stored per link but one
-32-bit page number; weights of a walk are vectors over pages. Every loop gives the same bits on any number of cores, and
-lets other threads of Python run meanwhile.
+Packed links are two arrays: row i is `ends[starts[i]:starts[i + 1]]`. Each link takes one 32-bit page number; weights
+of a walk are vectors over pages. Every loop gives bit-identical results on any number of cores, and releases Python's
+lock, so that other threads can run.
 """
 
 from collections.abc import Callable
 from typing import TypeVar, cast
 
 import numba
-import numpy as np
-from numpy.typing import NDArray
 
-Ids = NDArray[np.int32]
-Counts = NDArray[np.int64]
-Flags = NDArray[np.bool_]
-Vector = NDArray[np.float64]
+from forager.arrays import BoolArray, FloatArray, Int32Array, IntArray
+
+Ids = Int32Array
+Counts = IntArray
+Flags = BoolArray
+Vector = FloatArray
 
 _Loop = TypeVar("_Loop", bound=Callable[..., object])
 
@@ -30,7 +30,7 @@ def _compiled_parallel(loop: _Loop) -> _Loop:
 
 @_compiled
 def count_links(sources: Ids, targets: Ids, degrees: Counts) -> None:
-    """Add the out-degrees of these links to `degrees`; links of a page to itself do not count."""
+    """Adds the out-degrees of these links to `degrees`; ignores links of a page to itself."""
     for k in range(sources.size):
         if sources[k] != targets[k]:
             degrees[sources[k]] += 1
@@ -38,14 +38,14 @@ def count_links(sources: Ids, targets: Ids, degrees: Counts) -> None:
 
 @_compiled
 def count_ends(ends: Ids, degrees: Counts) -> None:
-    """Add to `degrees` how often each page occurs in `ends`."""
+    """Adds to `degrees` how often each page occurs in `ends`."""
     for k in range(ends.size):
         degrees[ends[k]] += 1
 
 
 @_compiled
 def place_links(sources: Ids, targets: Ids, free: Counts, ends: Ids) -> None:
-    """Put each target into the next free place of its source's row; links of a page to itself are left out."""
+    """Puts each target into the next free place of its source's row; ignores links of a page to itself."""
     for k in range(sources.size):
         source = sources[k]
         if source != targets[k]:
@@ -55,7 +55,7 @@ def place_links(sources: Ids, targets: Ids, free: Counts, ends: Ids) -> None:
 
 @_compiled
 def turn_round(starts: Counts, ends: Ids, free: Counts, turned: Ids) -> None:
-    """Put each row number into the next free place of the rows it points to; the turned rows come out sorted."""
+    """Transposes links: puts each row number into the next free place of the rows it points to; the result is sorted."""
     for row in range(starts.size - 1):
         for k in range(starts[row], starts[row + 1]):
             end = ends[k]
@@ -65,7 +65,7 @@ def turn_round(starts: Counts, ends: Ids, free: Counts, turned: Ids) -> None:
 
 @_compiled
 def drop_repeats(starts: Counts, ends: Ids) -> int:
-    """Close up sorted rows so that no end occurs twice in a row, in place; the number of links left."""
+    """Removes repeated ends from sorted rows, in place; returns the number of links left."""
     kept = 0
     begin = starts[0]
     for row in range(starts.size - 1):
@@ -82,7 +82,7 @@ def drop_repeats(starts: Counts, ends: Ids) -> int:
 
 @_compiled
 def drop_ends(starts: Counts, ends: Ids, wanted: Flags) -> int:
-    """Close up rows so that only wanted ends remain, in place; the number of links left."""
+    """Removes unwanted ends from rows, in place; returns the number of links left."""
     kept = 0
     begin = starts[0]
     for row in range(starts.size - 1):
@@ -98,7 +98,7 @@ def drop_ends(starts: Counts, ends: Ids, wanted: Flags) -> int:
 
 @_compiled
 def share_out(starts: Counts, wanted: Flags, bounds: Counts) -> None:
-    """Set bounds of blocks of rows, all about the same work: one unit for a wanted row and one for each of its ends."""
+    """Sets bounds of blocks of rows with about equal work: one unit per wanted row and one per end in it."""
     work = 0
     for row in range(wanted.size):
         if wanted[row]:
@@ -130,6 +130,6 @@ def add_up(
 def add_up_on_all_cores(
     starts: Counts, ends: Ids, wanted: Flags, values: Vector, base: float, bounds: Counts, sums: Vector
 ) -> None:
-    """The same for all rows; cores take whole blocks of `bounds`."""
+    """Like `add_up`, for all rows on all cores; each core takes whole blocks of `bounds`."""
     for block in numba.prange(bounds.size - 1):
         add_up(starts, ends, wanted, values, base, bounds[block], bounds[block + 1], sums)

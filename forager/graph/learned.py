@@ -1,11 +1,11 @@
-"""What is learned about rankings: ML, one ranking made from all others, and the best ω of a walk (random-walk paper).
+"""Learned rankings: ML, which combines all others, and the best ω of a walk (random-walk paper).
 
 ML (section 6) describes each page by its scores under the other rankings; a regression on pages of known impact
 predicts the impact of the rest.
 
-ω is chosen by the .632+ bootstrap (Efron and Tibshirani 1997; random-walk paper, section 5.1). How well a ranking does
-on the very pages it was chosen on is too rosy, on pages left out too gloomy; .632+ weighs the two, leaning to the
-second the more it looks like overfitting.
+ω is chosen by the .632+ bootstrap (Efron and Tibshirani 1997; random-walk paper, section 5.1). The error on the pages
+used for the choice is too low, the error on pages left out too high; .632+ combines both, with more weight on the
+second the stronger the overfitting.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.tree import DecisionTreeRegressor
 
+from forager.arrays import FloatArray
 from forager.graph.kernels import Counts, Vector
 from forager.graph.measures import chance_impact, relative_impact
 from forager.graph.walks import Ranking
@@ -24,7 +24,7 @@ from forager.units import Count, Share
 
 
 class Regression(StrEnum):
-    """What predicts the impact."""
+    """The model that predicts impact."""
 
     TREE = "tree"  # the paper's choice for Wikipedia
     BOOSTING = "boosting"
@@ -32,18 +32,18 @@ class Regression(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LearnedSettings:
-    """How the learned combination is trained."""
+    """How ML is trained."""
 
     regression: Regression = Regression.TREE
     """`tree`, stated by the paper, or `boosting`: gradient-boosted trees, ours."""
     training_share: Share = 0.65
-    """Part of the frontier whose impact is given for training, the rest is for judging; stated by the paper."""
+    """Share of the frontier with known impact for training; the rest is for judging; stated by the paper."""
     leaf_pages: Count = 20
-    """Training pages in each leaf of a tree, at least; ours."""
+    """Minimum number of training pages in each leaf of a tree; ours."""
 
 
 def split_pages(pages: Counts, share: float, rng: np.random.Generator) -> tuple[Counts, Counts]:
-    """Pages at random in two: this share for training, the rest for judging; both in order of their numbers."""
+    """Splits pages at random: this share for training, the rest for judging; both in order of their numbers."""
     mixed = rng.permutation(pages)
     cut = round(share * pages.size)
     return np.sort(mixed[:cut]), np.sort(mixed[cut:])
@@ -52,9 +52,9 @@ def split_pages(pages: Counts, share: float, rng: np.random.Generator) -> tuple[
 def learned_rank(
     features: Sequence[Ranking], known: Counts, impact: Vector, pages: Counts, settings: LearnedSettings
 ) -> Ranking:
-    """Predicted impact of `pages`, learned from the training pages `known`, which earned `impact`.
+    """Predicts the impact of `pages` from the training pages `known`, which have `impact`.
 
-    A tree gives all pages of a leaf the same prediction: the last feature decides among them.
+    A tree predicts the same value for all pages of a leaf; the last feature breaks such ties.
     """
     table = np.column_stack([feature.places() for feature in features])
     model = _model(settings)
@@ -70,8 +70,8 @@ def _model(settings: LearnedSettings) -> DecisionTreeRegressor | HistGradientBoo
     return HistGradientBoostingRegressor(min_samples_leaf=settings.leaf_pages, random_state=0, early_stopping=False)
 
 
-def _untied(predicted: NDArray[np.float64], decider: Vector) -> Vector:
-    """Predictions moved by less than half of the smallest gap between them, so that equal ones follow `decider`."""
+def _untied(predicted: FloatArray, decider: Vector) -> Vector:
+    """Shifts predictions by less than half of the smallest gap between them, so that equal ones follow `decider`."""
     levels = np.unique(predicted)
     gap = float(np.diff(levels).min()) if levels.size > 1 else 1.0
     distinct, places = np.unique(decider, return_inverse=True)
@@ -79,7 +79,7 @@ def _untied(predicted: NDArray[np.float64], decider: Vector) -> Vector:
 
 
 OMEGAS = tuple(tenth / 10 for tenth in range(11))
-"""The values of ω that are tried: steps of 0.1, stated by the paper."""
+"""The values of ω to try: steps of 0.1, stated by the paper."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +89,12 @@ class TuningSettings:
     share: Share = 0.1
     """Impact is compared on this first part of the frontier; the paper shows 5% and 10%."""
     samples: Count = 50
-    """Bootstrap samples; ours."""
+    """Number of bootstrap samples; ours."""
 
 
 def error_632_plus(apparent: float, left_out: float, no_information: float) -> float:
-    """The .632+ estimate from the error on the training pages, on pages left out, and of a rule that knows nothing."""
+    """The .632+ estimate from the error on training pages, the error on pages left out, and that of a rule that knows
+    nothing."""
     left_out = min(left_out, no_information)
     overfit = 0.0
     if left_out > apparent and no_information > apparent:
@@ -107,7 +108,7 @@ def ranking_errors(
 ) -> list[float]:
     """The .632+ error of each ranking on training pages: 1 − impact relative to the ideal.
 
-    `impact` covers all page numbers. All rankings are judged on the same bootstrap samples.
+    `impact` covers all page numbers. All rankings use the same bootstrap samples.
     """
     orders = [ranking.order(pages) for ranking in rankings]
     errors: list[list[float]] = [[] for _ in rankings]
@@ -130,7 +131,7 @@ def ranking_errors(
 def best_omega(
     rankings: Mapping[float, Ranking], pages: Counts, impact: Vector, settings: TuningSettings, rng: np.random.Generator
 ) -> float:
-    """The ω whose ranking errs least on the training pages; of equally good ones the largest, nearest to plain RW."""
+    """The ω whose ranking has the lowest error on the training pages; of equally good ones the largest, nearest to RW."""
     errors = ranking_errors(list(rankings.values()), pages, impact, settings, rng)
     return min(zip(errors, rankings, strict=True), key=lambda found: (found[0], -found[1]))[1]
 

@@ -1,9 +1,9 @@
-"""Figures of a link graph and of its rankings.
+"""Measures of a link graph and of its rankings.
 
-Of a graph, as the foragers paper gives them: degree exponents, clustering, mean path length (section 1). Links from a
-page to itself and double links do not count.
+For a graph, those of the foragers paper: degree exponents, clustering, mean path length (section 1). Links of a page to
+itself and repeated links do not count.
 
-Of a ranking: the impact of its first pages, relative to the ideal ranking (random-walk paper, section 5).
+For a ranking: the impact of its first pages, relative to the ideal ranking (random-walk paper, section 5).
 """
 
 import math
@@ -12,33 +12,32 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import zeta
 
-from forager.arrays import distinct
+from forager.arrays import FloatArray, IntArray, distinct
 
-Ids = NDArray[np.int64]
-Floats = NDArray[np.float64]
+Ids = IntArray
+Floats = FloatArray
 
 SOURCES = 2_048
-"""Mean paths start from so many pages, drawn at random, if there are more (ours)."""
+"""Mean paths start from this many pages, drawn at random if there are more (ours)."""
 _TAIL = 50
-"""A power law is not fitted to fewer pages (ours)."""
+"""Minimum number of pages to fit a power law (ours)."""
 _STEEPEST = 8.0
 _AT_ONCE = 64
 
 
 @dataclass(frozen=True, slots=True)
 class GraphFigures:
-    """nan where a graph is too small to say."""
+    """Figures of a graph; nan if it is too small."""
 
     pages: int
-    """With at least one link, in or out."""
+    """Pages with at least one link, in or out."""
     links: int
     clustering: float
     mean_path: float
-    """Over ordered pairs of pages of which the second can be reached from the first."""
+    """Mean over ordered pairs of pages where the first reaches the second."""
     in_exponent: float
     out_exponent: float
 
@@ -60,10 +59,10 @@ def graph_figures(source: Ids, target: Ids, rng: np.random.Generator, *, sources
 
 
 def exponent(degrees: Ids) -> float:
-    """The exponent of the power law p(k) ~ k^-a in the tail of the degrees, fitted by maximum likelihood.
+    """Exponent a of the power law p(k) ~ k^-a in the tail of the degrees, fitted by maximum likelihood.
 
-    The tail begins where the fitted law is nearest to the degrees (Kolmogorov-Smirnov distance), as Clauset, Shalizi
-    and Newman (2009) do. nan if the tail would be too short.
+    The tail begins where the fitted law is nearest to the degrees (Kolmogorov-Smirnov distance), as in Clauset, Shalizi
+    and Newman (2009). nan if the tail is too short.
     """
     values, counts = np.unique(degrees[degrees > 0], return_counts=True)
     best, nearest = np.nan, np.inf
@@ -81,7 +80,7 @@ def exponent(degrees: Ids) -> float:
 
 
 def _likeliest(mean_log: float, smallest: int) -> float:
-    """The exponent that makes degrees with this mean logarithm likeliest, on the whole numbers from `smallest` on."""
+    """The maximum-likelihood exponent for this mean logarithm of degrees, on the whole numbers from `smallest` on."""
     fit = minimize_scalar(
         lambda a: np.log(zeta(a, smallest)) + a * mean_log, bounds=(1.01, _STEEPEST), method="bounded"
     )
@@ -106,7 +105,8 @@ def clustering(source: Ids, target: Ids, pages: int) -> float:
 
 
 def _triangles(either: scipy.sparse.csr_array, degree: Ids) -> Floats:
-    """The triangles at each page. Each link points to its end with more neighbours, which keeps the products small."""
+    """Number of triangles at each page. Each link points to its end with more neighbours, which keeps the products
+    small."""
     rank = np.empty(len(degree), np.int64)
     rank[np.argsort(degree, kind="stable")] = np.arange(len(degree))
     pairs = either.tocoo()
@@ -120,9 +120,9 @@ def _triangles(either: scipy.sparse.csr_array, degree: Ids) -> Floats:
 
 
 def mean_path(source: Ids, target: Ids, pages: int, rng: np.random.Generator, *, sources: int = SOURCES) -> float:
-    """Mean number of clicks over the ordered pairs of different pages that are connected; exact up to `sources` pages.
+    """Mean number of clicks over the ordered pairs of connected different pages; exact up to `sources` pages.
 
-    Breadth-first search from 64 pages at a time: bit i of a page's word says that search i has reached it.
+    It runs breadth-first search from 64 pages at a time: bit i of a page's word is set once search i has reached it.
     """
     starts = np.arange(pages) if pages <= sources else np.sort(rng.choice(pages, sources, replace=False))
     order = np.argsort(target, kind="stable")
@@ -145,14 +145,14 @@ def mean_path(source: Ids, target: Ids, pages: int, rng: np.random.Generator, *,
     return clicks / pairs if pairs else float("nan")
 
 
-Vector = NDArray[np.float64]
+Vector = FloatArray
 
 SHARES = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 """Shares of the frontier at which rankings are compared; the paper shows 0.2% to 2% and 1% to 10%."""
 
 
 def first_pages(share: float, pages: int) -> int:
-    """How many pages the first `share` of a ranking is: rounded up, so at least one."""
+    """Number of pages in the first `share` of a ranking, rounded up, so at least one."""
     return min(pages, max(1, math.ceil(share * pages - 1e-9)))
 
 
@@ -165,7 +165,7 @@ def relative_impact(ranked: Vector, shares: Sequence[float]) -> list[float]:
 
 
 def chance_impact(impact: Vector, share: float) -> float:
-    """What `relative_impact` is on average if the order is pure chance."""
+    """Mean of `relative_impact` over random orders."""
     count = first_pages(share, impact.size)
     best = _best(impact, count)
     return float(impact.sum()) * count / impact.size / best if best else 1.0

@@ -1,18 +1,22 @@
-"""All rankings of the frontier behind one name each, so that they can be chosen and compared.
+"""All rankings of the frontier by name, so that they can be chosen and compared.
 
-Places in a ranking also say how much a page of the frontier appeals to a crawler, on one scale for every graph.
+Q-Overlap and Q-Hybrid rank by past queries (random-walk paper, section 3.2). The paper gives each rule one sentence,
+after Pandey and Olston; the formulas are reconstructed.
+
+`appeals` turns places in a ranking into one scale for every graph, which a crawler uses to choose.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 import numpy as np
+from sklearn.tree import DecisionTreeRegressor
 
 from forager.graph.graph import Graph
 from forager.graph.kernels import Counts, Vector
 from forager.graph.learned import OMEGAS, LearnedSettings, TuningSettings, best_omega, learned_rank
-from forager.graph.queries import QuerySettings, q_hybrid
 from forager.graph.walks import (
     Ranking,
     WalkSettings,
@@ -23,6 +27,86 @@ from forager.graph.walks import (
     random_walk,
     virtual_walk,
 )
+from forager.units import Count, Share
+
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class QuerySettings:
+    """How Q-Hybrid weighs queries against PageRank."""
+
+    overlap_share: Share = 0.5
+    """Weight of Q-Overlap in Q-Hybrid; the rest goes to the impact estimated from PageRank; ours."""
+    leaf_pages: Count = 20
+    """Minimum number of training pages in each leaf of the tree that maps PageRank to impact; ours."""
+
+
+def query_words(text: str) -> list[str]:
+    """Distinct words of a text, in lower case, in order of appearance."""
+    return list(dict.fromkeys(_WORD.findall(text.casefold())))
+
+
+class Queries:
+    """Weights of words in past queries: a query asked f times gives f/k to each of its k words."""
+
+    def __init__(self, queries: Iterable[tuple[str, float]]) -> None:
+        self._worth: dict[str, float] = {}
+        for text, asked in queries:
+            found = query_words(text)
+            for word in found:
+                self._worth[word] = self._worth.get(word, 0.0) + asked / len(found)
+
+    def __repr__(self) -> str:
+        return f"<Queries {len(self._worth)} words>"
+
+    def worth(self, word: str) -> float:
+        return self._worth.get(word, 0.0)
+
+
+class Overlap:
+    """Q-Overlap, collected anchor by anchor: Σ over queries of times asked × share of its words in the page's anchors.
+
+    A word counts once for a page, however many anchors repeat it.
+    """
+
+    def __init__(self, queries: Queries) -> None:
+        self._queries = queries
+        self._seen: set[tuple[int, str]] = set()
+        self._scores: dict[int, float] = {}
+
+    def add(self, page: int, anchor: str) -> None:
+        """Adds the text of a link to this page."""
+        for word in query_words(anchor):
+            worth = self._queries.worth(word)
+            if worth and (page, word) not in self._seen:
+                self._seen.add((page, word))
+                self._scores[page] = self._scores.get(page, 0.0) + worth
+
+    def ranking(self, pages: int) -> Ranking:
+        """Scores of this many page numbers."""
+        scores = np.zeros(pages)
+        known = [page for page in self._scores if page < pages]
+        scores[known] = [self._scores[page] for page in known]
+        return Ranking(scores)
+
+
+def q_hybrid(overlap: Ranking, page_rank: Ranking, known: Counts, impact: Vector, settings: QuerySettings) -> Ranking:
+    """Sum of Q-Overlap and an impact estimated from PageRank by a regression tree, each scaled to [0, 1].
+
+    `known` are the training pages, `impact` their impact.
+    """
+    tree = DecisionTreeRegressor(min_samples_leaf=settings.leaf_pages, random_state=0)
+    places = page_rank.places()[:, None]
+    tree.fit(places[known], impact)
+    estimated: Vector = tree.predict(places)
+    mixed = settings.overlap_share * _to_unit(overlap.scores) + (1 - settings.overlap_share) * _to_unit(estimated)
+    return Ranking(mixed, page_rank.iterations, page_rank.residual)
+
+
+def _to_unit(scores: Vector) -> Vector:
+    low, high = float(scores.min(initial=0.0)), float(scores.max(initial=0.0))
+    return (scores - low) / (high - low) if high > low else np.zeros(scores.size)
 
 
 class Method(StrEnum):
@@ -39,31 +123,31 @@ class Method(StrEnum):
 
     @property
     def asks_queries(self) -> bool:
-        """Does it need anchor texts and queries?"""
+        """Whether it needs anchor texts and queries."""
         return self in (Method.Q_OVERLAP, Method.Q_HYBRID)
 
     @property
     def learns(self) -> bool:
-        """Does it need pages of known impact to train on?"""
+        """Whether it needs pages of known impact to train on."""
         return self in (Method.Q_HYBRID, Method.ML)
 
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """Pages whose impact may be learned from."""
+    """Pages with known impact to learn from."""
 
     pages: Counts
     impact: Vector
-    """True impact by page number; only that of `pages` is looked at."""
+    """True impact by page number; only that of `pages` is used."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is known when the frontier is to be ranked."""
+    """Everything known when the frontier is ranked."""
 
     graph: Graph
     impacts: Sequence[Vector]
-    """Impact by page number, of one or more kinds (clicks, views); the first decides. Only that of D is looked at."""
+    """Impact by page number, of one or more kinds (clicks, views); the first decides. Only that of D is used."""
     training: Training
     overlap: Ranking | None = None
     """Q-Overlap, if there are anchor texts and queries."""
@@ -71,7 +155,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class RankingSettings:
-    """The settings of all methods together."""
+    """Settings of all methods."""
 
     walk: WalkSettings = field(default_factory=WalkSettings)
     queries: QuerySettings = field(default_factory=QuerySettings)
@@ -80,7 +164,7 @@ class RankingSettings:
 
 
 def rank_frontier(method: Method, evidence: Evidence, settings: RankingSettings, rng: np.random.Generator) -> Ranking:
-    """The scores of all pages by this method; only those of the frontier are meant."""
+    """Scores of all pages by this method; only those of the frontier are meaningful."""
     graph, walk = evidence.graph, settings.walk
     match method:
         case Method.RANDOM:
@@ -105,7 +189,7 @@ def rank_frontier(method: Method, evidence: Evidence, settings: RankingSettings,
 
 
 def tuned(evidence: Evidence, settings: RankingSettings, rng: np.random.Generator) -> RankingSettings:
-    """The settings with the ω that does best on the training pages; each walk goes on from the one before."""
+    """The settings with the ω that does best on the training pages; each walk starts from the previous one's scores."""
     rankings: dict[float, Ranking] = {}
     last: Ranking | None = None
     for omega in OMEGAS:
@@ -117,7 +201,8 @@ def tuned(evidence: Evidence, settings: RankingSettings, rng: np.random.Generato
 
 
 def _learned(evidence: Evidence, settings: RankingSettings) -> Ranking:
-    """ML on the features of the paper's Table 4; without queries on the others. RW-EG comes last: it breaks ties."""
+    """ML on the features of the paper's Table 4, without those of queries if there are none. RW-EG is last: it breaks
+    ties."""
     graph, known, walk = evidence.graph, evidence.training, settings.walk
     by_links = page_rank(graph, walk)
     features = [in_degree(graph), by_links]
@@ -136,9 +221,9 @@ def _overlap(evidence: Evidence) -> Ranking:
 
 
 def appeals(graph: Graph, ranking: Ranking) -> Vector:
-    """For each page number from −1, the last of the frontier, to 1, the first; equal scores share the mean of theirs.
+    """Rank of each frontier page on a scale from −1 (last) to 1 (first); equal scores share the mean of their ranks.
 
-    Pages outside the frontier, and a frontier of equal scores, get 0: nothing speaks for or against them.
+    Pages outside the frontier, and a frontier of equal scores, get the neutral 0.
     """
     values = np.zeros(graph.pages)
     if graph.frontier.size > 1:

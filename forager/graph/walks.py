@@ -1,22 +1,22 @@
 """Rankings of the frontier by links: RW and RW-EG, and the plain Random, InDegree and PageRank (random-walk paper).
 
-In RW and RW-EG (sections 4.2 and 4.3) pages of high impact have the say; the plain ones are of section 3.2. The paper
-leaves two things open on virtual edges; reconstructed here:
+RW and RW-EG (sections 4.2 and 4.3) give pages of high impact more votes; the plain ones are from section 3.2. The paper
+leaves two points open on virtual edges; reconstructed here:
 
 - Frontier pages do not vote over virtual edges. Their impact is unknown, the paper's Figure 2 draws no such edge,
-  and only so can scores be carried over to the frontier in one last step. As receivers they count: Σ_k w_ik runs
-  over D ∪ F.
+  and only then can one last step carry scores over to the frontier. As receivers they count: Σ_k w_ik runs over
+  D ∪ F.
 - d' in the impact factor F' of virtual edges, needed for γ > 0, is Σ_k w_ik over its maximum: the weighted degree,
-  as the plain number of virtual neighbours cannot be had without building the edges.
+  because counting virtual neighbours would require building the edges.
 
-Behind every walk is one iteration: votes along links and between co-cited pages, until the scores stand still. One step
-is x ← Aᵀ(a∘x + A(b∘x)) − indegree∘b∘x + (1 − α)/n with A the 0/1 matrix of links (rows link to columns): `a` is what a
-page hands to each of its links, `b` what it hands over each virtual edge. AᵀA minus its diagonal, the in-degrees, is
-the matrix of virtual edges; it is never built. Both kinds of votes share the outer product: RW-EG takes two products a
-step.
+All walks use one iteration: votes along links and between co-cited pages, until the scores converge. One step is
+x ← Aᵀ(a∘x + A(b∘x)) − indegree∘b∘x + (1 − α)/n with A the 0/1 matrix of links (rows link to columns): `a` is what a
+page gives to each of its links, `b` what it gives over each virtual edge. AᵀA minus its diagonal, the in-degrees, is
+the matrix of virtual edges; it is never built. Both kinds of votes share the outer product, so RW-EG takes two products
+per step.
 
-Only downloaded pages vote: `a` and `b` are 0 elsewhere. So the iteration runs on D alone, and the scores are
-carried over to the frontier in one last step.
+Only downloaded pages vote: `a` and `b` are 0 elsewhere. So the iteration runs on D alone, and one last step carries
+the scores over to the frontier.
 """
 
 from dataclasses import dataclass, replace
@@ -32,10 +32,10 @@ from forager.units import Count, Share
 
 @dataclass(frozen=True, slots=True)
 class WalkSettings:
-    """How the walker votes, and when to stop."""
+    """How pages vote, and when to stop."""
 
     alpha: Annotated[float, Field(ge=0, lt=1)] = 0.85
-    """α, share of a score that is handed on; the rest is spread evenly over all pages; stated by the paper."""
+    """α, share of a score that is passed on; the rest is spread evenly over all pages; stated by the paper."""
     gamma: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
     """γ, how strongly a high out-degree adds to a page's votes; the paper takes 0 for web pages, 1 for Wikipedia."""
     epsilon: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 0.001
@@ -43,11 +43,11 @@ class WalkSettings:
     omega: Share = 0.8
     """ω, share of the votes in RW-EG that follow real links; the paper's web crawl was best at 0.8 to 0.9, tune it."""
     tolerance: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1e-9
-    """Stop when the scores of D, which sum to at most 1, change by no more than this in all (L1); ours."""
+    """Stop when the scores of D, which sum to at most 1, change by no more than this in total (L1); ours."""
     max_iterations: Count = 500
-    """Stop after so many steps in any case; ours."""
+    """Maximum number of steps; ours."""
     cores: Cores = "all"
-    """`one` leaves the others to whoever works beside; the scores are the same; ours."""
+    """`one` leaves the other cores to other work; the scores are the same; ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +56,15 @@ class Ranking:
 
     scores: Vector
     iterations: int = 0
-    """Steps on D; the last step, to the frontier, is not counted. 0 for scores that need none."""
+    """Number of steps on D, without the last step to the frontier; 0 for scores that need none."""
     residual: float = 0.0
     """L1 distance between the last two steps."""
 
     def places(self) -> Counts:
-        """Each page's place in the order of scores, from 0 for the lowest up; equal scores share a place.
+        """Place of each page in the order of scores, from 0 for the lowest; equal scores share a place.
 
-        Trees learn from these: scikit-learn takes values that differ by less than 1e-7 for equal, as scores often do.
+        Trees learn from places instead of scores, because scikit-learn treats values that differ by less than 1e-7 as
+        equal.
         """
         places: Counts = np.unique(self.scores, return_inverse=True)[1]
         return places
@@ -83,9 +84,9 @@ def settle(
     start: Ranking | None = None,
     lossless: bool = False,
 ) -> Ranking:
-    """Step until the scores stand still; `start` is a ranking to go on from, made when the graph was smaller.
+    """Iterates until the scores converge; `start` is an earlier ranking to start from, of a smaller graph.
 
-    If `lossless`, what is not handed along links is spread evenly, so that the scores sum to 1.
+    If `lossless`, what is not passed along links is spread evenly, so that the scores sum to 1.
     """
     votes = Sums(graph.into, graph.downloaded, settings.cores)
     hand_on = _Votes(graph, a, b, settings.cores)
@@ -104,7 +105,8 @@ def settle(
 
 
 class _Restart:
-    """What every page gets in a step besides votes: (1 − α)/n, or an equal part of all that is not handed on by `a`."""
+    """What every page gets in a step besides votes: (1 − α)/n, or an equal share of everything that `a` does not pass
+    on."""
 
     def __init__(self, graph: Graph, a: Vector | None, alpha: float) -> None:
         self._pages = max(1, graph.size)
@@ -113,18 +115,18 @@ class _Restart:
 
     @property
     def first(self) -> float:
-        """The score to begin with."""
+        """Initial score."""
         return self._constant if self._handed is None else 1 / self._pages
 
     def of(self, x: Vector) -> float:
         if self._handed is None:
             return self._constant
-        handed_on = float(np.einsum("i,i->", self._handed, x))  # not @: its bits depend on the number of cores
+        handed_on = float(np.einsum("i,i->", self._handed, x))  # not @: its result depends on the number of cores
         return (1 - handed_on) / self._pages
 
 
 class _Votes:
-    """What each page hands to each of its links in one step; buffers are used again, a step allocates nothing."""
+    """What each page gives to each of its links in one step; reuses its buffers, so a step allocates nothing."""
 
     def __init__(self, graph: Graph, a: Vector, b: Vector | None, cores: Cores) -> None:
         self._a, self._b = a, b
@@ -135,7 +137,7 @@ class _Votes:
             self._buffer = np.empty(graph.pages)
 
     def along_links(self, x: Vector) -> Vector:
-        """a∘x + A(b∘x): by its second part a page passes on what the pages it cites hand to each other."""
+        """a∘x + A(b∘x): the second part passes on what the pages that a page links to give each other."""
         if self._b is None:
             return np.multiply(self._a, x, out=self._votes)
         np.multiply(self._b, x, out=self._buffer)
@@ -145,7 +147,7 @@ class _Votes:
         return self._votes
 
     def take_back(self, x: Vector, y: Vector) -> None:
-        """Subtract from `y` what a page handed to itself: being cited with oneself is no virtual edge."""
+        """Subtracts from `y` what a page gave itself, because a page has no virtual edge to itself."""
         if self._b is not None:
             np.multiply(self._b, self._in_degree, out=self._buffer)
             self._buffer *= x
@@ -153,7 +155,7 @@ class _Votes:
 
 
 def _first(graph: Graph, restart: _Restart, start: Ranking | None) -> Vector:
-    """The scores to begin with, 0 outside D: earlier ones where there are any."""
+    """Initial scores, 0 outside D: earlier ones where known."""
     x = np.where(graph.downloaded, restart.first, 0.0)
     if start is not None:
         known = min(x.size, start.scores.size)
@@ -162,41 +164,41 @@ def _first(graph: Graph, restart: _Restart, start: Ranking | None) -> Vector:
 
 
 def _carry_over(graph: Graph, votes: Vector, base: float, x: Vector, cores: Cores) -> None:
-    """One step from D to the frontier, where nobody votes."""
+    """One step from D to the frontier, whose pages do not vote."""
     in_frontier = np.zeros(graph.pages, dtype=np.bool_)
     in_frontier[graph.frontier] = True
     Sums(graph.into, in_frontier, cores).of(votes, x, base)
 
 
 def random_rank(graph: Graph, rng: np.random.Generator) -> Ranking:
-    """Any order is as good as another."""
+    """Random scores."""
     return Ranking(rng.random(graph.pages))
 
 
 def in_degree(graph: Graph) -> Ranking:
-    """Pages by the number of downloaded pages that link to them."""
+    """Ranks pages by the number of downloaded pages that link to them."""
     return Ranking(graph.in_degree.astype(np.float64))
 
 
 def page_rank(graph: Graph, settings: WalkSettings, start: Ranking | None = None) -> Ranking:
-    """PageRank on D ∪ F, summing to 1: a page without links, as all of the frontier, votes for every page alike."""
+    """PageRank on D ∪ F, summing to 1; a page without known links, such as the frontier, votes for all pages equally."""
     votes = settings.alpha * reciprocal(graph.out_degree)
     return settle(graph, votes, None, settings, start=start, lossless=True)
 
 
 def reciprocal(numbers: Counts | Vector) -> Vector:
-    """1/number, and 0 for 0."""
+    """1/number; 0 for 0."""
     values = np.zeros(numbers.size)
     return np.divide(1.0, numbers, out=values, where=numbers > 0)
 
 
 def random_walk(graph: Graph, impact: Vector, settings: WalkSettings, start: Ranking | None = None) -> Ranking:
-    """RW: x(j) = α Σ F_i M_ij x(i) + (1 − α)/n, M_ij = 1/outdegree(i). Impact outside D is not looked at."""
+    """RW: x(j) = α Σ F_i M_ij x(i) + (1 − α)/n, M_ij = 1/outdegree(i). Impact outside D is not used."""
     return settle(graph, _votes(graph, impact, settings), None, settings, start=start)
 
 
 def enriched_walk(graph: Graph, impact: Vector, settings: WalkSettings, start: Ranking | None = None) -> Ranking:
-    """RW-EG: a share ω of the votes along links, the rest over virtual edges between pages cited together."""
+    """RW-EG: a share ω of the votes goes along links, the rest over virtual edges between pages cited together."""
     along = settings.omega * _votes(graph, impact, settings)
     across = (1 - settings.omega) * _virtual_votes(graph, impact, settings)
     return settle(graph, along, across if settings.omega < 1 else None, settings, start=start)
@@ -224,12 +226,12 @@ def virtual_degree(graph: Graph, cores: Cores = "all") -> Vector:
 
 
 def _votes(graph: Graph, impact: Vector, settings: WalkSettings) -> Vector:
-    """α F_i / outdegree(i): what a page hands to each of its links."""
+    """α F_i / outdegree(i): what a page gives to each of its links."""
     degree = graph.out_degree.astype(np.float64)
     return settings.alpha * impact_factor(graph, impact, degree, settings) * reciprocal(degree)
 
 
 def _virtual_votes(graph: Graph, impact: Vector, settings: WalkSettings) -> Vector:
-    """α F'_i / Σ_k w_ik: what a page hands over each virtual edge of weight 1."""
+    """α F'_i / Σ_k w_ik: what a page gives over each virtual edge of weight 1."""
     degree = virtual_degree(graph, settings.cores)
     return settings.alpha * impact_factor(graph, impact, degree, settings) * reciprocal(degree)

@@ -5,7 +5,7 @@ Invariant: formats are told by content, memory stays bounded, and a broken recor
 streams       files, folders and standard input as unpacked bytes and lines; what was unusable
 formats       which format a stream is in
 files         many files become one tape, or the histories of pages
-captures      captures as columns, and how they become versions
+captures      captures as columns, what is kept of a page, and how they become versions
 warcs         WARC and WACZ
 cdx           CDX and CDXJ
 timemaps      Memento TimeMaps
@@ -15,7 +15,7 @@ table_files   the files of one table, as Parquet or CSV
 stays         links that stood for a while become link sets
 values        columns of text, each different value looked at once
 times         columns of moments, as UTC seconds
-facts         what a tape keeps of a page
+identity      which documents a recording shows: what makes one new, and how old each is
 states        states for the versions of a tape
 runs          a run directory becomes a tape
 tape_logs     the change log of a tape

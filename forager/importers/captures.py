@@ -1,23 +1,26 @@
 """Captures as columns, and how they become versions on a tape.
 
 A capture says: at this time this URL showed this content (its digest), or was gone. Captures of a page that show the same
-content one after the other are one version, which appeared with the first of them. Where no date is known, a document is
-as old as its first capture, and what was there at the very first moment is old.
+content one after the other are one version, which appeared with the first of them.
 """
 
+from array import array
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from forager.core.parameters import StateSettings
 from forager.core.states import States
+from forager.importers.identity import with_documents
 from forager.importers.states import Stating
 from forager.importers.streams import Tally
 from forager.importers.values import Flags, Floats, Ids, Prints, as_bytes, mapped
 from forager.pages.urls import canonical
 from forager.tape.build import TapeBuilder
 from forager.tape.tape import Tape
+from forager.terms import Dated, DateSource, Kind, Url
 
 REPLACED = "\ufffd"
 """Stands where the bytes were no UTF-8."""
@@ -47,17 +50,66 @@ class Captures:
         return len(self.time)
 
 
+@dataclass(frozen=True, slots=True)
+class PageFacts:
+    """What a tape keeps of a page; read once, though the page may show it again later."""
+
+    digest: int
+    text_print: int
+    published: Dated | None
+    kind: Kind
+    links: NDArray[np.int32]
+    state_row: int
+
+    def add_to(
+        self, builder: TapeBuilder, mentions: list[tuple[int, float]], url: Url, at: float, seconds: float
+    ) -> None:
+        """The page showed this from then on; the request took so many seconds."""
+        if self.published is not None and self.published.source is DateSource.TEXT:
+            mentions.append((builder.number(url), at))
+        builder.add(
+            url,
+            at,
+            digest=self.digest,
+            text_print=self.text_print,
+            published=np.nan if self.published is None else self.published.time,
+            link_ids=self.links.tolist(),
+            kind=self.kind,
+            seconds=seconds,
+            state_row=self.state_row,
+        )
+
+
 def is_robots(url: str) -> bool:
     """The rules of a site are no page of it."""
     return url.endswith("/robots.txt") and url.count("/") == 3
 
 
+class Spellings:
+    """Counts the addresses that are spelled otherwise than the first one of the same page."""
+
+    def __init__(self, tally: Tally) -> None:
+        self._tally, self._first = tally, array("q")
+        self._others: set[tuple[int, int]] = set()
+
+    def met(self, page: int, raw: bytes) -> None:
+        spelling = hash(raw) or 1
+        self._first.extend([0] * (page + 1 - len(self._first)))
+        self._first[page] = self._first[page] or spelling
+        if self._first[page] != spelling and (page, spelling) not in self._others:
+            self._others.add((page, spelling))
+            self._tally.spelled += 1
+
+
 class Collector:
     """Takes captures, of any source and in any order, and gives the tape."""
 
-    def __init__(self, origin: str, identity: str) -> None:
-        self.builder = TapeBuilder(origin, identity)
+    def __init__(self, origin: str) -> None:
+        self.builder = TapeBuilder(origin)
         self.tally = Tally()
+        self.spellings = Spellings(self.tally)
+        self.mentions: list[tuple[int, float]] = []
+        """Page and time of versions that only mention a day in their text."""
         self.stating = Stating(States(StateSettings()))
 
     def __repr__(self) -> str:
@@ -77,8 +129,10 @@ class Collector:
             page[sound], captures.time[sound], digests=digest, text_prints=digest, gone=captures.gone[sound]
         )
 
-    def tape(self, *, merge: bool = True) -> Tape:
-        return self.builder.finish(merge_repeats=merge, date_by_first_sight=True, states=self.stating.finish())
+    def tape(self, identity: str | None, *, merge: bool = True) -> Tape:
+        """`identity`: what makes a document new; None: the captures tell. Not `merge`: every capture is a version."""
+        plain = self.builder.finish(merge_repeats=merge, states=self.stating.finish())
+        return with_documents(plain, identity, mentions=self.mentions, kinds="read")
 
     def _pages(self, captures: Captures) -> Ids:
         """The page of each capture; negative if it has none."""
@@ -93,8 +147,12 @@ class Collector:
         if REPLACED in text:
             return _BAD
         url = canonical(text)
+        if url is not None and not is_robots(url):
+            page = self.builder.number(url)
+            self.spellings.met(page, raw)
+            return page
         if url is not None:
-            return _RULES if is_robots(url) else self.builder.number(url)
+            return _RULES
         scheme = text.partition(":")[0].lower()
         return _BAD if scheme in ("", "http", "https") or ":" not in text else _SKIP
 

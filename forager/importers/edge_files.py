@@ -18,7 +18,7 @@ import pyarrow.parquet
 from forager.errors import InputError
 from forager.graph.graph import HIGHEST, UNKNOWN, EdgeList, Names
 from forager.graph.kernels import Counts, Ids, Vector
-from forager.graph.queries import Overlap, Queries
+from forager.graph.methods import Overlap, Queries
 
 Batch = Mapping[str, pa.Array]
 

@@ -22,9 +22,7 @@ from forager.importers.warcs import WarcReader, read_warc
 from forager.recrawl.archive_eval import Captured, changes
 from forager.tape.tape import CONTENTS, Tape, load_tape
 
-_RECORDINGS = {Format.WARC, Format.WACZ}
-_ARC = b"filedesc://"
-"""How an ARC file begins."""
+_RECORDINGS = {Format.WARC, Format.ARC, Format.WACZ}
 
 Progress = Callable[[str, int, int], None]
 """Called now and then with what is being read, the bytes read so far and all bytes (0 if not known)."""
@@ -55,9 +53,9 @@ def import_files(
     """The tape of all captures in these files; a file that cannot be used is named, and refused if it is the only one.
 
     `every_capture`: captures that show what the one before showed are versions too.
-    Unless said otherwise, a document is a new page where pages were recorded, and a new text where only changes were.
+    Unless said otherwise, recorded pages tell what makes a document new; where only changes were noted, it is a new text.
     """
-    collector = Collector(origin, identity or "url")
+    collector = Collector(origin)
     recordings = WarcReader(collector)
     formats: Counter[str] = Counter()
     total, before = sum(source.size for source in found), 0
@@ -73,9 +71,8 @@ def import_files(
             collector.tally.note(kind, source.name, shown=str(error).removeprefix(f"{source.name}: "))
         before += source.size
     recordings.finish()
-    if identity is None and not formats.keys() & _RECORDINGS:
-        collector.builder.identity = "text"
-    return Imported(collector.tape(merge=not every_capture), collector.tally, formats)
+    known = identity or (None if formats.keys() & _RECORDINGS else "text")
+    return Imported(collector.tape(known, merge=not every_capture), collector.tally, formats)
 
 
 def _recordings(found: Sequence[Source]) -> Set[str]:
@@ -115,11 +112,7 @@ def _unknown(stream: ByteStream) -> str:
     name = stream.source.name
     if not stream.head:
         return f"{name}: cannot be unpacked: {stream.trouble}" if stream.trouble else f"{name}: is empty"
-    if stream.head.startswith(_ARC):
-        return f"{name}: is an ARC file, the format before WARC; `warcio recompress` makes a WARC of it"
-    return (
-        f"{name}: is no WARC, WACZ, CDX, CDXJ, TimeMap or change log (url, time and changed or digest) as far as I see"
-    )
+    return f"{name}: is no WARC, ARC, WACZ, CDX, CDXJ, TimeMap or change log (url, time and changed or digest) as far as I see"
 
 
 def _captures(stream: ByteStream, format: Format, tally: Tally, beside: Set[str]) -> Iterator[Captures]:

@@ -26,6 +26,7 @@ class Format(StrEnum):
     JSON_LINES = "change log (JSON lines)"
     PARQUET = "change log (Parquet)"
     WARC = "WARC"
+    ARC = "ARC"
     WACZ = "WACZ"
     UNKNOWN = "unknown"
 
@@ -38,6 +39,8 @@ def sniff(head: bytes) -> Format:
         return Format.WACZ
     if head.startswith((b"WARC/", _ZST_DICTIONARY)):
         return Format.WARC
+    if head.startswith(b"filedesc:"):
+        return Format.ARC
     if head.lstrip()[:1] in (b"{", b"["):
         return _json(head.lstrip())
     if _LINK.match(head):

@@ -9,7 +9,8 @@ import numpy as np
 from forager.core.parameters import StateSettings
 from forager.core.states import States, document
 from forager.errors import InputError
-from forager.importers.facts import PageFacts
+from forager.importers.captures import PageFacts
+from forager.importers.identity import with_documents
 from forager.importers.states import Stating
 from forager.store.protocol import Counts, Version, VersionId, Visit
 from forager.store.store import Store
@@ -44,7 +45,8 @@ async def tape_of_store(
     kept = await store.recall("states")
     settings = states or StateSettings()
     stating = Stating(States(settings) if kept is None else States.load(kept, settings))
-    return await _Compiling(store, TapeBuilder(origin, identity), stating).run()
+    compiling = _Compiling(store, TapeBuilder(origin), stating)
+    return with_documents(await compiling.run(), identity, mentions=compiling.mentions, kinds="read", date=False)
 
 
 class _Compiling:
@@ -55,6 +57,8 @@ class _Compiling:
         self._versions: dict[tuple[UrlId, float], PageFacts] = {}
         self._shown: dict[UrlId, PageFacts] = {}
         self._gone: set[UrlId] = set()
+        self.mentions: list[tuple[int, float]] = []
+        """Page and time of versions that only mention a day in their text."""
 
     async def run(self) -> Tape:
         counts = self._store.counts()
@@ -73,8 +77,7 @@ class _Compiling:
     def _facts(self, version: Version) -> PageFacts:
         links = np.asarray(version.links, np.int32)
         row = self._stating.row(document(version.title, version.text))
-        prints = (version.byte_print, version.text_print)
-        return PageFacts.seen(self._builder, prints, version.published, version.kind, links, row)
+        return PageFacts(version.byte_print, version.text_print, version.published, version.kind, links, row)
 
     def _take(self, visit: Visit) -> None:
         if visit.outcome is Outcome.GONE:
@@ -92,4 +95,4 @@ class _Compiling:
     def _add(self, visit: Visit, facts: PageFacts) -> None:
         """Add what the page showed at a visit: something new, or again what it had shown before it was gone."""
         self._shown[visit.id] = facts
-        facts.add_to(self._builder, self._store.url(visit.id), visit.at, visit.seconds)
+        facts.add_to(self._builder, self.mentions, self._store.url(visit.id), visit.at, visit.seconds)

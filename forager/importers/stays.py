@@ -3,8 +3,8 @@
 `PageTimes` holds rising pairs of page and time, in which others are looked up, millions at once.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from forager.arrays import distinct
 from forager.errors import InputError
 from forager.importers.values import Flags, Floats, Ids, Prints
+
+Rows = NDArray[np.int32]
+Numbers = Ids | Rows
 
 
 class PageTimes:
@@ -21,28 +24,28 @@ class PageTimes:
         self._times, rank = np.unique(time, return_inverse=True)
         self._key = page * len(self._times) + rank
 
-    def before(self, page: Ids, time: Floats) -> Ids:
+    def before(self, page: Numbers, time: Floats) -> Ids:
         """How many pairs come before each of others."""
         return self._before(page, np.searchsorted(self._times, time))
 
-    def up_to(self, page: Ids, time: Floats) -> Ids:
+    def up_to(self, page: Numbers, time: Floats) -> Ids:
         """The same, those equal to it counted too."""
         return self._before(page, np.searchsorted(self._times, time, side="right"))
 
-    def places(self, page: Ids, time: Floats) -> Ids:
+    def places(self, page: Numbers, time: Floats) -> Ids:
         """Where others stand; -1 where they do not."""
         place = self.before(page, time)
         found: NDArray[np.bool_] = self.up_to(page, time) > place
         return np.where(found, place, -1)
 
-    def _before(self, page: Ids, rank: Ids) -> Ids:
-        return np.searchsorted(self._key, page * len(self._times) + rank)
+    def _before(self, page: Numbers, rank: Ids) -> Ids:
+        return np.searchsorted(self._key, page.astype(np.int64) * len(self._times) + rank)
 
-
-Rows = NDArray[np.int32]
 
 MOST_LINKS = 300_000_000
 """Links of all versions together; more would not fit in memory."""
+AT_ONCE = 1_000_000
+"""Links that are unfolded at a time, but for a page that has more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,24 +101,38 @@ def joined_versions(parts: Sequence[Versions]) -> Versions:
     )
 
 
-def with_changes(versions: Versions, page: Ids, first: Floats, last: Floats) -> Versions:
-    """The versions in order, with one more wherever a link came or went; it shows what the version before it did.
+@dataclass(frozen=True, slots=True)
+class Stays:
+    """Links that stood on pages: first and last seen there at these times."""
 
-    A link was still seen at its last time: it went by the next time at which anything was seen anywhere.
+    page: Rows
+    target: Rows
+    first: Floats
+    last: Floats
+
+
+def joined_stays(parts: Sequence[Stays]) -> Stays:
+    """All of them, by page."""
+    order = np.argsort(np.concatenate([part.page for part in parts]), kind="stable")
+    return Stays(*(np.concatenate([getattr(part, one.name) for part in parts])[order] for one in fields(Stays)))
+
+
+def with_changes(versions: Versions, stays: Stays) -> Versions:
+    """The versions in order, with one more wherever a page was seen; it shows what the version before it did.
+
+    A link was still seen at its last time: it went by the next time at which its own page was seen.
     """
-    grid = distinct(np.concatenate([versions.time, first, last]))
-    next_place = np.searchsorted(grid, last, side="right")
-    went = np.flatnonzero(next_place < len(grid))
-    at_page = np.concatenate([versions.page, page, page[went]])
-    at_time = np.concatenate([versions.time, first, grid[next_place[went]]])
-    source = np.concatenate([np.arange(len(versions)), np.full(len(page) + len(went), -1)])
-    order = np.lexsort((-source, at_time, at_page))
-    at_page, at_time, source = at_page[order], at_time[order], source[order]
-    again = np.zeros(len(order), np.bool_)
-    again[1:] = (source[1:] < 0) & (at_page[1:] == at_page[:-1]) & (at_time[1:] == at_time[:-1])
-    at_page, at_time, source = at_page[~again], at_time[~again], source[~again]
-    before = np.maximum.accumulate(np.where(source >= 0, np.arange(len(source)), -1))
-    shown = np.where((before >= 0) & (at_page[before] == at_page), source[before], -1)
+    times = np.unique(np.concatenate([versions.time, stays.first, stays.last]))
+    seen = np.concatenate(
+        [
+            page.astype(np.int64) * len(times) + np.searchsorted(times, time)
+            for page, time in ((versions.page, versions.time), (stays.page, stays.first), (stays.page, stays.last))
+        ]
+    )
+    at_page, rank = np.divmod(distinct(seen), max(len(times), 1))
+    at_time = times[rank]
+    source = PageTimes(versions.page, versions.time).up_to(at_page, at_time) - 1
+    shown = np.where((source >= 0) & (np.append(versions.page, -1)[source] == at_page), source, -1)
     return Versions(
         at_page,
         at_time,
@@ -127,15 +144,26 @@ def with_changes(versions: Versions, page: Ids, first: Floats, last: Floats) -> 
     )
 
 
-def standing(versions: Versions, page: Ids, first: Floats, last: Floats, place: str) -> tuple[Ids, Ids]:
-    """Which stay stands in which version, as two columns; the versions are in order."""
+def standing(versions: Versions, stays: Stays, place: str) -> Iterator[tuple[int, int, Ids, Rows]]:
+    """Which stay stands in which version, some pages at a time; versions and stays are in order.
+
+    The first of some versions and how many they are, then version, counted from the first, and target of each link.
+    """
     order = PageTimes(versions.page, versions.time)
-    begin, end = order.before(page, first), order.up_to(page, last)
-    count = np.maximum(end - begin, 0)
-    if count.sum() > MOST_LINKS:
-        raise InputError(
-            f"{place}: its stays unfold to {count.sum():,} links, more than {MOST_LINKS:,}; cut it in parts"
-        )
-    stays = np.repeat(np.arange(len(page)), count)
-    rows = np.arange(count.sum()) + np.repeat(begin - (np.cumsum(count) - count), count)
-    return rows, stays
+    begin = order.before(stays.page, stays.first)
+    count = order.up_to(stays.page, stays.last) - begin
+    sums = np.cumsum(count)
+    if len(sums) and sums[-1] > MOST_LINKS:
+        raise InputError(f"{place}: its stays unfold to {sums[-1]:,} links, more than {MOST_LINKS:,}; cut it in parts")
+    ends = np.append(np.flatnonzero(np.diff(stays.page)) + 1, len(count))
+    at = 0
+    while at < len(count):
+        done = int(sums[at - 1]) if at else 0
+        fits = ends[np.searchsorted(sums[ends - 1], done + AT_ONCE, side="right") - 1]
+        end = int(max(fits, ends[np.searchsorted(ends, at, side="right")]))
+        some = count[at:end]
+        low = int(np.searchsorted(versions.page, stays.page[at]))
+        high = int(np.searchsorted(versions.page, stays.page[end - 1], side="right"))
+        rows = np.arange(some.sum()) + np.repeat(begin[at:end] - low - (np.cumsum(some) - some), some)
+        yield low, high - low, rows, np.repeat(stays.target[at:end], some)
+        at = end

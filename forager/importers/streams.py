@@ -218,6 +218,10 @@ class Tally:
     """Captures taken."""
     left_out: Counter[str] = field(default_factory=Counter)
     """Sound records that show no version of a page: redirects, failed requests, other schemes."""
+    passed: Counter[str] = field(default_factory=Counter)
+    """Records of recordings that hold no answer, by kind."""
+    spelled: int = 0
+    """Addresses that are other spellings of pages met before."""
     broken: Counter[str] = field(default_factory=Counter)
     """By kind."""
     named: list[str] = field(default_factory=list)

@@ -55,7 +55,7 @@ CSV = (".csv", ".csv.gz", ".csv.zst", ".tsv", ".tsv.gz", ".tsv.zst")
 _PART = ("-", "_", ".")
 """What may stand between the name of a table and that of a part."""
 
-_BATCH = 1 << 20
+_BATCH = 1 << 18
 """Rows of Parquet held at a time."""
 
 ColumnNames = dict[str, pa.Array]

@@ -6,14 +6,14 @@ stays      url, target, first_time, last_time: a link that stood on a page, firs
 kinds      url, kind: hub, article, feed, sitemap or other
 
 Times are seconds since the epoch or ISO 8601; rows may stand in any order, and twice. With stays, a page has a new
-version whenever its standing links change, even if `versions` has no row there or is missing. Without `published`, a
-document is as old as its first sight. Without `kinds`, lists are told by their links, and unless said otherwise what
-makes a document new is told by the tables too (see `told_identity`), and so is when a page that was only linked to was
-shown first.
+version whenever its standing links change, even if `versions` has no row there or is missing; `versions` may also tell
+that a page was seen unchanged. Without `published`, a document is as old as its first sight. Without `kinds`, lists are
+told by their links, and unless said otherwise what makes a document new is told by the tables too (see `identity`).
 """
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -22,79 +22,27 @@ from forager.core.states import States, document
 from forager.errors import InputError
 from forager.importers.captures import REPLACED
 from forager.importers.files import Imported, Progress
+from forager.importers.identity import with_documents
 from forager.importers.states import Stating
-from forager.importers.stays import NO_VERSIONS, PageTimes, Versions, joined_versions, standing, with_changes
+from forager.importers.stays import (
+    NO_VERSIONS,
+    PageTimes,
+    Rows,
+    Stays,
+    Versions,
+    joined_stays,
+    joined_versions,
+    standing,
+    with_changes,
+)
 from forager.importers.streams import Tally
 from forager.importers.table_files import TableBatch, files_of, table_batches
 from forager.importers.times import moments
-from forager.importers.values import Flags, Floats, Ids, as_bytes, flags, mapped, prints
+from forager.importers.values import Flags, Ids, as_bytes, flags, mapped, prints
 from forager.pages.fingerprints import text_print
 from forager.pages.urls import canonical
 from forager.tape.build import TapeBuilder
-from forager.tape.tape import SETTLING
 from forager.terms import Kind
-
-LISTED = 5
-"""So many links that were not there before must appear on a page, and it is a list."""
-
-
-LaterLinks = tuple[Ids, Floats]
-"""Page and time of every link that appeared on a page after its first version."""
-
-
-def lists(later: LaterLinks) -> Ids:
-    """The pages on which new links keep appearing."""
-    return np.flatnonzero(np.bincount(later[0], minlength=1) >= LISTED)
-
-
-def shown_first(versions: Versions, rows: Ids, targets: Ids) -> tuple[Ids, Floats]:
-    """The pages without a version of their own, and when each was first linked to."""
-    first = _first(targets, versions.time[rows])
-    first[versions.page[versions.page < len(first)]] = np.inf
-    pages = np.flatnonzero(first < np.inf)
-    return pages, first[pages]
-
-
-def told_identity(versions: Versions, rows: Ids, targets: Ids, later: LaterLinks) -> str:
-    """What makes a document new, if nothing is dated: its `text`, if more pages changed theirs without new links than new
-    pages came; else its `url`, or its first `link` if most new pages were only linked to."""
-    if versions.published is not None or not len(versions):
-        return "url"
-    start = versions.time.min() + SETTLING
-    begun = _first(versions.page, versions.time)
-    came, linked = (
-        int(((begun > start) & (begun < np.inf)).sum()),
-        int((shown_first(versions, rows, targets)[1] > start).sum()),
-    )
-    order = np.lexsort((versions.time, versions.text, versions.page))
-    page, text, time = versions.page[order], versions.text[order], versions.time[order]
-    new = np.append(True, (page[1:] != page[:-1]) | (text[1:] != text[:-1])) & (time > begun[page])
-    told = set(zip(later[0].tolist(), later[1].tolist(), strict=True))
-    changes = sum(pair not in told for pair in zip(page[new].tolist(), time[new].tolist(), strict=True))
-    if changes > came + linked:
-        return "text"
-    return "link" if linked > came else "url"
-
-
-def later_links(versions: Versions, rows: Ids, targets: Ids) -> LaterLinks:
-    """The links that appeared later; `targets[i]` is linked from the version `rows[i]`, the versions are in order."""
-    if not len(rows):
-        return np.empty(0, np.int64), np.empty(0)
-    count = len(versions)
-    target, row = np.divmod(np.sort(targets * count + rows), count)
-    page = versions.page[row]
-    first = np.append(True, (target[1:] != target[:-1]) | (page[1:] != page[:-1]))
-    page, time = page[first], versions.time[row[first]]
-    later = time > _first(versions.page, versions.time)[page]
-    return page[later], time[later]
-
-
-def _first(of: Ids, time: Floats) -> Floats:
-    """The first time of each number; inf where there is none."""
-    first = np.full(int(of.max(initial=-1)) + 1, np.inf)
-    np.minimum.at(first, of, time)
-    return first
-
 
 _TABLES = ("versions", "links", "stays", "kinds")
 _KINDS = {kind.value: kind for kind in Kind}
@@ -123,7 +71,7 @@ class _Import:
         self._folder, self._tally, self._progress = folder, Tally(), progress
         self._sizes = {path: path.stat().st_size for name in _TABLES for path in files_of(folder, name)}
         self._read: dict[Path, int] = {}
-        self._builder = TapeBuilder(origin, identity or "")
+        self._builder, self._identity = TapeBuilder(origin), identity
         self._stating = Stating(States(states))
         self._known: dict[bytes, int] = {}
         self._seen_last: float | None = None
@@ -134,18 +82,16 @@ class _Import:
         versions = self._versions(needed=not stays)
         if links and stays:
             raise InputError(f"{self._folder}: has both links and stays; keep one of them")
-        rows = targets = np.empty(0, np.int64)
-        if links:
-            rows, targets = self._linked(versions, links)
-        elif stays:
-            versions, rows, targets = self._stood(versions, stays)
-        self._tally.records += len(versions)
-        later = later_links(versions, rows, targets)
-        if not self._builder.identity:
-            self._builder.identity = told_identity(versions, rows, targets, later)
-        if self._builder.identity == "link":
-            self._add_shown(versions, rows, targets)
-        self._name_kinds(later)
+        linked = self._linked(versions, links) if links else None
+        stood = self._stays(stays) if stays else None
+        kinds_stated = self._name_kinds()
+        self._forget_names()
+        link_sets = None
+        if linked is not None:
+            link_sets = self._builder.link_sets(*linked, len(versions))
+        elif stood is not None:
+            versions, link_sets = self._stood(versions, stood)
+            stood = None
         self._builder.add_many(
             versions.page,
             versions.time,
@@ -153,16 +99,14 @@ class _Import:
             text_prints=versions.text,
             published=versions.published,
             gone=versions.gone,
-            link_sets=self._builder.link_sets(rows, targets, len(versions)),
+            link_sets=link_sets,
             state_rows=versions.state,
         )
-        tape = self._builder.finish(
-            end=self._seen_last,
-            merge_repeats=True,
-            date_by_first_sight=versions.published is None,
-            states=self._stating.finish(),
-        )
-        return Imported(tape, self._tally)
+        tape = self._builder.finish(end=self._seen_last, merge_repeats=True, states=self._stating.finish())
+        dated = versions.published is not None
+        identity = self._identity or ("url" if dated or not len(versions) else None)
+        kinds: Literal["stated", "unknown"] = "stated" if kinds_stated else "unknown"
+        return Imported(with_documents(tape, identity, kinds=kinds, date=not dated), self._tally)
 
     def _versions(self, needed: bool) -> Versions:
         paths = files_of(self._folder, "versions")
@@ -180,6 +124,7 @@ class _Import:
         page, time = self._pages(batch, "url"), moments(table["time"])
         self._name("not a time", batch, np.isnan(time) & (page >= 0), "time")
         kept = np.flatnonzero((page >= 0) & np.isfinite(time))
+        self._tally.records += len(kept)
         state = np.full(len(page), -1, np.int32)
         if "text" in table:
             texts = as_bytes(table["text"])
@@ -202,37 +147,39 @@ class _Import:
             chosen = np.flatnonzero(sound & (place >= 0))
             rows.append(place[chosen])
             targets.append(target[chosen])
+            self._tally.records += len(chosen)
         return np.concatenate(rows), np.concatenate(targets)
 
-    def _stood(self, versions: Versions, paths: Sequence[Path]) -> tuple[Versions, Ids, Ids]:
-        """The versions, with those between them at which only the standing links changed; version and target of each link."""
-        parts = [self._stays_in(batch) for batch in self._batches(paths, ("url", "target", "first_time", "last_time"))]
-        page, target = (np.concatenate([part[0][place] for part in parts]) for place in (0, 1))
-        first, last = (np.concatenate([part[1][place] for part in parts]) for place in (0, 1))
-        self._seen_last = max(versions.time.max(initial=0.0), last.max(initial=0.0))
-        grown = with_changes(versions, page, first, last)
-        rows, stays = standing(grown, page, first, last, str(paths[0]))
-        return grown, rows, target[stays]
+    def _forget_names(self) -> None:
+        """All tables were read: what names they use takes as much room as the addresses of all pages."""
+        named = [page for page in self._known.values() if page >= 0]
+        self._tally.spelled = len(named) - len(set(named))
+        self._known.clear()
 
-    def _stays_in(self, batch: TableBatch) -> tuple[tuple[Ids, Ids], tuple[Floats, Floats]]:
+    def _stays(self, paths: Sequence[Path]) -> Stays:
+        columns = ("url", "target", "first_time", "last_time")
+        return joined_stays([self._stays_in(batch) for batch in self._batches(paths, columns)])
+
+    def _stood(self, versions: Versions, stays: Stays) -> tuple[Versions, Rows]:
+        """The versions, with those between them at which only the standing links changed; the link set of each."""
+        self._seen_last = max(versions.time.max(initial=0.0), stays.last.max(initial=0.0))
+        grown = with_changes(versions, stays)
+        sets = np.zeros(len(grown), np.int32)
+        for begin, count, rows, targets in standing(grown, stays, str(self._folder)):
+            sets[begin : begin + count] = self._builder.link_sets(rows, targets, count)
+        return grown, sets
+
+    def _stays_in(self, batch: TableBatch) -> Stays:
         page, target = self._pages(batch, "url"), self._pages(batch, "target")
         first, last = moments(batch.columns["first_time"]), moments(batch.columns["last_time"])
         self._name("not a stay", batch, (page >= 0) & (target >= 0) & ~(first <= last), "first_time")
         sound = np.flatnonzero((page >= 0) & (target >= 0) & (first <= last))
-        return (page[sound], target[sound]), (first[sound], last[sound])
+        self._tally.records += len(sound)
+        return Stays(page[sound].astype(np.int32), target[sound].astype(np.int32), first[sound], last[sound])
 
-    def _add_shown(self, versions: Versions, rows: Ids, targets: Ids) -> None:
-        """A version for each page that was only linked to, from its first link on."""
-        page, time = shown_first(versions, rows, targets)
-        for id in page.tolist():
-            self._builder.name_kind(id, Kind.ARTICLE)
-        self._builder.add_many(page, time, published=None if versions.published is None else time)
-
-    def _name_kinds(self, later: LaterLinks) -> None:
+    def _name_kinds(self) -> bool:
+        """Take what a table says of the kinds of pages; whether there is one."""
         paths = files_of(self._folder, "kinds")
-        if not paths and self._builder.identity in ("url", "link"):
-            for id in lists(later).tolist():
-                self._builder.name_kind(id, Kind.HUB)
         for batch in self._batches(paths, ("url", "kind")):
             page = self._pages(batch, "url")
             for id, kind in zip(page.tolist(), as_bytes(batch.columns["kind"]).to_pylist(), strict=True):
@@ -241,6 +188,7 @@ class _Import:
                     self._tally.note("not a kind", str(batch.path), shown=kind or "")
                 elif id >= 0:
                     self._builder.name_kind(id, named)
+        return bool(paths)
 
     def _batches(
         self, paths: Sequence[Path], needed: Sequence[str], wished: Sequence[str] = ()

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.core.states import document
-from forager.importers.captures import Collector, is_robots
-from forager.importers.facts import PageFacts
+from forager.importers.captures import Collector, PageFacts, is_robots
 from forager.importers.formats import Format
 from forager.importers.streams import ByteStream
 from forager.pages.page import Page, read
@@ -23,7 +22,7 @@ from forager.pages.trust import Trust
 from forager.pages.urls import UrlMemo, canonical, site
 from forager.terms import Dated, DateSource, Kind, Link, Outcome, Response, Url
 from forager.warc.captures import Capture, captures
-from forager.warc.reader import Broken
+from forager.warc.reader import Broken, WarcRecord
 from forager.warc.wacz import unpack_wacz
 
 
@@ -38,11 +37,14 @@ class LinkSightings:
     def __repr__(self) -> str:
         return f"<Sightings of {np.count_nonzero(~np.isnan(self._met))} links, {len(self._announced)} dates announced>"
 
-    def note(self, links: Sequence[Link], numbers: NDArray[np.int64], now: float, *, again: bool) -> None:
-        """A page showed these links; `again`: it was seen before."""
+    def announce(self, links: Sequence[Link], numbers: NDArray[np.int64]) -> None:
+        """A feed or sitemap names these pages."""
         for link, number in zip(links, numbers.tolist(), strict=True):
             if link.published is not None:
                 self._announced.setdefault(number, link.published)
+
+    def note(self, numbers: NDArray[np.int64], now: float, *, again: bool) -> None:
+        """A page showed these links; `again`: it was seen before."""
         self._grow(int(numbers.max(initial=-1)) + 1)
         self._met[numbers[np.isnan(self._met[numbers])]] = now if again else -np.inf
 
@@ -70,6 +72,7 @@ class WarcReader:
 
     def __init__(self, collector: Collector, settings: PagesSettings | None = None) -> None:
         self._builder, self._tally, self._stating = collector.builder, collector.tally, collector.stating
+        self._mentions, self._spellings = collector.mentions, collector.spellings
         self._settings, self._memo = settings or PagesSettings(), UrlMemo()
         self._shown: dict[Url, PageFacts] = {}
         self._bodies: dict[str, PageFacts] = {}
@@ -99,6 +102,10 @@ class WarcReader:
             what = "redirect" if response.outcome is Outcome.MOVED else "failed request"
             self._tally.left_out[what] += 1
 
+    def passed(self, record: WarcRecord) -> None:
+        """A record holds no answer."""
+        self._tally.passed[record.kind or "unnamed"] += 1
+
     def finish(self) -> None:
         """All files were read: what still waits is shown by the body it repeats, or is broken."""
         for url, found in self._waiting:
@@ -119,7 +126,8 @@ class WarcReader:
 
     def _add(self, url: Url, found: Capture, facts: PageFacts) -> None:
         self._tally.records += 1
-        facts.add_to(self._builder, url, found.response.asked, _took(found))
+        self._spellings.met(self._builder.number(url), found.request.url.encode())
+        facts.add_to(self._builder, self._mentions, url, found.response.asked, _took(found))
 
     def _known(self, url: Url, found: Capture) -> PageFacts | None:
         """What the capture shows; None if its body cannot be found."""
@@ -142,17 +150,22 @@ class WarcReader:
 
     def _read(self, url: Url, response: Response) -> PageFacts:
         page = read(response, memo=self._memo, settings=self._settings)
-        numbers = self._builder.numbers(link.url for link in page.links)
+        numbers = self._builder.numbers(page.targets)
         published = self._published(url, page, response.asked)
-        self._sightings.note(page.links, numbers, response.asked, again=url in self._shown)
+        if page.kind in (Kind.FEED, Kind.SITEMAP):
+            self._sightings.announce(page.links, self._builder.numbers(link.url for link in page.links))
+        self._sightings.note(numbers, response.asked, again=url in self._shown)
         row = self._stating.row(document(page.title, page.text))
-        prints = (page.byte_print, page.text_print)
-        return PageFacts.seen(self._builder, prints, published, page.kind, np.unique(numbers).astype(np.int32), row)
+        links = np.unique(numbers).astype(np.int32)
+        return PageFacts(page.byte_print, page.text_print, published, page.kind, links, row)
 
     def _published(self, url: Url, page: Page, now: float) -> Dated | None:
-        """The date to believe of a page, as a crawl would that saw these captures one after the other."""
+        """The date to believe of a page, as a crawl would that saw these captures one after the other.
+
+        Lists have none; where texts are the documents, those of them that state one are as old as that.
+        """
         if page.kind is not Kind.ARTICLE:
-            return page.published
+            return page.published_but({DateSource.TEXT})
         if not page.robots.index:
             return None
         others = self._sightings.dates(self._builder.number(url))
@@ -179,7 +192,7 @@ def read_warc(stream: ByteStream, format: Format, reader: WarcReader, progress: 
             with path.open("wb") as file:
                 shutil.copyfileobj(stream, file)
         paths: Iterable[Path] = unpack_wacz(path, folder / "unpacked") if format is Format.WACZ else [path]
-        for count, found in enumerate(captures(paths), 1):
+        for count, found in enumerate(captures(paths, passed=reader.passed), 1):
             reader.take(found)
             if count % _TOLD == 0:
                 progress(found.place.offset)

@@ -1,13 +1,13 @@
-"""Offers Forager to other programs: what `import forager` gives, one file for each thing a program wants.
+"""Offers Forager to other programs: the public names of `import forager`, one file per purpose.
 
-Invariant: a call reads no file that it was not given, installs neither signal handlers nor logging, and keeps what
-takes long off the event loop. What is slow to load is loaded by the call that needs it.
+Invariant: a call reads no file that it was not given, installs neither signal handlers nor logging, and keeps slow
+work off the event loop. A call imports slow modules only when it needs them.
 
-session          crawl: a live crawl beside the program, and its stories as they are told
-one_page         fetch and read: one page through all rules, or the extractor alone
+session          crawl: a live crawl in the background, and its stories as they appear
+one_page         fetch and read: one page through all rules, or from bytes
 run_reader       open_run: stories, versions and visits of a run directory; Story
 playback         replay and tune: a fleet on a recording, and better settings for it
 lessons          learn: a score function from a change log
 frontier_ranks   rank: the frontier of a link graph, best first
-seed_list        the URLs to start from, checked
+seed_list        reads and checks seed URLs
 """

@@ -1,4 +1,4 @@
-"""The frontier of a link graph, ranked: pages that are linked but not downloaded, best first."""
+"""Ranks the frontier of a link graph: pages that are linked but not downloaded, best first."""
 
 from collections.abc import Collection, Iterable, Mapping
 from os import PathLike
@@ -32,14 +32,14 @@ def rank(
     limit: int | None = None,
     seed: int = 0,
 ) -> list[tuple[str, float]]:
-    """Rank the frontier of a link graph: pages that are linked but not downloaded, with their scores, best first.
+    """Ranks the frontier of a link graph: pages that are linked but not downloaded, with their scores, best first.
 
         ranked = forager.rank([("a", "b"), ("a", "c"), ("b", "c")], impact={"a": 3.0, "b": 1.0})
 
-    `edges` are pairs of names, or a table of source and target; `impact` what downloaded pages are worth, as a mapping or a
-    table; `frontier` the pages that are not downloaded, if not simply all those without impact or links; `anchors` and
-    `queries` are tables. Methods: random indegree pagerank q-overlap q-hybrid rw rw-eg ml. It computes until it is done:
-    within an event loop call it with `asyncio.to_thread`.
+    `edges` are pairs of names, or a table of source and target. `impact` is the value of downloaded pages, as a mapping
+    or a table. `frontier` are the pages not downloaded; by default all pages without impact or links. `anchors` and
+    `queries` are tables. Methods: random indegree pagerank q-overlap q-hybrid rw rw-eg ml. The call blocks until it is
+    done: within an event loop, use `asyncio.to_thread`.
     """
     try:
         chosen = Method(method)
@@ -55,7 +55,7 @@ def rank(
 
 
 def check_method(method: Method, *, impact: bool, queries: bool) -> None:
-    """Refuse a method before anything is read, if what it goes by is not given."""
+    """Raises an error, before anything is read, if the data that a method needs is not given."""
     if not impact and method in (Method.RW, Method.RW_EG, Method.Q_HYBRID, Method.ML):
         raise InputError(f"{method} needs impact: a table of url or id with impact, clicks or views (--impact FILE)")
     if method.asks_queries and not queries:
@@ -69,8 +69,11 @@ def gather_evidence(
     queries: PathName | None,
     frontier: PathName | Collection[str] | None,
 ) -> Evidence:
-    """Everything known of a graph. Pages with impact count as downloaded unless they are said to be frontier, or nothing
-    would be left of it: impact that is known of all pages does not tell which were downloaded."""
+    """Collects everything known about a graph.
+
+    A page with impact counts as downloaded, unless it is listed as frontier. If that would leave no frontier, impact
+    does not count: known for all pages, it does not show which were downloaded.
+    """
     graph = links.growing.graph()
     impacts = None if impact is None else _impacts(impact, links, graph)
     if frontier is not None:
@@ -123,7 +126,7 @@ def _pages(pages: PathName | Collection[str], links: EdgeList, graph: Graph) -> 
 
 
 def _numbers(names: Iterable[str], links: EdgeList, graph: Graph) -> Counts:
-    """The numbers of pages by the names that the edge list has for them; UNKNOWN for others."""
+    """Numbers of pages by their names in the edge list; UNKNOWN for others."""
     if links.names is not None:
         return links.names.find(names)
     numbers = np.fromiter((int(name) if name.isdigit() else UNKNOWN for name in names), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Score functions, learned from what pages did before."""
+"""Learns score functions from how pages changed before."""
 
 import os
 import time
@@ -15,10 +15,9 @@ from forager.chance import stream
 from forager.errors import InputError
 from forager.gp import breed
 from forager.gp import learn as learning
-from forager.gp.fitness import Judge, terminal_set
+from forager.gp.fitness import Judge, measurers, terminal_set
 from forager.gp.gp_settings import GPSettings, Measure, Terminals
-from forager.gp.parallel import measurers
-from forager.gp.selection import CarefulChoice, choose_carefully, choose_individual
+from forager.gp.learn import CarefulChoice, choose_carefully, choose_individual
 from forager.gp.trees import terminals_of
 from forager.importers.log_files import read_log
 from forager.recrawl.change_log import ChangeLog
@@ -40,14 +39,14 @@ def learn(
     processes: int = 0,
     seed: int = 0,
 ) -> LearnedFunction:
-    """Learn when to look again: evolve a score function from a change log, tape, run directory or capture index.
+    """Evolves a score function that says when to revisit pages, from a change log, tape, run directory or capture index.
 
         learned = forager.learn("changes.csv", generations=20)
         print(learned.formula, learned.validation)
 
-    The formula can be given to a crawl or a replay as `settings={"crawl.policy": learned.formula}`. `k` is the share of the
-    pages that is visited in a cycle, and `cycle` its length in seconds, as suits the log if none is given. It takes
-    `processes` (0: one for each core) and seconds to hours: within an event loop call it with `asyncio.to_thread`.
+    Use the formula in a crawl or replay with `settings={"crawl.policy": learned.formula}`. `k` is the share of the pages
+    visited per cycle, and `cycle` its length in seconds (default: chosen to suit the log). The call uses `processes`
+    (0: one per core) and blocks for seconds to hours: within an event loop, use `asyncio.to_thread`.
     """
     name = "the log" if isinstance(log, ChangeLog) else Path(log).name
     world = log if isinstance(log, ChangeLog) else read_log(Path(log), cycle=cycle)
@@ -65,7 +64,7 @@ def learn(
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """What was learned, and how it came about."""
+    """A learned function and how it was learned."""
 
     learned: LearnedFunction
     choice: CarefulChoice
@@ -82,9 +81,10 @@ def teach(
     follow: Callable[[Iterable[learning.LearnProgress]], learning.LearnProgress],
     progress: learning.LearnProgress | None = None,
 ) -> Lesson:
-    """Evolve on one half of the pages, choose on the other; `follow` goes along with the evolution and gives its end.
+    """Evolves on one half of the pages and chooses on the other; `follow` runs the evolution and returns its last
+    progress.
 
-    `name` is what the log is called, and `progress` where to go on from.
+    `name` is the name of the log; `progress` is the point to continue from.
     """
     begun = time.monotonic()
     check_log(world, name, settings)
@@ -125,7 +125,7 @@ def teach(
 
 
 def check_log(world: ChangeLog, name: str, settings: GPSettings) -> None:
-    """Refuse a log that is too short."""
+    """Raises an error if the log is too short."""
     if world.cycles <= settings.warmup or world.pages < 2:
         raise InputError(f"{name}: {world.pages} pages and {world.cycles} cycles are too few to learn from")
     if settings.fitness == "discovery" and world.documents is None:
@@ -133,7 +133,7 @@ def check_log(world: ChangeLog, name: str, settings: GPSettings) -> None:
 
 
 def _check_part(part: ChangeLog, name: str, settings: GPSettings) -> None:
-    """Refuse a log of which a part to learn from, or to validate on, tells nothing: every function would do."""
+    """Raises an error if a training or validation part has no information, so that all functions would score the same."""
     if settings.fitness != "discovery" and not part.changed.any():
         raise InputError(
             f"{name}: no page changes in these {part.cycles} cycles, or only in one half of the pages; "

@@ -1,4 +1,4 @@
-"""One page: fetched through all rules, or read from bytes that somebody has already."""
+"""Fetches one page through all rules, or reads a page from bytes."""
 
 import asyncio
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def live_settings(values: Mapping[str, Any] | None, user_agent: str | None) -> "Settings":
-    """The settings of a program that goes out to the web; without a contact, a `SettingsError`."""
+    """Settings of a program that uses the live web; raises `SettingsError` without a contact."""
     from forager.assembly import require_contact
     from forager.settings import load_values
 
@@ -24,13 +24,13 @@ def live_settings(values: Mapping[str, Any] | None, user_agent: str | None) -> "
 
 
 async def fetch(url: str, *, user_agent: str | None = None, settings: Mapping[str, Any] | None = None) -> "Page":
-    """Fetch one page through all rules: robots.txt, politeness, redirects, retries, limits.
+    """Fetches one page through all rules: robots.txt, politeness, redirects, retries, limits.
 
         page = await forager.fetch("https://example.org/news", user_agent="Mine/1.0 (+https://example.org/bot)")
         print(page.response.status, page.title, len(page.links))
 
-    Failure is no exception: `page.response.outcome` says how it ended, and `page.trouble` why. Each call begins anew and
-    knows nothing of the calls before it, so to ask a host for more than a few pages, `crawl` it.
+    A failed fetch raises no exception: `page.response.outcome` says how it ended, and `page.trouble` why. Calls share no
+    state, so to request more than a few pages of a host, use `crawl`.
     """
     chosen = await asyncio.to_thread(live_settings, settings, user_agent)
     from forager.assembly import open_wire
@@ -50,13 +50,13 @@ async def fetch(url: str, *, user_agent: str | None = None, settings: Mapping[st
 
 
 def read(html: str | bytes, url: str, *, content_type: str = "", fetched: float | None = None) -> "Page":
-    """Read a page, feed or sitemap that was fetched before: title, dates, text, links; each when it is asked for.
+    """Reads a page, feed or sitemap from bytes: title, dates, text, links; each is parsed when first used.
 
         page = forager.read("<title>Rain</title><p>It rains. <a href='/sun'>Sun</a>", "https://example.org/")
         print(page.title, page.published, page.links[0].url)
 
-    Whatever the bytes, nothing raises: what cannot be read is empty, and `page.trouble` says why. `content_type` is what
-    the server said, and `fetched` when that was, in UTC seconds: dates later than that are not believed; without it, now.
+    No input raises an exception: what cannot be read is empty, and `page.trouble` says why. `content_type` is the header
+    of the response. `fetched` is its time in UTC seconds, by default now; dates after it are ignored.
     """
     from forager.clock import WallClock
     from forager.pages.page import read as read_page

@@ -1,4 +1,4 @@
-"""Recordings, played: a fleet on a tape in simulated time, and better settings searched on it."""
+"""Replays a fleet on a recording in simulated time, and searches better settings on it."""
 
 import asyncio
 import os
@@ -36,14 +36,14 @@ def replay(
     settings: Mapping[str, Any] | None = None,
     on_event: Callable[[Event], None] | None = None,
 ) -> ReplayFigures:
-    """Play a fleet on a recording: what it would have found, how soon, and at what cost.
+    """Replays a fleet on a recording; returns what it would have found, how soon, and at what cost.
 
         figures = forager.replay("tape", budget=60, settings={"forager.kind": "WL"})
         print(figures.delay.median, figures.delay.coverage, figures.efficiency.requests_per_story)
 
-    `tape` is a tape or the run directory of a crawl, `budget` downloads per simulated hour, `warm_up` seconds whose news
-    does not count, `time_limit` seconds of the recording. `on_event` is told everything that happens. It waits for the end
-    of the replay: within an event loop call it with `asyncio.to_thread`.
+    `tape` is a tape or the run directory of a crawl, `budget` is in downloads per simulated hour, `warm_up` in seconds
+    whose stories do not count, `time_limit` in seconds of the recording. `on_event` receives every event. The call blocks
+    until the replay ends: within an event loop, use `asyncio.to_thread`.
     """
     chosen = load_values(settings or {})
     given = check_seeds((f"seeds[{place}]", text) for place, text in enumerate(seeds))
@@ -68,15 +68,15 @@ def tune(
     folder: str | PathLike[str] | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> "TuningOutcome | None":
-    """Find better settings on the first part of a recording, and judge them on the rest, which no trial has seen.
+    """Searches better settings on the first part of a recording, and judges them on the rest, which no trial has seen.
 
         outcome = forager.tune("tape", goals=["late"], trials=150, folder="late.tuning")
-        print(outcome and outcome.changes)     # nothing, if the held-out part does not bear them out
+        print(outcome and outcome.changes)     # empty if the held-out part does not confirm them
 
-    `goals` are figures to be made better (`late` if none is named). Every finished trial is kept in `folder`, if there is
-    one, and the same call goes on from there. It takes `processes` (0: one for each core) and minutes to hours: within an
-    event loop call it with `asyncio.to_thread`, and in a script below `if __name__ == "__main__":`. None: the time limit
-    was over before the held-out part was judged.
+    `goals` are the figures to improve (default `late`). `folder`, if given, keeps every finished trial, and the same call
+    continues from there. The call uses `processes` (0: one per core) and blocks for minutes to hours: within an event
+    loop, use `asyncio.to_thread`, and in a script, call it below `if __name__ == "__main__":`. It returns None if the
+    time limit ended before the held-out part was judged.
     """
     from forager.tuning.goals import goals_named
     from forager.tuning.space import Space
@@ -108,7 +108,7 @@ def make_replay(
     time_limit: float | None = None,
     tell: Callable[[Event], None] | None = None,
 ) -> Replay:
-    """A replay that is ready to run."""
+    """Prepares a replay; `run` starts it."""
     per_hour = usual_budget(tape) if budget is None else budget
     end = None if time_limit is None else min(tape.start + time_limit, tape.end)
     return Replay(
@@ -126,7 +126,7 @@ def make_replay(
 
 @contextmanager
 def tape_folder(path: Path) -> Iterator[Path]:
-    """The folder of a tape; a run directory is compiled to a tape that is deleted afterwards."""
+    """Yields the folder of a tape; compiles a run directory into a temporary tape, which it deletes afterwards."""
     if (path / CONTENTS).is_file():
         yield path
     elif (path / "crawl.db").is_file():
@@ -138,22 +138,22 @@ def tape_folder(path: Path) -> Iterator[Path]:
 
 
 def tape_of(run_dir: Path, identity: str = "url") -> Tape:
-    """The tape of a run directory; how its texts became states stands in its own settings."""
+    """Compiles a run directory into a tape; its own settings say how texts become states."""
     own = run_dir / "config.yaml"
     try:
         states = load_settings(own, (), {}).settings.forager.states if own.is_file() else None
-    except SettingsError:  # written by another release; its usual settings will do
+    except SettingsError:  # written by another release: use the default settings
         states = None
     return asyncio.run(tape_of_run(run_dir, identity=identity, states=states))
 
 
 def usual_budget(tape: Tape) -> float:
-    """A twentieth of the pages per hour, but no less than 30 downloads: scarce enough to tell fleets apart."""
+    """A twentieth of the pages per hour, at least 30 downloads: scarce enough to show differences between fleets."""
     return max(30.0, round(tape.pages / 20))
 
 
 def seeds_of(tape: Tape, given: Sequence[Url]) -> tuple[UrlId, ...]:
-    """The numbers of the given URLs on the tape; without any, the tape's own."""
+    """Numbers of the given URLs on the tape; without any, the tape's default seeds."""
     if not given:
         return default_seeds(tape)
     wanted = set(given)

@@ -1,4 +1,4 @@
-"""A run directory, looked into: the stories, versions and visits of a crawl that has ended or is running."""
+"""Reads a run directory: stories, versions and visits of a crawl that has ended or is running."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 from forager.errors import InputError
 from forager.store.protocol import Counts, Version, VersionId, Visit
 from forager.store.protocol import Story as Accepted
-from forager.terms import Url, UrlId
+from forager.terms import ABOUT, Url, UrlId
 
 if TYPE_CHECKING:
     from forager.store.store import Store
@@ -20,48 +20,63 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Story(Accepted):
-    """A new, young document that a crawl found. Times are UTC seconds since the epoch."""
+    """A new, young document that a crawl found. Times are UTC seconds since the epoch.
+
+    `version` is the number of the version of its page, from 1, or 0 until the story is accepted.
+    """
 
     number: int = -1
-    """Its place in the order of acceptance, from 0: hand it to `stories(after=…)` to go on behind it."""
+    """Its number in the order of acceptance, from 0; pass it to `stories(after=…)` to continue after it."""
     text: str = ""
-    lang: str = ""
+    authors: tuple[str, ...] = ()
+    lead: str = ""
+    image: str = ""
+    section: str = ""
+    tags: tuple[str, ...] = ()
+    language: str = ""
+    """As stated by the page (`en-gb`), or detected from the words of the text (`en`)."""
+    paywalled: bool | None = None
+    """None if the page does not state it."""
+    word_count: int = 0
     canonical: str = ""
-    """What the page calls its own URL; empty if it does not say."""
+    """The URL that the page names as canonical; empty if none."""
     modified: float | None = None
 
 
 class StorySource(Protocol):
-    """What is read from a store, open for writing or not."""
+    """What this module reads from a store, writable or read-only."""
 
     async def version(self, version: VersionId) -> tuple[UrlId, float, Version]: ...
+
+    async def versions(self, id: UrlId) -> list[tuple[VersionId, float]]: ...
 
     def stories(self, after: int = 0) -> AsyncIterator[Accepted]: ...
 
 
-def with_text(story: Accepted, version: Version, number: int = -1) -> Story:
-    """A story with what its stored version adds."""
+def with_text(story: Accepted, version: Version, number: int = -1, version_number: int = 0) -> Story:
+    """Combines a story with its stored version."""
     return Story(
-        **{one.name: getattr(story, one.name) for one in fields(Accepted)},
+        **{one.name: getattr(story, one.name) for one in fields(Accepted)} | {"version": version_number},
         number=number,
         text=version.text,
-        lang=version.lang,
+        **{name: getattr(story.about, name) for name in ABOUT},
         canonical=version.canonical,
         modified=None if version.modified is None else version.modified.time,
     )
 
 
 async def stories_after(source: StorySource, after: int | None) -> AsyncIterator[Story]:
-    """The stories that are stored now, behind the one of this number; None: all."""
+    """The stories stored now, after the one with this number; None for all."""
     number = 0 if after is None else after + 1
     async for story in source.stories(number):
-        _, _, version = await source.version(story.version)
-        yield with_text(story, version, number)
+        page, _, version = await source.version(story.version)
+        before = [one for one, _ in await source.versions(page) if one < story.version]
+        yield with_text(story, version, number, 1 + len(before))
         number += 1
 
 
 class Run:
-    """The run directory of a crawl, as of the moment it is entered with `async with`; it disturbs no crawl."""
+    """The run directory of a crawl, as of when `async with` enters it; reading does not disturb a running crawl."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -88,25 +103,25 @@ class Run:
         return self._opened
 
     def stories(self, after: int | None = None) -> AsyncIterator[Story]:
-        """The stories in the order of acceptance, behind the one with the number `after`; None: all."""
+        """The stories in the order of acceptance, after the one with the number `after`; None for all."""
         return stories_after(self._reader, after)
 
     async def versions(self, url: str) -> AsyncIterator[tuple[float, Version]]:
-        """When each version of a page was fetched, and what was kept of it, the oldest first."""
+        """The versions of a page with the times when they were fetched, oldest first."""
         for number, at in await self._reader.versions(self._id(url)):
             _, _, version = await self._reader.version(number)
             yield at, version
 
     def visits(self, url: str | None = None) -> AsyncIterator[Visit]:
-        """The visits of a page, or of all pages, in order; `url(visit.id)` tells which page it was."""
+        """The visits of a page, or of all pages, in order; `url(visit.id)` returns the page's URL."""
         return self._reader.visits(None if url is None else self._id(url))
 
     def url(self, id: UrlId) -> Url:
-        """The page of a number; visits and links name pages by numbers."""
+        """The URL of a page number; visits and links refer to pages by number."""
         return self._reader.url(id)
 
     def counts(self) -> Counts:
-        """How much there is."""
+        """Numbers of pages, visits and stories."""
         return self._reader.counts()
 
     def _id(self, url: str) -> UrlId:
@@ -120,7 +135,7 @@ class Run:
 
 
 def open_run(directory: str | PathLike[str]) -> Run:
-    """Look into the run directory of a crawl, ended or running.
+    """Opens the run directory of a crawl, ended or running, for reading.
 
     async with forager.open_run("runs/world") as run:
         async for story in run.stories():

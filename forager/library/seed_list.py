@@ -1,4 +1,4 @@
-"""Seed files: one URL per line, `#` starts a comment; every line is checked before the crawl begins."""
+"""Reads seed files: one URL per line, `#` starts a comment; checks every line before the crawl begins."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -9,7 +9,7 @@ from forager.terms import Url
 
 
 def read_seeds(path: Path) -> list[Url]:
-    """The URLs of a seed file in order, each once; the first bad line is an error."""
+    """URLs of a seed file in order, each once; the first bad line raises an error."""
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -21,7 +21,7 @@ def read_seeds(path: Path) -> list[Url]:
 
 
 def check_seeds(places: Iterable[tuple[str, str]]) -> list[Url]:
-    """URLs given with the place where they stand; blank ones and comments are passed over."""
+    """Checks URLs, each given with its origin for error messages; skips blank lines and comments."""
     seeds: dict[Url, None] = {}
     for place, text in places:
         if not text or text.startswith("#"):

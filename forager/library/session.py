@@ -1,4 +1,4 @@
-"""A live crawl beside a program: it runs in the background of an `async with` block, which reads its stories."""
+"""Runs a live crawl in the background of an `async with` block, which reads its stories."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from forager.store.protocol import Counts
 
 _SLOW = ("htmldate", "feedparser", "charset_normalizer")
-"""What the readers of pages load at first need, which would be on the loop."""
+"""Modules that page readers import lazily; loaded in advance, so that the import does not block the event loop."""
 
 
 @dataclass(frozen=True, slots=True)
 class CrawlOrder:
-    """What a program wants crawled, as it was given."""
+    """The arguments of `crawl`."""
 
     run_dir: Path
     seeds: Sequence[str]
@@ -39,13 +39,13 @@ class CrawlOrder:
 
 
 class CrawlSession:
-    """A crawl under way; `async with` begins it, and leaving the block drains and saves it."""
+    """A running crawl; `async with` starts it, and leaving the block drains and saves it."""
 
     def __init__(self, order: CrawlOrder) -> None:
         self._order = order
         self._stopping = asyncio.Event()
         self._news = asyncio.Event()
-        """Set when a story was told since it was made, or the crawl has ended."""
+        """Set when a story arrived since it was created, or the crawl has ended."""
 
     def __repr__(self) -> str:
         return f"<CrawlSession {self._order.run_dir}>"
@@ -61,7 +61,7 @@ class CrawlSession:
                     self._order.run_dir, settings, seeds, WallClock(), lambda account: [self._hear], _hooks(self._order)
                 )
             )
-            self._task = asyncio.get_running_loop().create_task(self._run())  # the block is its owner, and awaits it
+            self._task = asyncio.get_running_loop().create_task(self._run())  # the block owns the task and awaits it
             self._task.add_done_callback(lambda _: self._wake())
             self._stack = stack.pop_all()
         return self
@@ -69,7 +69,7 @@ class CrawlSession:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Finish what is under way and save; if the program was cancelled, save at once. Then tell what went wrong."""
+        """Finishes open work and saves, or saves at once if the program was cancelled; then raises the crawl's error."""
         self.stop()
         async with self._stack:
             try:
@@ -91,10 +91,10 @@ class CrawlSession:
         error.add_note(f"The crawl had ended before: {_first(failure)!r}")
 
     async def stories(self, after: int | None = None) -> AsyncIterator[Story]:
-        """The stories of the run behind the one with the number `after` (None: all), then each as it is told.
+        """The stories of the run after the one with the number `after` (None: all), then each new one as it appears.
 
-        They come from the run directory, at the pace of whoever reads them: a slow reader holds nothing up. The last one
-        is told when the crawl has ended: by `stop`, by its time limit, or by an error, which leaving the block raises.
+        They come from the run directory at the reader's pace, so a slow reader delays nothing. The iteration ends when
+        the crawl ends: by `stop`, by its time limit, or by an error, which is raised when the block is left.
         """
         while True:
             has_ended, news = self._task.done(), self._news
@@ -106,11 +106,11 @@ class CrawlSession:
             await news.wait()
 
     def stop(self) -> None:
-        """Ask the crawl to finish what is under way; `stories` then comes to its end."""
+        """Asks the crawl to finish open work; `stories` then ends."""
         self._stopping.set()
 
     def counts(self) -> "Counts":
-        """How much there is so far."""
+        """Numbers of pages, visits and stories so far."""
         return self._opened.store.counts()
 
     async def _run(self) -> None:
@@ -122,7 +122,7 @@ class CrawlSession:
             await crawl.run(self._opened.seeds, self._stopping)
 
     def _hear(self, event: Event) -> None:
-        """Reads the journal along."""
+        """Reads every event of the journal."""
         if isinstance(event, Told):
             self._wake()
 
@@ -132,7 +132,7 @@ class CrawlSession:
 
 
 def _check(order: CrawlOrder) -> "tuple[Settings, list[Url]]":
-    """What is to be crawled, and how; here everything slow is loaded, off the loop."""
+    """Checks settings and seeds; imports everything slow, off the event loop."""
     from forager.library.seed_list import check_seeds
 
     for name in _SLOW:
@@ -151,7 +151,7 @@ def _hooks(order: CrawlOrder) -> "Hooks":
 
 
 def _first(error: BaseException) -> BaseException:
-    """What went wrong first: tasks that fail together mostly fail for one reason."""
+    """The first error; tasks that fail together mostly fail for the same reason."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
@@ -167,18 +167,18 @@ def crawl(
     on_page: "Callable[[Page], None] | None" = None,
     accept: Callable[[Story], bool] | None = None,
 ) -> CrawlSession:
-    """Crawl news sites into a run directory, in the background of an `async with` block.
+    """Crawls news sites into a run directory, in the background of an `async with` block.
 
         async with forager.crawl("runs/world", seeds=["https://example.org/"], user_agent=WHO) as crawl:
             async for story in crawl.stories():
                 print(story.title, story.url)
 
-    A run directory that is there already goes on, with its own seeds and those given. Leaving the block, however, drains
-    and saves. `user_agent` must name a contact. `settings` are values by their dotted names (see config.yaml); no file
-    and no environment variable is read. `time_limit` is in seconds.
+    An existing run directory continues, with its own seeds and those given. Leaving the block in any way drains and saves
+    the crawl. `user_agent` must name a contact. `settings` are values by dotted name (see config.yaml); the call reads no
+    config file and no environment variable. `time_limit` is in seconds.
 
-    `on_page` is shown every page that was fetched, and `accept` decides whether a document becomes a story; it has no
-    `number` yet. Both are called on the event loop, so they should be short; an error in one ends the crawl, and leaving
-    the block raises it.
+    `on_page` is called with every fetched page. `accept` decides whether a document becomes a story; the story has no
+    `number` yet. Both run on the event loop, so they should be short; an error in one ends the crawl and is raised when
+    the block is left.
     """
     return CrawlSession(CrawlOrder(Path(run_dir), seeds, user_agent, settings, time_limit, on_page, accept))

@@ -1,4 +1,4 @@
-"""The files for machines: RSS, Atom and JSON feeds, sitemaps, robots.txt."""
+"""Files for machines: RSS, Atom and JSON feeds, sitemaps, robots.txt."""
 
 import json
 from collections.abc import Iterator
@@ -6,10 +6,9 @@ from email.utils import formatdate
 from html import escape
 
 from forager.newsroom.article import Article
-from forager.newsroom.cache import BoundedCache
 from forager.newsroom.newsroom_settings import FeedFormat
-from forager.newsroom.sheets import iso
-from forager.newsroom.site import FEEDS, Sheet, SheetKind, Site, written_paths
+from forager.newsroom.sheets import BoundedCache, iso
+from forager.newsroom.site import FEEDS, Sheet, SheetKind, Site, comments_of, written_paths
 
 XML = '<?xml version="1.0" encoding="UTF-8"?>\n'
 TYPES = {
@@ -21,7 +20,7 @@ TYPES = {
 
 
 class Files:
-    """Writes the files of a site that is known as `base`."""
+    """Writes the files of a site with the address `base`."""
 
     def __init__(self, site: Site, base: str) -> None:
         self.site, self.base = site, base
@@ -43,10 +42,24 @@ class Files:
             )
         if sheet.kind is SheetKind.SITEMAP:
             return self._sitemap(sheet, written_paths(now, settings.sitemap_every))
+        if sheet.article is not None:
+            return self._comments(sheet.article, now)
         tick = written_paths(now, settings.feed_every)
         if self.site.paper.feed is FeedFormat.RSS:
             return self._rss(sheet, tick)
         return self._atom(sheet, tick) if self.site.paper.feed is FeedFormat.ATOM else self._json(sheet, tick)
+
+    def _comments(self, article: Article, now: float) -> str:
+        """What readers wrote below an article; each entry is younger than the article, and leads to a place on its page."""
+        page, title = self.base + article.path_at(now), escape(self.site.title(article.number, 0))
+        items = "".join(
+            f"<item><title>By: a reader</title><link>{page}#comment-{number}</link>"
+            f"<pubDate>{formatdate(moment, usegmt=True)}</pubDate><description>Quite so.</description></item>\n"
+            for number, moment in enumerate(comments_of(article))
+            if moment <= now
+        )
+        channel = f"<title>Comments on: {title}</title><link>{page}</link><description>Letters</description>"
+        return f'{XML}<rss version="2.0"><channel>{channel}\n{items}</channel></rss>\n'
 
     def _robots(self) -> str:
         delay = self.site.settings.crawl_delay
@@ -54,7 +67,7 @@ class Files:
         return "\n".join([*lines, f"Sitemap: {self.base}/sitemap.xml", f"Sitemap: {self.base}/sitemap-news.xml", ""])
 
     def _entries(self, sheet: Sheet, tick: float) -> Iterator[tuple[Article, str, str, str, float]]:
-        """Each article with its URL, headline, first sentence and last change."""
+        """Each article with its URL, headline, first sentence and time of last change."""
         for article in (article for _, articles in sheet.lists for article in articles):
             version = article.version(tick)
             text = self.site.text(article.number, version)

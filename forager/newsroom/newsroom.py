@@ -1,11 +1,18 @@
-"""The newsroom as a web: answers requests as of its clock, in process or (see `server`) over real HTTP."""
+"""The newsroom as a web: answers requests as of its clock, in process or over real HTTP on loopback, one port for each
+paper."""
 
+import socket
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from email.utils import formatdate
 
+from aiohttp import web
+from isal import igzip
+
 from forager.clock import Clock
+from forager.newsroom.article import Article
 from forager.newsroom.files import Files
 from forager.newsroom.newsroom_settings import Honesty, NewsroomSettings
 from forager.newsroom.noise import lot, token
@@ -30,18 +37,18 @@ class Asked:
     target: str
     """Path and query."""
     status: int
-    """0 if the connection was cut."""
+    """HTTP status; 0 if the connection was cut."""
     conditional: bool
     bytes: int
-    """Length of the body sent, before any compression."""
+    """Size of the body sent, before any compression."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a request gets: an answer after a wait, or a cut connection."""
+    """The reply to a request: an answer after a delay, or a cut connection."""
 
     answer: Answer | None
-    """None: the connection is cut."""
+    """The answer; None: the connection is cut."""
     wait: float
 
 
@@ -76,7 +83,7 @@ class Newsroom:
 
     @property
     def homes(self) -> list[Url]:
-        """The home page of each paper: where a crawl may start."""
+        """The home page of each paper, as seeds."""
         return [Url(f"{base}/") for base in self.bases.values()]
 
     def served_at(self, bases: Mapping[str, str], clock: Clock) -> "Newsroom":
@@ -101,7 +108,7 @@ class Newsroom:
         return judged(request, answer, asked=asked, seconds=seconds)
 
     def reply(self, base: str, target: str, now: float, validators: Validators = NOTHING_KNOWN) -> Reply:
-        """What the paper at `base` answers to a GET of `target`, a path with its query; the request is logged."""
+        """The reply of the paper at `base` to a GET of `target`, a path with its query; logs the request."""
         host = self._hosts[base]
         key = (host.site.paper.name, target, f"{now:.3f}")
         wait = self.settings.latency * (0.5 + lot(self.settings.seed, "latency", *key))
@@ -114,7 +121,7 @@ class Newsroom:
     def _troubled(
         self, luck: float, host: _Host, target: str, now: float, validators: Validators
     ) -> tuple[Answer | None, float]:
-        """The answer, unless `luck` says that the server has trouble just now; and how late it comes."""
+        """The answer, or server trouble depending on `luck`, a random number; and its delay in seconds."""
         settings = self.settings
         if luck < (bound := settings.resets):
             return None, 0.0
@@ -132,6 +139,8 @@ class Newsroom:
             return _plain(301, "It has moved.", now, ("location", f"{base}{sheet.path}"))
         if sheet.kind in STATUS:
             return _plain(STATUS[sheet.kind], "It is not here.", now)
+        if sheet.article is not None and self.is_walled(sheet.article):
+            return _plain(403, "For subscribers.", now)
         marks = self._validators(host.site, sheet, target, now)
         date = ("date", formatdate(now, usegmt=True))
         if host.site.paper.validators is Honesty.HONEST and _unchanged(marks, validators, sheet.modified):
@@ -142,6 +151,10 @@ class Newsroom:
             mime, body = HTML, host.pages.render(sheet, now)
         return Answer(200, (date, ("content-type", mime), *marks), body, len(body))
 
+    def is_walled(self, article: Article) -> bool:
+        """Whether an article is not for us."""
+        return lot(self.settings.seed, "wall", article.paper, article.section) < self.settings.wall
+
     def _validators(self, site: Site, sheet: Sheet, target: str, now: float) -> tuple[tuple[str, str], ...]:
         if site.paper.validators is Honesty.ABSENT:
             return ()
@@ -151,7 +164,7 @@ class Newsroom:
 
 
 def _unchanged(marks: tuple[tuple[str, str], ...], asked: Validators, modified: float) -> bool:
-    """Whether the asker's copy is current; an ETag, if given, decides alone (RFC 9110, section 13.2.2)."""
+    """Whether the client's copy is current; an ETag, if given, decides alone (RFC 9110, section 13.2.2)."""
     if asked.etag:
         return dict(marks)["etag"] in asked.etag
     since = http_date(asked.last_modified) if asked.last_modified else None
@@ -161,3 +174,47 @@ def _unchanged(marks: tuple[tuple[str, str], ...], asked: Validators, modified: 
 def _plain(status: int, text: str, now: float, *headers: tuple[str, str]) -> Answer:
     body = f"<!DOCTYPE html><title>{status}</title><p>{text}</p>\n".encode()
     return Answer(status, (("date", formatdate(now, usegmt=True)), ("content-type", HTML), *headers), body, len(body))
+
+
+@asynccontextmanager
+async def serve(newsroom: Newsroom, clock: Clock) -> AsyncIterator[Newsroom]:
+    """Serve the same news on free ports of 127.0.0.1 until left.
+
+    Yields the newsroom as served: its `bases` and `homes` are real URLs, its `truth` speaks of them, and its `requests`
+    log what came in. Pages carry their real host and port, so the ports are taken before anything is rendered.
+    """
+    async with AsyncExitStack() as stack:
+        doors = {paper.name: _door(stack) for paper in newsroom.settings.papers}
+        bases = {name: f"http://127.0.0.1:{door.getsockname()[1]}" for name, door in doors.items()}
+        served = newsroom.served_at(bases, clock)
+        for name, door in doors.items():
+            server = web.Server(_handler(served, bases[name]), access_log=None)
+            runner = web.ServerRunner(server)
+            await runner.setup()
+            stack.push_async_callback(runner.cleanup)
+            await web.SockSite(runner, door).start()
+        yield served
+
+
+def _door(stack: AsyncExitStack) -> socket.socket:
+    door = stack.enter_context(socket.socket())
+    door.bind(("127.0.0.1", 0))
+    return door
+
+
+def _handler(newsroom: Newsroom, base: str) -> Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]:
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        headers = request.headers
+        validators = Validators(headers.get("If-None-Match", ""), headers.get("If-Modified-Since", ""))
+        reply = newsroom.reply(base, request.raw_path, newsroom.clock.now(), validators)
+        await newsroom.clock.sleep(reply.wait)
+        if reply.answer is None:
+            if request.transport is not None:
+                request.transport.abort()
+            return web.Response(status=500)
+        sent, body = dict(reply.answer.headers), reply.answer.body
+        if body and "gzip" in headers.get("Accept-Encoding", ""):
+            sent["content-encoding"], body = "gzip", igzip.compress(body, 1)
+        return web.Response(status=reply.answer.status, headers=sent, body=body)
+
+    return handle

@@ -1,4 +1,4 @@
-"""Every knob of the synthetic news site. No paper describes one: all values are ours, chosen to look like news."""
+"""Settings of the synthetic news site. No paper describes one: all values are ours, chosen to look like news."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,6 +17,9 @@ class Markup(StrEnum):
     JSON_LD = "json-ld"
     META = "meta"
     TIME = "time"
+    BLOG = "blog"
+    """At the foot of the article, as blogging software does, which differs in more: lists show excerpts, the sidebar dates
+    other articles, nothing states a type, the feed holds ten entries, and each article has a feed of its comments."""
 
 
 class FeedFormat(StrEnum):
@@ -29,10 +32,10 @@ class FeedFormat(StrEnum):
 
 
 class Honesty(StrEnum):
-    """What a paper's ETag and Last-Modified are worth."""
+    """How reliable a paper's ETag and Last-Modified are."""
 
-    HONEST = "honest"  # they move exactly when the content does
-    USELESS = "useless"  # they move at every answer
+    HONEST = "honest"  # they change exactly when the content does
+    USELESS = "useless"  # they change at every answer
     ABSENT = "absent"
 
 
@@ -43,9 +46,10 @@ class Section:
     name: str
     """Its folder in URLs, e.g. `world`; names known to `writer.THEMES` get a vocabulary of their own."""
     per_day: Positive
-    """Articles per day, the mean over a week."""
+    """Articles per day, mean over a week."""
     quiet: bool = False
-    """Not in feeds, sitemaps nor on the home page: reachable only through section, topic and author pages."""
+    """Whether it is missing in feeds, sitemaps and on the home page: reachable only through section, topic and author
+    pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,7 @@ class Paper:
     name: str
     """Short name; in process its host is `NAME.example`."""
     title: str
-    """What stands at the top of each page."""
+    """Heading of each page."""
     sections: tuple[Section, ...]
     """At least one."""
     markup: Markup = Markup.JSON_LD
@@ -63,9 +67,9 @@ class Paper:
     feed: FeedFormat = FeedFormat.RSS
     """The feed it offers, if any."""
     validators: Honesty = Honesty.HONEST
-    """What its ETag and Last-Modified are worth."""
+    """How reliable its ETag and Last-Modified are."""
     deploy_date: bool = False
-    """Every page carries a `<meta name="date">` that is always the day the site was deployed: a date that lies."""
+    """Whether every page has a `<meta name="date">` with the day the site was deployed: a wrong date."""
 
 
 GAZETTE = Paper(
@@ -107,12 +111,12 @@ COURIER = Paper(
 
 @dataclass(frozen=True, slots=True)
 class NewsroomSettings:
-    """A living news site of several hosts; the same settings give the same site, byte for byte."""
+    """A simulated news site of several hosts; the same settings give the same site, byte for byte."""
 
     seed: int = 1
-    """All chance of the site comes from it."""
+    """Seed of all random numbers of the site."""
     start: float = 1772409600.0
-    """The first moment a crawl is expected, UTC seconds; 2026-03-02 00:00, a Monday."""
+    """When a crawl begins, UTC seconds; 2026-03-02 00:00, a Monday."""
     days: Positive = 18.0
     """News is published until this many days after `start`; 18 days as in the foragers paper's recording."""
     backlog: Duration = 4 * 86400.0
@@ -128,7 +132,7 @@ class NewsroomSettings:
     related: Count = 6
     """Mean number of links from an article to earlier ones is near this; the numbers are heavy-tailed."""
     triads: Share = 0.75
-    """Share of such links that follow a link of the article linked just before; it makes the small world."""
+    """Share of such links that follow a link of the article linked just before; this makes the small world."""
     strays: Share = 0.3
     """Share of such links drawn from the whole paper, not the topic; fewer give more clustering, a shorter tail."""
     rewired: bool = False
@@ -142,11 +146,11 @@ class NewsroomSettings:
     live_blogs: Share = 0.02
     """Share of articles that are live blogs."""
     live_for: Duration = 5 * 3600.0
-    """How long a live blog goes on."""
+    """Duration of a live blog."""
     live_gap: Annotated[float, Field(gt=0)] = 600.0
-    """Mean time between two entries of a live blog, seconds."""
+    """Mean time between two entries of a live blog, in seconds."""
     removals: Share = 0.01
-    """Share of articles that are taken down (410) later."""
+    """Share of articles that are removed (410) later."""
     removal_delay: Duration = 36 * 3600.0
     """Mean time from publication to removal."""
     moves: Share = 0.01
@@ -154,13 +158,13 @@ class NewsroomSettings:
     move_delay: Duration = 12 * 3600.0
     """Mean time from publication to the move."""
     wire: Share = 0.15
-    """Share of articles that other papers with a section of the same name print too, each with one chance in two."""
+    """Share of articles that other papers with a section of the same name print too, each with probability one half."""
     wire_delay: Duration = 2400.0
-    """Mean time from the first print to a copy."""
+    """Mean time from the first publication to a copy."""
     missing_dates: Share = 0.02
     """Share of articles without any stated date."""
     day_dates: Share = 0.03
-    """Share of articles that state the day only."""
+    """Share of articles that state only the day."""
     future_dates: Share = 0.01
     """Share of articles that state a date some days in the future."""
     list_length: Count = 30
@@ -168,9 +172,9 @@ class NewsroomSettings:
     feed_length: Count = 30
     """Articles in a feed: the newest ones only."""
     feed_every: Annotated[float, Field(ge=1)] = 300.0
-    """A feed is written anew every so many seconds, so an article enters it with a lag."""
+    """A feed is rewritten every so many seconds, so articles appear in it with a delay."""
     sitemap_every: Annotated[float, Field(ge=1)] = 900.0
-    """The same for sitemaps."""
+    """Sitemaps are rewritten every so many seconds."""
     page_size: Size = 25_000
     """Typical bytes of an HTML page; single pages have 0.6 to 1.6 times this, if their content is not longer."""
     noise_every: Annotated[float, Field(ge=1)] = 30.0
@@ -191,6 +195,8 @@ class NewsroomSettings:
     """How late."""
     resets: Share = 0.0
     """Share of requests whose connection is cut."""
+    wall: Share = 0.0
+    """Share of sections, drawn by the seed, whose articles answer 403."""
     traps: bool = False
     """Two calendars without end, combinable search facets, endless pages and folders, soft 404s, links for each visitor."""
     cache: Count = 2000

@@ -1,7 +1,7 @@
 """What changes on a page although its content does not: clock, advertisement, counter, token.
 
-Noise and trouble are drawn by a keyed hash, not from a stream: the answer to a request must not depend on which other
-requests came before it.
+Noise and server trouble come from a keyed hash, not from a random stream, because the answer to a request must not
+depend on earlier requests.
 """
 
 from datetime import UTC, datetime
@@ -20,12 +20,12 @@ SLOGANS = (
 
 
 def lot(seed: int, *key: object) -> float:
-    """A number in [0, 1) that depends on the seed and the key alone."""
+    """A number in [0, 1) that depends only on the seed and the key."""
     return int.from_bytes(_digest(seed, key)) / 2**64
 
 
 def token(seed: int, *key: object) -> str:
-    """Sixteen hexadecimal digits that depend on the seed and the key alone."""
+    """Sixteen hexadecimal digits that depend only on the seed and the key."""
     return _digest(seed, key).hex()
 
 
@@ -34,7 +34,7 @@ def _digest(seed: int, key: tuple[object, ...]) -> bytes:
 
 
 def noise(seed: int, host: str, path: str, now: float, every: float) -> tuple[bytes, bytes, bytes, bytes]:
-    """Clock, advertisement, view counter and token of a page in the present interval of `every` seconds."""
+    """Clock, advertisement, view counter and token of a page in the current interval of `every` seconds."""
     turn = int(now // every)
     key = (host, path, turn)
     clock = datetime.fromtimestamp(turn * every, UTC).strftime("%A %-d %B %Y, %H:%M:%S")

@@ -1,10 +1,13 @@
-"""The plan of a newsroom: every article that will ever be published, with its fate, before the first request comes.
+"""The plan of a newsroom: every article that will ever be published, and all its changes, made before the first
+request.
 
-The links to earlier articles make a scale-free small world that grows, or its rewired twin. Each new article draws its
+The links to earlier articles form a growing scale-free small world, or its rewired twin. Each new article draws its
 first target in its own topic by preferential attachment: in proportion to one plus the links received. Every further
-target is, mostly, a neighbour of the target before in this topic (the triad step of Holme and Kim's model): this closes
-triangles. The rest stray over the whole paper: they keep the paths between topics short, and without them the most
-linked articles could not outgrow their topics, which cuts the power law off.
+target is mostly a neighbour of the previous target in this topic (the triad step of Holme and Kim's model), which
+closes triangles. The rest go anywhere in the paper: they keep the paths between topics short, and without them the most
+linked articles could not outgrow their topics, which would cut off the power law.
+
+News is published by a Poisson process whose rate follows the hour of the day and the day of the week.
 """
 
 from collections.abc import Sequence
@@ -12,15 +15,50 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import numpy as np
-from numpy.typing import NDArray
 
+from forager.arrays import FloatArray, IntArray
 from forager.chance import stream
 from forager.newsroom.article import Article, ArticleChange, Shift
 from forager.newsroom.newsroom_settings import NewsroomSettings
-from forager.newsroom.rhythm import publication_times
 from forager.newsroom.writer import NewsWriter, Topic, slug, topics_of
 
-Links = NDArray[np.int64]
+HOURLY = np.array(
+    [
+        [0.3, 0.2, 0.2, 0.2, 0.3, 0.6],
+        [1.1, 1.6, 1.8, 1.7, 1.5, 1.5],
+        [1.6, 1.5, 1.4, 1.4, 1.5, 1.6],
+        [1.4, 1.2, 1.0, 0.8, 0.6, 0.4],
+    ]
+).ravel()
+"""Relative rate of each hour (UTC): quiet nights, busy mornings, a second rise in the late afternoon."""
+
+_MONDAY = 4 * 86400  # the first Monday after the epoch, 1970-01-05
+
+
+def hourly_rates(per_day: float, weekend: float, since: float, until: float) -> tuple[FloatArray, FloatArray]:
+    """Slots of one hour, or the part of it in [since, until), and the expected number of articles in each.
+
+    Slots are given by their edges. The mean over a week of whole days is `per_day`.
+    """
+    hours = np.arange(np.floor(since / 3600), np.ceil(until / 3600) + 1) * 3600
+    edges = np.clip(hours, since, until)
+    weekday = ((hours[:-1] - _MONDAY) // 86400) % 7
+    daily = np.where(weekday >= 5, weekend, 1.0) * 7 / (5 + 2 * weekend)
+    hour = (hours[:-1] // 3600 % 24).astype(int)
+    return edges, per_day / 86400 * daily * (HOURLY / HOURLY.mean())[hour] * np.diff(edges)
+
+
+def publication_times(
+    per_day: float, weekend: float, since: float, until: float, rng: np.random.Generator
+) -> FloatArray:
+    """Sorted times in [since, until), in whole seconds."""
+    edges, expected = hourly_rates(per_day, weekend, since, until)
+    counts = rng.poisson(expected)
+    starts, lengths = np.repeat(edges[:-1], counts), np.repeat(np.diff(edges), counts)
+    return np.sort(np.floor(starts + rng.random(len(starts)) * lengths))
+
+
+Links = IntArray
 
 
 def grow(
@@ -56,7 +94,7 @@ def _targets(
     strays: float,
     rng: np.random.Generator,
 ) -> list[int]:
-    """Up to `wanted` different targets in three times as many draws; fewer while there is little to link to."""
+    """Up to `wanted` different targets in three times as many draws; fewer while there are few articles."""
     chosen: list[int] = []
     near: Sequence[int] = ()
     for kind, place in rng.random((3 * wanted, 2)).tolist():
@@ -73,8 +111,8 @@ def _targets(
 def rewire(origins: Links, targets: Links, rng: np.random.Generator) -> tuple[Links, Links]:
     """The twin that is scale-free but no small world (foragers paper, section 6).
 
-    The list of origins and the list of targets are permuted independently and paired again: every in- and out-degree
-    survives, communities do not. Links from a page to itself and double links may arise.
+    It permutes the list of origins and the list of targets independently and pairs them again: every in- and out-degree
+    stays the same, communities do not. Links from a page to itself and double links may occur.
     """
     return rng.permutation(origins), rng.permutation(targets)
 
@@ -85,14 +123,14 @@ FRONT_SHARE = 0.3
 
 @dataclass(frozen=True, slots=True)
 class NewsPlan:
-    """What is published when, and who links to whom."""
+    """When each article is published, and its links."""
 
     settings: NewsroomSettings
     topics: tuple[Topic, ...]
     articles: tuple[Article, ...]
-    """In order of publication; an article's number is its place here."""
+    """Articles in order of publication; the number of an article is its index."""
     related: tuple[tuple[int, ...], ...]
-    """Of each article, the articles of its paper it links to; a link shows once its target is published."""
+    """For each article, the articles of its paper it links to; a link appears once its target is published."""
     writer: NewsWriter
 
     def __repr__(self) -> str:
@@ -105,14 +143,14 @@ class _Draft:
     paper: int
     section: int
     turn: int
-    """Order of making, so that sorting is decided on ties."""
+    """Order of creation, which breaks ties in sorting."""
     topic: int
     original: int | None = None
-    """The `turn` of the draft it is a copy of."""
+    """The `turn` of the draft that it copies."""
 
 
 def make_plan(settings: NewsroomSettings) -> NewsPlan:
-    """The plan that these settings determine."""
+    """The plan for these settings."""
     names = sorted({section.name for paper in settings.papers for section in paper.sections})
     topics = [
         topic
@@ -179,7 +217,7 @@ def _copies(originals: Sequence[_Draft], settings: NewsroomSettings, until: floa
 
 
 def _path(article: Article, section: str, headline: str) -> str:
-    """Three papers in a row write their URLs in three ways: with date and section, flat, by number."""
+    """Path of an article; three successive papers use three styles: with date and section, flat, by number."""
     day = datetime.fromtimestamp(article.published, UTC)
     return (
         f"/{section}/{day:%Y/%m/%d}/{slug(headline)}-{article.number}",

@@ -1,31 +1,53 @@
-"""HTML of a sheet: a plain newspaper page with navigation, boilerplate and the noise that is no change.
+"""HTML of a sheet: a plain newspaper page with navigation, boilerplate and noise that is no change.
 
-A page is a few pieces of bytes with noise between them; the pieces are kept ready, so rendering again only joins them.
+A page is a few pieces of bytes with noise between them; the pieces are cached, so rendering again only joins them.
 
-Articles state their dates in three ways of markup, with the troubles that real papers have.
+Articles state their dates in three kinds of markup, with the errors that real papers have.
 """
 
 import json
-from collections.abc import Iterable
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from html import escape
+from typing import Generic, TypeVar
 
 from forager.newsroom.article import Article
-from forager.newsroom.cache import BoundedCache
 from forager.newsroom.newsroom_settings import FeedFormat, Markup, NewsroomSettings, Paper
 from forager.newsroom.noise import lot, noise, token
-from forager.newsroom.site import Sheet, SheetKind, Site
+from forager.newsroom.site import COMMENTS, Sheet, SheetKind, Site
 from forager.newsroom.traps import visitor_links
 
+T = TypeVar("T")
+
+
+class BoundedCache(Generic[T]):
+    """Cache of up to `size` values by key."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._values: OrderedDict[Hashable, T] = OrderedDict()
+
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+        """The value of this key; calls `make` if it is missing."""
+        if key in self._values:
+            self._values.move_to_end(key)
+        else:
+            self._values[key] = make()
+            if len(self._values) > self.size:
+                self._values.popitem(last=False)
+        return self._values[key]
+
+
 AHEAD = 5 * 86400.0
-"""How far a wrong date lies in the future."""
+"""How many seconds a wrong date lies in the future."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """What an article says of itself; empty text where it says nothing."""
+    """What an article states about itself; empty text where it states nothing."""
 
     published: str
     modified: str
@@ -36,7 +58,7 @@ def iso(when: float) -> str:
 
 
 def dates_on_page(article: Article, version: int, settings: NewsroomSettings) -> Stated:
-    """The dates on the article's page: right for most articles, else missing, the day only, or in the future."""
+    """The dates on the article's page: correct for most articles, otherwise missing, only the day, or in the future."""
     luck = lot(settings.seed, "date", article.number)
     modified = iso(article.changes[version - 1].at) if version else ""
     if luck < settings.missing_dates:
@@ -49,7 +71,7 @@ def dates_on_page(article: Article, version: int, settings: NewsroomSettings) ->
 
 
 def date_markup(paper: Paper, stated: Stated, headline: str, author: str, url: str, opened: float) -> tuple[str, str]:
-    """What goes into the head of the page, and what stands below the headline."""
+    """Markup for the head of the page, and for below the headline."""
     head, below = "", ""
     if paper.deploy_date:
         head += f'<meta name="date" content="{iso(opened)[:10]}">\n'
@@ -68,7 +90,7 @@ def date_markup(paper: Paper, stated: Stated, headline: str, author: str, url: s
     elif paper.markup is Markup.META:
         for name, value in (("published", stated.published), ("modified", stated.modified)):
             head += f'<meta property="article:{name}_time" content="{value}">\n' if value else ""
-    elif stated.published:
+    elif paper.markup is Markup.TIME and stated.published:
         below = f'<time datetime="{stated.published}">{stated.published[:10]}</time>'
         if stated.modified:
             below += f' (updated <time class="updated" datetime="{stated.modified}">{stated.modified[:10]}</time>)'
@@ -104,7 +126,7 @@ POLICY = (
 
 
 class SheetPrinter:
-    """Renders the HTML pages of a site that is known as `base`, e.g. `http://gazette.example`."""
+    """Renders the HTML pages of a site with the address `base`, e.g. `http://gazette.example`."""
 
     def __init__(self, site: Site, base: str) -> None:
         self.site, self.base, self.seed = site, base, site.settings.seed
@@ -162,14 +184,18 @@ class SheetPrinter:
         return "<ul>" + "".join(self._item(sheet, article, now) for article in articles) + "</ul>"
 
     def _item(self, sheet: Sheet, article: Article, now: float) -> str:
-        """A link to an article; every third is absolute. Texts keep the first headline of what they link to."""
+        """A link to an article; every third is absolute. On article pages it keeps the first headline."""
         version = 0 if sheet.kind is SheetKind.ARTICLE else article.title_version(now)
         path = self.site.href(sheet, article, now)
         base = self.base if article.number % 3 == 0 else ""
-        return f'<li><a href="{base}{path}">{escape(self.site.title(article.number, version))}</a></li>'
+        link = f'<a href="{base}{path}">{escape(self.site.title(article.number, version))}</a>'
+        if self.site.paper.markup is not Markup.BLOG or sheet.kind is SheetKind.ARTICLE:
+            return f"<li>{link}</li>"
+        excerpt = escape(" ".join(self.site.text(article.number, article.version(now)).paragraphs[0]))
+        return f"<li><article><h2>{link}</h2><p>{excerpt}</p></article></li>"
 
     def _article(self, sheet: Sheet, now: float) -> tuple[str, str, str]:
-        """The headline, what goes into the head, and the main part."""
+        """The headline, markup for the head, and the main part."""
         assert sheet.article is not None
         site, article = self.site, sheet.article
         version = article.version(now)
@@ -182,16 +208,30 @@ class SheetPrinter:
         paragraphs = "".join(f"<p>{escape(' '.join(sentences))}</p>\n" for sentences in text.paragraphs)
         notes = "".join(f'<p class="note">{escape(note)}</p>\n' for note in text.notes)
         places = " · ".join(f'<a href="{path}">{escape(name)}</a>' for path, name in sheet.links)
-        body = f"<article>\n<h1>{escape(text.headline)}</h1>\n{byline}\n{entries}{paragraphs}{notes}</article>\n"
+        foot = ""
+        if site.paper.markup is Markup.BLOG:
+            in_head += f'<link rel="alternate" type="{FEED_TYPES[FeedFormat.RSS]}" href="{sheet.path}{COMMENTS}">\n'
+            if stated.published:
+                when = (
+                    f'<time class="entry-date published" datetime="{stated.published}">{stated.published[:10]}</time>'
+                )
+                foot = f'<footer class="entry-footer"><span class="posted-on">Published {when}</span></footer>\n'
+        story = f"<h1>{escape(text.headline)}</h1>\n{byline}\n{entries}{paragraphs}{notes}{foot}"
+        body = f"<article>\n{story}</article>\n"
         related = "".join(
             f"<h2>{heading}</h2>{self._list(sheet, listed, now)}" for heading, listed in sheet.lists if listed
         )
         return text.headline, in_head, f'{body}<p class="more">More: {places}</p>\n<div class="related">{related}</div>'
 
     def _make_most_read(self, hour: int) -> bytes:
-        """Some articles of the last days, drawn anew each hour; the links carry tracking parameters."""
+        """Some articles of the last days, redrawn each hour; the links carry tracking parameters."""
         recent = self.site.everything.latest(hour * 3600.0, 60).articles
         drawn = sorted(recent, key=lambda article: lot(self.seed, "read", hour, article.number))[:MOST_READ]
         query = "?utm_source=mostread&amp;utm_medium=box"
-        items = (f'<li><a href="{a.path}{query}">{escape(self.site.title(a.number, 0))}</a></li>' for a in drawn)
+        note = ' <span class="post-date">{}</span>' if self.site.paper.markup is Markup.BLOG else ""
+        items = (
+            f'<li><a href="{a.path}{query}">{escape(self.site.title(a.number, 0))}</a>'
+            f"{note.format(iso(a.published)[:10])}</li>"
+            for a in drawn
+        )
         return f"<ol>{''.join(items)}</ol>".encode()

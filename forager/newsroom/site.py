@@ -1,6 +1,6 @@
-"""One paper as an editor sees it: what stands at a path at a moment, its content version and its links; no markup.
+"""One paper without markup: what a path shows at a time, its content version and its links.
 
-Lists of the newest articles are known as they stood at any moment, with the exact moment of their last change.
+Lists of the newest articles can be computed for any time, with the exact time of their last change.
 """
 
 from bisect import bisect_right
@@ -15,7 +15,7 @@ from math import ceil, floor
 from urllib.parse import parse_qs
 
 from forager.newsroom.article import Article, Shift
-from forager.newsroom.newsroom_settings import FeedFormat
+from forager.newsroom.newsroom_settings import FeedFormat, Markup
 from forager.newsroom.plan import NewsPlan
 from forager.newsroom.traps import footer_links, trap_links
 from forager.newsroom.writer import Text, slug
@@ -27,11 +27,11 @@ class Listing:
 
     articles: tuple[Article, ...]
     key: tuple[tuple[int, int, bool], ...]
-    """Number, version shown and whether moved, of each."""
+    """Number, version shown, and whether moved, of each article."""
     modified: float
-    """When the list became what it is."""
+    """Time of the last change of the list."""
     more: bool = False
-    """Older articles follow on another page."""
+    """Whether older articles follow on another page."""
 
 
 class Shelf:
@@ -44,13 +44,13 @@ class Shelf:
     def latest(self, now: float, count: int, skip: int = 0, *, texts: bool = False) -> Listing:
         """The newest `count` articles visible now, after the first `skip`.
 
-        A new headline or address is a change of the list; with `texts`, so is any change of a listed article.
+        A new headline or address changes the list; with `texts`, so does any change of a listed article.
         """
         shown: list[Article] = []
         modified, more = self.opened, False
         for article in self._before(now):
             if article.removed is not None and article.removed <= now:
-                if len(shown) < count:  # behind a full list nobody saw it go
+                if len(shown) < count:  # behind a full list its removal was not visible
                     modified = max(modified, article.published, article.removed)
                 continue
             modified = max(modified, article.published)
@@ -65,13 +65,13 @@ class Shelf:
         return Listing(tuple(shown), _key(shown, now, texts), modified, more)
 
     def recent(self, now: float, span: float) -> Listing:
-        """All visible articles published during the last `span` seconds; their texts' changes count."""
+        """All visible articles published during the last `span` seconds; changes of their texts count."""
         shown: list[Article] = []
         modified = self.opened
         for article in self._before(now):
             if article.published <= now - span:
                 if article.removed is None or article.removed > article.published + span:
-                    modified = max(modified, article.published + span)  # it has just fallen off the end
+                    modified = max(modified, article.published + span)  # it has just dropped out
                     break
                 continue
             modified = max(modified, article.published)
@@ -83,13 +83,13 @@ class Shelf:
         return Listing(tuple(shown), _key(shown, now, True), modified)
 
     def _before(self, now: float) -> Iterator[Article]:
-        """Newest first."""
+        """Articles published before `now`, newest first."""
         for place in range(bisect_right(self._times, now) - 1, -1, -1):
             yield self.articles[place]
 
 
 def _touched(article: Article, now: float, texts: bool) -> float:
-    """When what a list shows of an article last changed; its publication if never."""
+    """When the list entry of an article last changed; its publication if never."""
     last = max(
         (c.at for c in article.changes if c.at <= now and (texts or c.shift is Shift.TITLE)), default=article.published
     )
@@ -106,8 +106,17 @@ def _key(shown: Sequence[Article], now: float, texts: bool) -> tuple[tuple[int, 
 EVERGREEN = ("about", "imprint", "contact", "privacy")
 FEEDS = {FeedFormat.RSS: "/feed.xml", FeedFormat.ATOM: "/atom.xml", FeedFormat.JSON: "/feed.json"}
 NEWS_SPAN = 2 * 86400.0
-"""A news sitemap holds the last two days, as its specification asks."""
+"""A news sitemap has the last two days, as its specification requires."""
 FRONT, TEASERS = 12, 5
+COMMENTS = "/feed/"
+"""Where the comments below an article have their feed, behind its path."""
+BLOG_FEED = 10
+"""Entries in the feed of a blog."""
+
+
+def comments_of(article: Article) -> tuple[float, ...]:
+    """When readers wrote below an article of a blog: below two of three nobody did."""
+    return tuple(article.published + hour * 3600.0 for hour in range(1, 1 + article.number % 3 * (article.number % 2)))
 
 
 class SheetKind(StrEnum):
@@ -126,19 +135,19 @@ class SheetKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """What stands at a path at a moment."""
+    """What a path shows at a time."""
 
     kind: SheetKind
     path: str
-    """The canonical path; of a moved article, where it is now."""
+    """The canonical path; for a moved article, the new one."""
     key: str = ""
-    """The content version: equal keys, equal content."""
+    """The content version: equal keys mean equal content."""
     modified: float = 0.0
-    """When the content became what it is."""
+    """Time of the last change of the content."""
     title: str = ""
-    """Empty for articles, whose headline comes with their text."""
+    """Title; empty for articles, whose headline comes with their text."""
     lists: tuple[tuple[str, tuple[Article, ...]], ...] = ()
-    """Headed lists of articles."""
+    """Lists of articles with headings."""
     links: tuple[tuple[str, str], ...] = ()
     """Further links of this sheet: path and anchor."""
     article: Article | None = None
@@ -170,7 +179,7 @@ class Site:
         return f"<Site {self.paper.name}, {len(self.articles)} articles, {len(self._lists)} list pages>"
 
     def sheet(self, target: str, now: float) -> Sheet:
-        """What stands at `target`, a path with its query, at this moment."""
+        """What `target`, a path with its query, shows at this time."""
         path, _, query = target.partition("?")
         if path == "/":
             return self._home(now)
@@ -179,11 +188,14 @@ class Site:
         article = self._at.get(path)
         if article is not None:
             return self._article(article, path, now)
+        if self.paper.markup is Markup.BLOG and path.endswith(COMMENTS):
+            return self._comments(path, now)
         if path.startswith("/sitemap"):
             return self._sitemap(path, written_paths(now, self.settings.sitemap_every))
         if path and path == self.feed:
             every = self.settings.feed_every
-            listing = self.everything.latest(written_paths(now, every), self.settings.feed_length, texts=True)
+            most = BLOG_FEED if self.paper.markup is Markup.BLOG else self.settings.feed_length
+            listing = self.everything.latest(written_paths(now, every), most, texts=True)
             return _listed(SheetKind.FEED, path, self.paper.title, (("", listing),), entered(listing.modified, every))
         if path == "/robots.txt":
             return Sheet(SheetKind.ROBOTS, path, "robots", self.opened)
@@ -196,7 +208,7 @@ class Site:
         return Sheet(SheetKind.NOTHING, path)
 
     def links(self, sheet: Sheet, now: float) -> list[str]:
-        """The paths that the content of an HTML sheet, feed or sitemap links to, navigation included, in order."""
+        """Paths that the content of an HTML sheet, feed or sitemap links to, with navigation, in order."""
         if sheet.kind in (SheetKind.MOVED, SheetKind.REMOVED, SheetKind.NOTHING, SheetKind.ROBOTS):
             return []
         listed = [self.href(sheet, article, now) for _, articles in sheet.lists for article in articles]
@@ -206,7 +218,7 @@ class Site:
         return [path for path, _ in self.nav] + own + [path for path, _ in self.footer]
 
     def href(self, sheet: Sheet, article: Article, now: float) -> str:
-        """Where a sheet believes a listed article to stand: texts keep their old links, lists know of moves."""
+        """The path under which a sheet links to an article: texts keep old links, lists follow moves."""
         return article.path if sheet.kind is SheetKind.ARTICLE else article.path_at(now)
 
     def hubs(self) -> list[str]:
@@ -268,6 +280,14 @@ class Site:
             article=article,
         )
 
+    def _comments(self, path: str, now: float) -> Sheet:
+        """The feed of what readers wrote below an article: mostly nothing."""
+        article = self._at.get(path.removesuffix(COMMENTS))
+        if article is None or article.published > now or not article.visible(now):
+            return Sheet(SheetKind.NOTHING, path)
+        count = sum(moment <= now for moment in comments_of(article))
+        return Sheet(SheetKind.FEED, path, f"{article.number}.{count}", article.published, article=article)
+
     def _sitemap_at(self, path: str, tick: float) -> Sheet:
         every = self.settings.sitemap_every
         if path == "/sitemap.xml":
@@ -319,12 +339,12 @@ class Site:
 
 
 def written_paths(now: float, every: float) -> float:
-    """When a file that is written anew every so many seconds was last written."""
+    """Last time when a file that is rewritten every `every` seconds was written."""
     return floor(now / every) * every
 
 
 def entered(happened: float, every: float) -> float:
-    """When such a file showed what happened."""
+    """When such a file first showed what happened at this time."""
     return ceil(happened / every) * every
 
 

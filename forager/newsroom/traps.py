@@ -1,8 +1,8 @@
-"""Traps for crawlers, on demand: places where a crawl can go on for ever and never meets a story.
+"""Optional traps for crawlers: places where a crawl can continue forever without finding a story.
 
-Two calendars without end, search facets that can be combined, an archive with a hundred thousand pages, a maze of folders,
-and pages that say *not found* with a status that says *fine*. Links with a number for each visitor, the last trap, change
-with every rendering and are put on a page with the other noise; they all show the home page.
+There are two endless calendars, search facets that can be combined, an archive with a hundred thousand pages, a maze of
+folders, and pages that say *not found* with status 200. The last trap is links with a visitor number, which change with
+every rendering and are added with the other noise; they all show the home page.
 """
 
 from datetime import date, timedelta
@@ -40,18 +40,18 @@ _DOORS = (
 
 
 def footer_links(traps: bool) -> Links:
-    """A door that robots.txt forbids and, with traps, the ways into them."""
+    """A link that robots.txt forbids and, with traps, the links into them."""
     forbidden = (("/internal/login", "Staff"),)
     return forbidden + _DOORS if traps else forbidden
 
 
 def visitor_links(mark: str) -> str:
-    """Links that carry the number of a visitor, in HTML: a well-known name for it, and one that nobody knows."""
+    """HTML links that carry a visitor number: under a well-known parameter name, and under an unknown one."""
     return f'<a href="/?sid={mark}">Your account</a> <a href="/?visitor={mark}">Home</a> '
 
 
 def trap_links(path: str, query: str) -> Links:
-    """Where a trap page leads; nothing if the path is no trap."""
+    """Links of a trap page; none if the path is no trap."""
     if path.startswith("/calendar/"):
         return tuple((f"/calendar/{day}", f"{day:%-d %B %Y}") for day in _days(path.removeprefix("/calendar/")))
     if path.startswith("/events/"):
@@ -77,7 +77,7 @@ def trap_links(path: str, query: str) -> Links:
 
 
 def _days(text: str) -> tuple[date, ...]:
-    """The neighbours of a day: the day before and after it, and a week later."""
+    """Neighbours of a day: the day before and after it, and a week later."""
     try:
         day = date.fromisoformat(text)
         return day - timedelta(1), day + timedelta(1), day + timedelta(7)

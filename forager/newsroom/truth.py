@@ -19,14 +19,14 @@ class Published:
     published: float
     article: Article
     copy_of: Url | None = None
-    """The story, of another paper, that this one is a copy of."""
+    """The story of another paper that this one copies."""
 
 
 class Truth:
-    """All knowledge of a newsroom about itself; URLs are those of the hosts it is served as."""
+    """Everything a newsroom knows about itself; URLs are those of the hosts that serve it."""
 
     def __init__(self, sites: Mapping[str, Site]) -> None:
-        """`sites` by base, e.g. `http://gazette.example`."""
+        """`sites` by address, e.g. `http://gazette.example`."""
         self._sites = sites
         bases = {site.paper.name: base for base, site in sites.items()}
         plan = next(iter(sites.values())).plan
@@ -52,31 +52,31 @@ class Truth:
         return self.stories[bisect_left(self._times, since) : bisect_left(self._times, until)]
 
     def article(self, url: Url) -> Article | None:
-        """The article that stands, or stood, or will stand at this URL; its address after a move counts as well."""
+        """The article at this URL at any time, before or after a move."""
         return self._articles.get(url)
 
     def published(self, url: Url) -> float | None:
-        """When the article at this URL was first published; None if there never is one."""
+        """When the article at this URL is first published; None if there never is one."""
         article = self.article(url)
         return None if article is None else article.published
 
     def removed(self, url: Url) -> float | None:
-        """When the article at this URL is taken down; None if never."""
+        """When the article at this URL is removed; None if never."""
         article = self.article(url)
         return None if article is None else article.removed
 
     def version_of(self, url: Url, now: float) -> int | None:
-        """The version of the article that this URL shows, 0 at first; None if it shows none, as after a move."""
+        """Version of the article that this URL shows, 0 at first; None if it shows none, as after a move."""
         article = self.article(url)
         shown = article is not None and self._sheet(url, now).kind is SheetKind.ARTICLE
         return article.version(now) if article is not None and shown else None
 
     def content_of(self, url: Url, now: float) -> str | None:
-        """What identifies the content of any URL, lists and feeds included; None if there is nothing."""
+        """Identifier of the content of any URL, including lists and feeds; None if there is nothing."""
         return self._sheet(url, now).key or None
 
     def changes_of(self, url: Url, since: float, until: float) -> list[float]:
-        """When the content of a URL changed in [since, until); of an article, its text (publication is no change)."""
+        """When the content of a URL changed in [since, until); for an article, its text (publication is no change)."""
         article = self.article(url)
         if article is not None:
             return [change.at for change in article.changes if since <= change.at < until]
@@ -84,11 +84,11 @@ class Truth:
         every = self._written_every(site, path)
         moments = sorted({entered(at, every) for at in _events(site.articles, news=path == "/sitemap-news.xml")})
         changed = {site.sheet(path, at).modified for at in moments if since <= at < until}
-        opened = entered(site.opened, every)  # the site began then: no change
+        opened = entered(site.opened, every)  # the start of the site is no change
         return sorted(at for at in changed if since <= at < until and at > opened)
 
     def first_visible(self, url: Url) -> dict[Url, float]:
-        """The hubs, feed and news sitemap that listed a story, with the first moment they did."""
+        """The hubs, feed and news sitemap that listed a story, with the first time they did."""
         article = self.article(url)
         if article is None:
             return {}
@@ -101,7 +101,7 @@ class Truth:
         return visible
 
     def links_of(self, url: Url, now: float) -> list[Url]:
-        """Where the content of a URL links to, navigation included; the links of the 'most read' box are noise."""
+        """Links in the content of a URL, with navigation; the links of the 'most read' box are noise."""
         base, site, path = self._split(url)
         return [Url(base + target) for target in site.links(site.sheet(path, now), now)]
 
@@ -118,14 +118,14 @@ class Truth:
         return base, self._sites[base], url[len(base) :] or "/"
 
     def _written_every(self, site: Site, path: str) -> float:
-        """In seconds; whatever is no feed and no sitemap shows a thing at once, at its whole second."""
+        """Seconds between rewrites; anything but feeds and sitemaps shows a change at once, at its whole second."""
         if path.startswith("/sitemap"):
             return site.settings.sitemap_every
         return site.settings.feed_every if path == site.feed else 1.0
 
 
 def _events(articles: Iterable[Article], *, news: bool) -> Iterable[float]:
-    """Every moment at which some list may change."""
+    """Every time at which some list may change."""
     for article in articles:
         yield article.published
         yield from (change.at for change in article.changes)

@@ -1,9 +1,10 @@
-"""Headlines and texts: readable nonsense in which the pages of a topic, and of a section, share their vocabulary.
+"""Writes headlines and texts: readable nonsense in which the pages of a topic, and of a section, share their
+vocabulary.
 
-A topic ranks the words of its section's theme in an order of its own and draws them by Zipf's law; it also has its own
-people, places and bodies. The text of an article at a version is its first text with each change applied in turn.
+A topic ranks the words of its section's theme in its own order and draws them by Zipf's law; it also has its own
+people, places and institutions. The text of an article at a version is its first text with each change applied in turn.
 
-The word lists stand here as well; every theme has its own vocabulary.
+The word lists are here too; every theme has its own vocabulary.
 """
 
 import re
@@ -21,7 +22,7 @@ from forager.newsroom.article import Article, Shift
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """The words of one section; verbs are transitive and in the past."""
+    """The words of one section; verbs are transitive and in the past tense."""
 
     nouns: tuple[str, ...]
     verbs: tuple[str, ...]
@@ -187,7 +188,7 @@ SENTENCES = (
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A community of articles inside a section name, shared by all papers that have such a section."""
+    """A community of articles within a section name, shared by all papers that have such a section."""
 
     number: int
     section: str
@@ -206,18 +207,18 @@ class Text:
     headline: str
     paragraphs: tuple[tuple[str, ...], ...]
     entries: tuple[str, ...] = ()
-    """Of a live blog, newest first."""
+    """Entries of a live blog, newest first."""
     notes: tuple[str, ...] = ()
-    """Notes on corrections, at the foot."""
+    """Notes on corrections, at the end."""
 
 
 def theme_of(section: str) -> Theme:
-    """The vocabulary of a section; an unknown name is given one of the known themes."""
+    """The vocabulary of a section; an unknown name gets one of the known themes."""
     return THEMES.get(section) or list(THEMES.values())[zlib.crc32(section.encode()) % len(THEMES)]
 
 
 def slug(text: str) -> str:
-    """The text as it stands in a URL."""
+    """The text in the form used in URLs."""
     return _NOT_IN_SLUGS.sub("-", text.lower()).strip("-")
 
 
@@ -248,12 +249,12 @@ def _pick(words: Sequence[T], u: float) -> T:
 
 
 def _zipf(words: Sequence[T], u: float) -> T:
-    """The word of rank r (from 0) with probability in proportion to 1/(r + 4), nearly: Zipf's law with a flat head."""
+    """The word of rank r (from 0) with probability nearly in proportion to 1/(r + 4): Zipf's law with a flat head."""
     return words[int(4 * (1 + len(words) / 4) ** u) - 4]
 
 
 def _different(words: Sequence[str], *us: float) -> list[str]:
-    """Words drawn by Zipf's law, none twice."""
+    """Different words drawn by Zipf's law."""
     left, drawn = list(words), []
     for u in us:
         drawn.append(_zipf(left, u))
@@ -306,14 +307,14 @@ class NewsWriter:
         self.seed, self.topics = seed, topics
 
     def headline(self, article: Article, title_version: int = 0) -> str:
-        """The headline that the change number `title_version` brought; 0 is the first."""
+        """The headline that change number `title_version` introduced; 0 is the first."""
         topic = self.topics[article.topic]
         if title_version:
             return _headline(topic, self._of(f"change {article.number} {title_version}"))
         return ("Live: " if article.live else "") + _headline(topic, self._of(f"article {_source(article)}"))
 
     def authors(self, section: str) -> list[str]:
-        """The six people who write for a section name."""
+        """The six authors of a section name."""
         rng = stream(self.seed, f"newsroom authors of {section}")
         return [f"{_pick(FIRST_NAMES, rng.random())} {_pick(LAST_NAMES, rng.random())}" for _ in range(6)]
 
@@ -352,7 +353,7 @@ def _source(article: Article) -> int:
 
 
 def _edited(paragraphs: tuple[tuple[str, ...], ...], topic: Topic, u: Iterator[float]) -> tuple[tuple[str, ...], ...]:
-    """The same paragraphs with one sentence written anew."""
+    """The paragraphs with one sentence rewritten."""
     where = int(next(u) * len(paragraphs))
     sentences = list(paragraphs[where])
     sentences[int(next(u) * len(sentences))] = _sentence(topic, u)

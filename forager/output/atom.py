@@ -8,7 +8,7 @@ from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from forager.errors import OutputError
-from forager.output.fields import Row, iso_moment, without_controls
+from forager.output.fields import Cell, Row, iso_moment, without_controls
 from forager.output.files import Replacing
 from forager.output.outlet import Mode
 
@@ -82,7 +82,7 @@ def feed(rows: Sequence[Row], path: Path) -> bytes:
 
 def _add_entry(root: Element, row: Row) -> None:
     entry = SubElement(root, "entry")
-    lang = str(row["lang"] or "")
+    lang = str(row["language"] or "")
     if _LANGUAGE.fullmatch(lang):
         entry.set(_XML_LANG, lang)
     _add(entry, "id", f"{row['url']}#{row['version']}")  # a page may be a story more than once
@@ -91,12 +91,21 @@ def _add_entry(root: Element, row: Row) -> None:
     _add(entry, "updated", str(row["modified"] or row["published"] or row["fetched"] or _NEVER))
     if row["published"]:
         _add(entry, "published", str(row["published"]))
-    _add(SubElement(entry, "author"), "name", str(row["site"]))
-    _add(entry, "summary", _shortened(str(row["text"])))
+    for name in _listed(row["authors"]) or [str(row["site"])]:
+        _add(SubElement(entry, "author"), "name", name)
+    for term in dict.fromkeys([*([str(row["section"])] if row["section"] else []), *_listed(row["tags"])]):
+        SubElement(entry, "category", term=without_controls(term))
+    if row["image"]:
+        SubElement(entry, "link", rel="enclosure", type="image/*", href=without_controls(str(row["image"])))
+    _add(entry, "summary", str(row["lead"] or _shortened(str(row["text"] or ""))))
 
 
 def _add(parent: Element, name: str, text: str) -> None:
     SubElement(parent, name).text = without_controls(text)
+
+
+def _listed(cell: Cell) -> list[str]:
+    return cell if isinstance(cell, list) else []
 
 
 def _shortened(text: str) -> str:

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from typing import Protocol
 
+from forager.pages.language import words_in
 from forager.store.protocol import Counts, Story, Version, VersionId
 from forager.terms import NOBODY, Url, UrlId
 
@@ -44,7 +45,7 @@ def _escape(match: re.Match[str]) -> str:
     return f"\\u{ord(match[0]):04x}"
 
 
-Cell = int | float | str | None
+Cell = int | float | str | list[str] | None
 Row = dict[str, Cell]
 
 FIELDS = (
@@ -53,25 +54,33 @@ FIELDS = (
     "final_url",  # of the page that answered
     "canonical",  # what the page calls itself
     "site",
-    "title",
+    "title",  # the headline a reader sees
+    "authors",  # a list
+    "lead",
     "text",
+    "word_count",
+    "section",
+    "tags",  # a list
+    "language",  # as stated, or told by the words of the text
+    "image",
+    "paywalled",  # null if the page does not state it
     "published",  # moments are ISO 8601 in UTC
     "published_source",
     "modified",
     "first_seen",  # when its URL was met first
     "fetched",
     "delay",  # seconds from publication to fetch
-    "lang",
     "discovered_from",
     "discovered_via",
     "forager",  # null if no forager brought it
-    "version",
+    "version",  # of the page: 1 is its first
     "text_hash",  # 64 bits of the main text, as 16 hex digits
     "simhash",  # nearly equal for nearly equal texts
     "duplicate_of",
 )
 
 MOMENTS = frozenset(("published", "modified", "first_seen", "fetched"))
+LISTS = frozenset(("authors", "tags"))
 
 
 class StorySource(Protocol):
@@ -83,12 +92,15 @@ class StorySource(Protocol):
 
     async def version(self, version: VersionId) -> tuple[UrlId, float, Version]: ...
 
+    async def versions(self, id: UrlId) -> list[tuple[VersionId, float]]: ...
+
     def stories(self, after: int = 0) -> AsyncIterator[Story]: ...
 
 
 async def row(number: int, story: Story, source: StorySource) -> Row:
     """The fields of a story, with what its stored version adds."""
     page, _, version = await source.version(story.version)
+    said = story.about
     cells: Row = {
         "number": number,
         "url": story.url,
@@ -96,23 +108,41 @@ async def row(number: int, story: Story, source: StorySource) -> Row:
         "canonical": version.canonical or None,
         "site": story.site,
         "title": story.title,
+        "authors": list(said.authors),
+        "lead": said.lead or None,
         "text": version.text,
+        "word_count": said.word_count or words_in(version.text),
+        "section": said.section or None,
+        "tags": list(said.tags),
+        "language": said.language or version.lang or None,
+        "image": said.image or None,
+        "paywalled": said.paywalled,
         "published": iso_moment(story.published),
         "published_source": story.published_source,
         "modified": None if version.modified is None else iso_moment(version.modified.time),
         "first_seen": iso_moment(story.first_seen),
         "fetched": iso_moment(story.fetched),
         "delay": round(story.delay, 3) if math.isfinite(story.delay) else None,
-        "lang": version.lang or None,
         "discovered_from": story.discovered_from,
         "discovered_via": story.discovered_via.value,
         "forager": None if story.forager == NOBODY else story.forager,
-        "version": story.version,
+        "version": await edition(story.version, page, source),
         "text_hash": f"{story.text_print:016x}",
         "simhash": f"{story.simhash:016x}",
         "duplicate_of": story.duplicate_of,
     }
-    return {name: encodable(cell) if isinstance(cell, str) else cell for name, cell in cells.items()}
+    return {name: _encodable(cell) for name, cell in cells.items()}
+
+
+async def edition(version: VersionId, page: UrlId, source: StorySource) -> int:
+    """Which version of its page this is, from 1."""
+    return 1 + sum(number < version for number, _ in await source.versions(page))
+
+
+def _encodable(cell: Cell) -> Cell:
+    if isinstance(cell, list):
+        return [encodable(one) for one in cell]
+    return encodable(cell) if isinstance(cell, str) else cell
 
 
 def iso_moment(time: float) -> str | None:

@@ -157,6 +157,8 @@ class CsvTable:
 
 
 def _cell(cell: Cell) -> Cell:
+    if isinstance(cell, list):
+        cell = "; ".join(cell)
     return defused(without_controls(cell)) if isinstance(cell, str) else cell
 
 

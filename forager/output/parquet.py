@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from forager.errors import OutputError
-from forager.output.fields import FIELDS, MOMENTS, Cell, Row
+from forager.output.fields import FIELDS, LISTS, MOMENTS, Cell, Row
 from forager.output.files import Replacing
 from forager.output.outlet import Mode
 
@@ -74,7 +74,9 @@ def _schema() -> Any:
     import pyarrow
 
     numbers = {"number": pyarrow.int64(), "forager": pyarrow.int64(), "version": pyarrow.int64()}
+    numbers["word_count"] = pyarrow.int64()
     types = dict.fromkeys(FIELDS, pyarrow.string()) | numbers | {"delay": pyarrow.float64()}
+    types |= dict.fromkeys(LISTS, pyarrow.list_(pyarrow.string())) | {"paywalled": pyarrow.bool_()}
     types |= dict.fromkeys(MOMENTS, pyarrow.timestamp("ms", tz="UTC"))
     return pyarrow.schema(list(types.items()))
 

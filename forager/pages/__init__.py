@@ -4,13 +4,18 @@ Pure: no I/O, no clock, no chance of its own. Whatever the bytes are, reading ra
 
 page             response -> `Page`, whose answers are worked out when they are asked for
 markup           bytes -> text: encodings, endless nesting, unsafe XML
-head             what a page says of itself: meta, link, JSON-LD, rules for robots
+head             what a page says of itself: meta, link and JSON-LD elements, rules for robots
+linked_data      which node of JSON-LD is the page's own story, and what it states
+about            what a page tells of its story: headline, authors, lead, picture, section, tags, paywall
+language         in which language a text is written
 links            the links of an HTML page, with their texts and places
 text             the main text, without navigation and other furniture
-furniture        which elements are no part of a story
+layout           an element written out as text, a line for each block
+furniture        which elements hold a story, and which are furniture
 kinds            whether a page is an article or a hub
 dates            when a page was published and last modified
 moments          one date as people and programs write it
+zones            time zones by name and by country, and when summer time holds
 trust            which date sources lie on which site
 feeds            RSS, Atom and JSON Feed
 sitemaps         sitemaps, news sitemaps and lists of URLs

@@ -7,17 +7,22 @@ Entity declarations are refused, and size and number of entries are bounded, so 
 import html
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import BytesIO
+from typing import TypeVar
 
 import msgspec
 from lxml import etree
 from selectolax.lexbor import LexborHTMLParser
+from xxhash import xxh3_64_intdigest
 
+from forager.pages.about import LEAD_CAP, plain_text
 from forager.pages.markup import declares_entities, mended, without_bom
 from forager.pages.moments import read_moment
 from forager.pages.urls import canonical
-from forager.terms import Channel, Link, Url
+from forager.terms import About, Channel, Link, Url
+
+T = TypeVar("T")
 
 ENTRY_CAP = 2_000
 """Entries of one feed that are read (ours)."""
@@ -50,21 +55,37 @@ _FEEDPARSER_ERRORS = (ValueError, LookupError, TypeError, AttributeError, Assert
 
 
 @dataclass(frozen=True, slots=True)
-class Feed:
-    """A feed: what it calls itself and what it links to, in its order."""
-
-    title: str
-    links: tuple[Link, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class Entry:
     """What an entry says, as it says it."""
 
     address: str
     base: str
     title: str
     date: str
+    authors: tuple[str, ...] = ()
+    summary: str = ""
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """A feed: what it calls itself and what it links to, in its order."""
+
+    title: str
+    links: tuple[Link, ...]
+    entries: Mapping[Url, Entry] = field(default_factory=dict, compare=False)
+    """What it says of each link."""
+
+
+def told_by(entry: Entry) -> About:
+    """What an entry tells of its story."""
+    authors = [name for text in entry.authors if (name := plain_text(text.partition("(")[2].rstrip(") ") or text, 100))]
+    tags = [tag for text in entry.tags if (tag := plain_text(text, 100))]
+    return About(
+        authors=tuple(name for name in authors if "@" not in name),
+        lead=plain_text(entry.summary, LEAD_CAP),
+        tags=tuple(dict.fromkeys(tags)),
+    )
 
 
 def read_feed(body: bytes, url: Url, content_type: str = "") -> Feed | None:
@@ -113,21 +134,28 @@ def _xml_feed(root: etree._Element, url: Url) -> Feed | None:
     channel = next((child for child in root if _name(child) == "channel"), root)
     title = next((_text(child) for child in channel if _name(child) == "title"), "")
     found = (element for element in root.iter(etree.Element) if _name(element) in ("item", "entry"))
-    return Feed(_tidy(title), _links(map(_entry, found), url))
+    return _feed(title, map(_entry, found), url)
 
 
-def _entry(element: etree._Element) -> _Entry:
+def _entry(element: etree._Element) -> Entry:
     said: dict[str, str] = {}
     links: list[etree._Element] = []
+    authors: list[str] = []
+    tags: list[str] = []
     for child in element:
         name = _name(child)
         if name == "link":
             links.append(child)
+        elif name in ("creator", "author"):
+            authors.append(next((_text(one) for one in child if _name(one) == "name"), "") or _text(child))
+        elif name == "category":
+            tags.append(child.get("label") or child.get("term") or _text(child))
         elif name not in said and (text := _text(child)):
             said[name] = text
     address, base = _address(element, links, said)
     date = next((said[name] for name in _DATES if name in said), "")
-    return _Entry(address, base or "", said.get("title", ""), date)
+    summary = (said.get("description") or said.get("summary") or "")[: 4 * LEAD_CAP]
+    return Entry(address, base or "", said.get("title", ""), date, tuple(authors), summary, tuple(tags))
 
 
 def _address(element: etree._Element, links: list[etree._Element], said: Mapping[str, str]) -> tuple[str, str | None]:
@@ -171,14 +199,23 @@ def _json_feed(body: bytes, url: Url) -> Feed | None:
         return None
     items = feed.get("items")
     found = (_json_entry(item) for item in items if isinstance(item, dict)) if isinstance(items, list) else iter(())
-    return Feed(_tidy(_string(feed, "title")), _links(found, url))
+    return _feed(_string(feed, "title"), found, url)
 
 
-def _json_entry(item: Mapping[str, object]) -> _Entry:
+def _json_entry(item: Mapping[str, object]) -> Entry:
     identity = _string(item, "id")
     address = _string(item, "url") or (identity if _is_url(identity) else "") or _string(item, "external_url")
-    return _Entry(
-        address, "", _string(item, "title"), _string(item, "date_published") or _string(item, "date_modified")
+    people = item.get("authors") or [item.get("author")]
+    names = [_string(one, "name") for one in people if isinstance(one, dict)] if isinstance(people, list) else []
+    tags = item.get("tags")
+    return Entry(
+        address,
+        "",
+        _string(item, "title"),
+        _string(item, "date_published") or _string(item, "date_modified"),
+        tuple(filter(None, names)),
+        _string(item, "summary")[: 4 * LEAD_CAP],
+        tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
     )
 
 
@@ -195,14 +232,15 @@ def _patient_feed(body: bytes, url: Url, content_type: str) -> Feed | None:
         return None
     if not parsed.get("version") and not parsed.entries:
         return None
-    return Feed(_tidy(_string(parsed.feed, "title")), _links(map(_patient_entry, parsed.entries), url))
+    return _feed(_string(parsed.feed, "title"), map(_patient_entry, parsed.entries), url)
 
 
-def _patient_entry(entry: Mapping[str, object]) -> _Entry:
+def _patient_entry(entry: Mapping[str, object]) -> Entry:
     identity = _string(entry, "id")
     address = _string(entry, "feedburner_origlink") or _string(entry, "link") or (identity if _is_url(identity) else "")
     date = next((text for key in ("published", "created", "updated") if (text := _string(entry, key))), "")
-    return _Entry(address, "", _string(entry, "title"), date)
+    authors, summary = _string(entry, "author"), _string(entry, "summary")[: 4 * LEAD_CAP]
+    return Entry(address, "", _string(entry, "title"), date, (authors,) if authors else (), summary)
 
 
 def _string(said: Mapping[str, object], key: str) -> str:
@@ -211,22 +249,25 @@ def _string(said: Mapping[str, object], key: str) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
-def _links(entries: Iterable[_Entry], url: Url) -> tuple[Link, ...]:
+def _feed(title: str, entries: Iterable[Entry], url: Url) -> Feed:
     """Each address once, in the feed's order. Comments date and name nothing: they are younger than their page."""
     found = list(_first(entries))
     comments = _are_comments(found)
     links: dict[Url, Link] = {}
+    said: dict[Url, Entry] = {}
     for entry in found:
         target = canonical(entry.address, entry.base or url) if entry.address else None
         if target is not None and target not in links:
             read = read_moment(entry.date) if entry.date and not comments else None
             published = read.time if read is not None and read.time >= EARLIEST else None
-            title = "" if comments else _tidy(entry.title)
-            links[target] = Link(target, channel=Channel.FEED, published=published, title=title)
-    return tuple(links.values())
+            name = "" if comments else _tidy(entry.title)
+            links[target] = Link(target, channel=Channel.FEED, published=published, title=name)
+            if not comments:
+                said[target] = entry
+    return Feed(_tidy(title), tuple(links.values()), said)
 
 
-def _are_comments(entries: Sequence[_Entry]) -> bool:
+def _are_comments(entries: Sequence[Entry]) -> bool:
     """Whether entries are what readers wrote below pages: they lead to a place on a page, or many to the same page."""
     addresses = [entry.address for entry in entries if entry.address]
     if not addresses:
@@ -236,7 +277,7 @@ def _are_comments(entries: Sequence[_Entry]) -> bool:
     return 2 * anchored >= len(addresses) or (len(addresses) >= MANY_ENTRIES and 2 * len(pages) <= len(addresses))
 
 
-def _first(entries: Iterable[_Entry]) -> Iterator[_Entry]:
+def _first(entries: Iterable[T]) -> Iterator[T]:
     return (entry for _, entry in zip(range(ENTRY_CAP), entries, strict=False))
 
 
@@ -247,3 +288,21 @@ def _tidy(title: str) -> str:
     if "<" in title:
         title = LexborHTMLParser(title).text()
     return " ".join(title.split())[:TITLE_CAP]
+
+
+_PASSING = frozenset(["comments", "commentrss", "thumbnail"])
+"""Elements that count or point, and change though the story does not."""
+
+
+def entry_prints(body: bytes, url: Url) -> dict[Url, int]:
+    """For each entry of a feed in XML a fingerprint of what it says of its page: another one, and the page has changed."""
+    root = None if declares_entities(body) else _parsed(without_bom(body[:BYTE_CAP]), url, None)
+    prints: dict[Url, int] = {}
+    found = () if root is None else (one for one in root.iter(etree.Element) if _name(one) in ("item", "entry"))
+    for element in _first(found):
+        entry = _entry(element)
+        target = canonical(entry.address, entry.base or url) if entry.address else None
+        if target is not None:
+            said = "\n".join(_text(child) for child in element if _name(child) not in _PASSING)
+            prints[target] = xxh3_64_intdigest(said.encode("utf-8", "replace"))
+    return prints

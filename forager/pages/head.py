@@ -2,22 +2,14 @@
 
 Elements are asked for by their tag: the first question in CSS alone costs as much as all of these together.
 
-JSON-LD is read as news pages write it: which node is the page's own story, and what dates it states. Broken JSON is
-common: comments and CDATA marks round it, raw control characters, a comma too many. What no cleaning mends is searched
-for the plain pattern `"datePublished": "…"`.
-
 What a page asks of robots stands in `<meta name=robots>` and in the X-Robots-Tag header. A header may address one robot
 (`otherbot: noindex, nofollow`); the name then holds for the rest of that header or until the next name. Rules for all
 and rules for us add up: what any of them forbids is forbidden.
 """
 
-import json
-import re
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-import msgspec
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from forager.pages.lazy import lazily
@@ -32,7 +24,9 @@ class Head:
     def __init__(self, tree: LexborHTMLParser) -> None:
         self.tree = tree
         self.nodes: dict[str, list[Mapping[str, object]] | None] = {}
-        """The nodes of JSON-LD that was decoded already, by its text; None if it could not be."""
+        """The nodes of JSON-LD that was decoded already, by its text; None if it could not be (see `linked_data`)."""
+        self.stories: dict[str, list[Mapping[str, object]]] = {}
+        """The nodes of stories that were looked for already, by the path of the page."""
 
     @lazily
     def metas(self) -> list[Attributes]:
@@ -54,14 +48,19 @@ class Head:
     @lazily
     def meta(self) -> dict[str, str]:
         """What the meta elements state, by name, property, itemprop or http-equiv in lower case; the first one counts."""
-        said: dict[str, str] = {}
+        return {name: contents[0] for name, contents in self.every.items()}
+
+    @lazily
+    def every(self) -> dict[str, list[str]]:
+        """All that the meta elements state, by the same names."""
+        said: dict[str, list[str]] = {}
         for attributes in self.metas:
             content = attributes.get("content") or attributes.get("datetime") or attributes.get("value")
             if not content:
                 continue
             for key in ("property", "name", "itemprop", "http-equiv"):
                 if name := attributes.get(key):
-                    said.setdefault(name.strip().lower(), content)
+                    said.setdefault(name.strip().lower(), []).append(content)
         return said
 
     @lazily
@@ -70,112 +69,14 @@ class Head:
         return [(meta["name"] or "", meta.get("content") or "") for meta in self.metas if "name" in meta]
 
     @lazily
-    def title(self) -> str:
-        """The headline if it is part of the title, which often names the site as well; else the whole title."""
-        said = self._first("title") or self.meta.get("og:title", "")
-        headline = self._first("h1")
-        title = " ".join(said.split())
-        return headline if headline and headline in title else title
-
-    @lazily
     def linked_data(self) -> list[str]:
         """The text of every JSON-LD script, in document order."""
         return [script.text() for script in self.tree.tags("script") if _is_linked_data(script)]
-
-    def _first(self, tag: str) -> str:
-        """The text of the first element with this tag; empty if there is none."""
-        found = self.tree.tags(tag)
-        return " ".join(found[0].text().split()) if found else ""
 
 
 def _is_linked_data(script: LexborNode) -> bool:
     kind = script.attributes.get("type")
     return kind is not None and kind.lower().startswith(_LINKED_DATA)
-
-
-NODE_CAP = 2000
-"""Nodes of one page that are looked at (ours); large product lists hold thousands."""
-
-_OTHERS = """
-comment comments review reviews itemListElement liveBlogUpdate image associatedMedia video audio citation mentions
-author publisher isPartOf hasPart about relatedLink recordedAt breadcrumb
-"""
-_OTHER_PROPERTIES = frozenset(_OTHERS.split())
-"""Properties whose nodes are about something else than the page's own story."""
-
-_WRAPPING = re.compile(r"<!--|-->|<!\[CDATA\[|\]\]>|^\s*//.*$", re.MULTILINE)
-_EXTRA_COMMA = re.compile(r",(?=\s*[}\]])")
-
-
-def stated_dates(head: Head, name: str, path: str = "") -> list[str]:
-    """The values of a date property, the best story's first; a story whose own URL ends in `path` is the best."""
-    found: list[tuple[int, str]] = []
-    for text in head.linked_data:
-        if name not in text:
-            continue
-        if text not in head.nodes:
-            content = _decoded(text)
-            head.nodes[text] = None if content is None else list(_nodes(content))
-        nodes = head.nodes[text]
-        if nodes is None:
-            found += [(2, value) for value in re.findall(rf'"{name}"\s*:\s*"([^"]{{4,60}})"', text)]
-        for node in nodes or ():
-            value = node.get(name)
-            if isinstance(value, list) and value:
-                value = value[0]
-            if isinstance(value, str | int):
-                found.append((_rank(node, path), str(value)))
-    return [value for _, value in sorted(found, key=lambda ranked: ranked[0])]
-
-
-def _decoded(text: str) -> object:
-    """The parsed JSON, mended if that is easy; `None` if it is not."""
-    try:
-        decoded: object = msgspec.json.decode(text)
-        return decoded
-    except (msgspec.DecodeError, RecursionError):
-        pass
-    try:
-        mended: object = json.loads(_EXTRA_COMMA.sub("", _WRAPPING.sub("", text)).strip().rstrip(";"), strict=False)
-        return mended
-    except (ValueError, RecursionError):
-        return None
-
-
-def _nodes(content: object) -> Iterator[Mapping[str, object]]:
-    """Every object in it, outermost first, leaving out those about something else."""
-    waiting: deque[object] = deque([content])
-    for _ in range(NODE_CAP):
-        if not waiting:
-            return
-        node = waiting.popleft()
-        if isinstance(node, list):
-            waiting.extend(node[:NODE_CAP])
-        elif isinstance(node, dict):
-            yield node
-            waiting.extend(
-                value for key, value in node.items() if key not in _OTHER_PROPERTIES and isinstance(value, dict | list)
-            )
-
-
-def _rank(node: Mapping[str, object], path: str) -> int:
-    """0 for the story at this path, 1 for any story, 2 for a page or an untyped node, 3 for anything else."""
-    kind = node.get("@type")
-    names = " ".join(map(str, kind)) if isinstance(kind, list) else str(kind or "")
-    if "Article" in names or "Posting" in names or names == "Report":
-        return 0 if path.strip("/") and _address(node).rstrip("/").endswith(path.rstrip("/")) else 1
-    return 2 if not names or "Page" in names else 3
-
-
-def _address(node: Mapping[str, object]) -> str:
-    """The URL a node gives itself, without query and fragment; empty if none."""
-    for key in ("url", "mainEntityOfPage", "@id"):
-        value = node.get(key)
-        if isinstance(value, dict):
-            value = value.get("@id")
-        if isinstance(value, str) and value:
-            return value.partition("#")[0].partition("?")[0]
-    return ""
 
 
 _WITH_VALUE = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})

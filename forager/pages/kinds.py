@@ -5,12 +5,16 @@ The rule is a vote of cheap signs; a positive sum is an article, anything else a
 - what the page says of itself: an article type in JSON-LD or Open Graph +2, a type of list in JSON-LD -2, so that both
   cancel out; Open Graph `website` -1 (many publishers leave it on articles, so it weighs little); the class of its body,
   which WordPress and its like set by the kind of page: `single` or `page` +2, `archive`, `category`, `tag` … -4;
+- its headline: an `h1` as long as a headline that the title repeats +1, as lists have short names;
 - its address: the root of a site -4; something after a date, or a headline at the end of the path, +2; a long number
   there or in the query +1; a path of at most two short words -1;
 - its body: *teasers* are blocks of the same shape, each with a linked headline. Prose is the main text outside of them,
   headlines the length of the links in the main region that read like a headline. At least twice as much prose as
-  headlines +2, less prose than headlines -2; nearly no prose at all -1. If the main text stands in teasers and hardly
-  any beside them, -4 or -5: an archive with excerpts is a list. A page that states to be an article loses 3 at most.
+  headlines +2, less prose than headlines -2; nearly no prose at all -1. Long paragraphs that stand together, as no list
+  has them, count as much as the headlines: 0 if they are many, else -1. If the main text stands in teasers and hardly
+  any beside them, -4 or -5: an archive with excerpts is a list. Where an `<article>` is headed by a link to another page,
+  a single one is enough. A page that states to be an article loses 3 at most, and 2 if its address or a second statement
+  says so too.
 
 The weights are ours, set by hand.
 """
@@ -22,7 +26,7 @@ from urllib.parse import unquote
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from forager.pages.head import Head
-from forager.pages.urls import path
+from forager.pages.urls import canonical, path
 from forager.terms import Kind, Link, Region, Url
 
 _ARTICLE_TYPE = re.compile(r'"@type"\s*:\s*\[?\s*"\w*(?:Article|BlogPosting|Report|Review)"')
@@ -33,20 +37,36 @@ _LONG_NUMBER = re.compile(r"\d{5,}")
 _LISTED = frozenset(["archive", "category", "tag", "author", "date", "blog", "search", "search-results"])
 _SINGLE = frozenset(["single", "single-post", "page"])
 _HEADLINE = 25  # bytes of UTF-8; shorter anchors are names of sections
+_ROWS = frozenset(("div", "td", "section", "article", "dt", "center"))
 _TITLE = 8  # bytes of UTF-8; a shorter linked heading is no headline
 _SOME_PROSE = 400
+_LONG = 80  # bytes of UTF-8 of a paragraph that is no label
+_MOST_PARAGRAPHS = 1_000
 _TEASERS = 3  # blocks of the same shape from which on they are a list
+_MOST_ARTICLES = 50
 _REACH = 12  # ancestors that are looked at
 _BODY = range(-5, 3)  # the votes that a body can give
 
 
 def kind_of(head: Head, url: Url, links: Callable[[], Sequence[Link]], text: Callable[[], str]) -> Kind:
     """HUB or ARTICLE; the links and the main text are asked for only if statement and address leave it open."""
-    stated = _by_statement(head)
-    votes = stated + _by_address(url)
-    if votes + _BODY[0] <= 0 < votes + _BODY[-1]:
-        votes += max(_by_body(head.tree, links(), text()), -3 if stated > 0 else _BODY[0])
+    stated, address = _by_statement(head), _by_address(url)
+    least = _BODY[0] if stated <= 0 else -2 if address > 0 or stated > 2 else -3
+    votes = stated + address
+    if votes + least <= 0 < votes + 1 + _BODY[-1]:
+        votes += _by_headline(head)
+    if votes + least <= 0 < votes + _BODY[-1]:
+        votes += max(_by_body(head.tree, url, links, text()), least)
     return Kind.ARTICLE if votes > 0 else Kind.HUB
+
+
+def _by_headline(head: Head) -> int:
+    """+1 for a headline that the title of the page repeats: lists have names, which are shorter."""
+    shown = [node for node in head.tree.tags("h1")[:3] if not _is_linked(node)]
+    texts = [" ".join(node.text(separator=" ").split()) for node in shown]
+    titles = [head.meta.get("og:title", ""), *(node.text() for node in head.tree.tags("title")[:1])]
+    said = [" ".join(title.split()) for title in titles]
+    return int(any(len(text.encode()) >= _HEADLINE and any(text in title for title in said) for text in texts))
 
 
 def _by_statement(head: Head) -> int:
@@ -81,18 +101,40 @@ def _by_address(url: Url) -> int:
     return -1 if len(parts) <= 2 and "." not in parts[-1] else 0
 
 
-def _by_body(tree: LexborHTMLParser, links: Sequence[Link], text: str) -> int:
+def _by_body(tree: LexborHTMLParser, url: Url, links: Callable[[], Sequence[Link]], text: str) -> int:
     teasers = _without_story([" ".join(block.text(separator=" ").split()) for block in _teasers(tree)])
+    excerpts = [" ".join(block.text(separator=" ").split()) for block in _excerpts(tree, url)]
+    teasers += [excerpt for excerpt in excerpts if excerpt not in teasers]
     shown = " ".join(teasers)
     own = [line for line in text.splitlines() if " ".join(line.split()) not in shown]
     prose = sum(len(line.encode()) for line in own)
-    anchors = (len(link.anchor.encode()) for link in links if link.region is Region.MAIN)
-    headlines = sum(size for size in anchors if size >= _HEADLINE)
-    if len(teasers) >= _TEASERS and prose < _SOME_PROSE and len(text.encode()) >= 2 * prose + _HEADLINE:
+    if (len(teasers) >= _TEASERS or excerpts) and prose < _SOME_PROSE and len(text.encode()) >= 2 * prose + _HEADLINE:
         return -4 - (prose < _SOME_PROSE // 4)
+    anchors = (len(link.anchor.encode()) for link in links() if link.region is Region.MAIN)
+    headlines = sum(size for size in anchors if size >= _HEADLINE)
     if prose >= _SOME_PROSE and prose >= headlines:
         return 2 if prose >= 2 * headlines else int(len(teasers) < _TEASERS)
+    flow = min(prose, _flow(tree))
+    if flow >= _SOME_PROSE:
+        return -int(flow < 5 * _SOME_PROSE)
     return (-2 if prose < headlines else 0) - (prose < _SOME_PROSE)
+
+
+def _flow(tree: LexborHTMLParser) -> int:
+    """The length of the longest text of several long paragraphs that stand together, as no list has it."""
+    flows: dict[int, list[int]] = {}
+    for node in tree.tags("p")[:_MOST_PARAGRAPHS]:
+        size = len(node.text().strip().encode())
+        if size >= _LONG and node.parent is not None and _is_text(node):
+            flows.setdefault(node.parent.mem_id, []).append(size)
+    return max((sum(sizes) for sizes in flows.values() if len(sizes) >= _TEASERS), default=0)
+
+
+def _is_text(node: LexborNode) -> bool:
+    """Whether a paragraph is no link, and in none."""
+    above = node.parent
+    links = [one for one in node.iter() if one.tag == "a"]
+    return (above is None or above.tag != "a") and sum(len(one.text()) for one in links) * 2 < len(node.text())
 
 
 def _teasers(tree: LexborHTMLParser) -> list[LexborNode]:
@@ -104,6 +146,10 @@ def _teasers(tree: LexborHTMLParser) -> list[LexborNode]:
                 above = node.parent
                 key = (tag, node.attributes.get("class") or "", "" if above is None else above.tag or "")
                 shapes.setdefault(key, []).append(node)
+    for node in tree.tags("a"):  # lists without headings
+        above = node.parent
+        if above is not None and above.tag in _ROWS and len(node.text().strip().encode()) >= _HEADLINE:
+            shapes.setdefault(("a", above.tag, above.attributes.get("class") or ""), []).append(node)
     headings = [heading for alike in shapes.values() if len(alike) >= _TEASERS for heading in alike]
     articles = [node for node in tree.tags("article") if node.css_first("a") is not None]
     if len(articles) >= _TEASERS:
@@ -121,6 +167,18 @@ def _teasers(tree: LexborHTMLParser) -> list[LexborNode]:
             block = above
         blocks.append(block)
     return blocks
+
+
+def _excerpts(tree: LexborHTMLParser, url: Url) -> list[LexborNode]:
+    """What is marked as an article, but headed by a link to another page: even a single one is no story of this page."""
+    found = []
+    for node in tree.tags("article")[:_MOST_ARTICLES]:
+        heading = node.css_first("h1, h2, h3, h4")
+        link = None if heading is None else heading.css_first("a[href]")
+        target = None if link is None else canonical(link.attributes.get("href") or "", url)
+        if target is not None and target != url:
+            found.append(node)
+    return found
 
 
 def _without_story(blocks: list[str]) -> list[str]:

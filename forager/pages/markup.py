@@ -10,9 +10,10 @@ mean: `latin1` is windows-1252, `gb2312` is gb18030, and so on.
 without end. The HTML standard makes three things quadratic. Opening a block looks through all open elements (200,000
 nested `<div>`, 1 MB, take minutes). A formatting element left open is opened again in every later block (1,000
 different `<font>` and 1,000 `<p>`, 20 KB, make a million elements). Each attribute of a tag is compared with those
-before it. An ordinary page is recognised by a few counts and not looked at closer; a suspicious one is scanned tag by
-tag and ends where it goes too far. The scan is an estimate: it does not know all rules by which elements close each
-other.
+before it. An ordinary page is recognised by a few counts and not looked at closer. Of others the scripts are left out,
+whose code looks like tags, and for each name the elements open at once are counted, for all tags together. What is
+suspicious then is scanned tag by tag and ends where it goes too far. Counts and scan are estimates: they do not know
+all rules by which elements close each other.
 
 XML is looked at before a parser sees it: byte order marks, entity bombs, bare ampersands.
 """
@@ -153,12 +154,15 @@ def _guess(body: bytes) -> str:
 
 Codes = np.ndarray[tuple[int], np.dtype[np.uint8]]
 Places = np.ndarray[tuple[int], np.dtype[np.intp]]
+Steps = np.ndarray[tuple[int], np.dtype[np.int64]]
 
 _FEW_TAGS = 1_500  # whatever these do, it costs little
 _MANY_TAGS = 5_000
 _LONG_BODY = 65_536
 _LONG_TAG = 16_384
 _MAX_ATTRIBUTES = 1_000
+_NAME = 12  # letters of a name that count; none that nests is longer
+_IN_NAME = np.array([(chr(code).isalnum() and code < 128) or chr(code) in "-_:" for code in range(256)])
 _MAX_FORMATS = 64
 
 _MARKUP = re.compile(
@@ -175,12 +179,17 @@ _LEAF_TAGS = b"""
     area base br col embed hr img input link meta param source track wbr html head body
     p li dt dd option optgroup tr td th thead tbody tfoot caption colgroup rp rt
 """
+_DRAWN = frozenset(
+    b"path use circle rect polygon polyline line ellipse stop image".split()
+)  # empty, and end with their svg
 _LEAVES = frozenset(_LEAF_TAGS.split())  # empty, or closed by the next of their kind
 
 
 def within_depth(body: bytes, max_depth: int) -> bytes:
     """The body, or its beginning up to the tag that goes too far."""
-    return body if _is_ordinary(body, max_depth) else body[: _end(body, max_depth)]
+    if _is_ordinary(body, max_depth) or _is_flat(_without_scripts(body), max_depth):
+        return body
+    return body[: _end(body, max_depth)]
 
 
 def _is_ordinary(body: bytes, max_depth: int) -> bool:
@@ -197,13 +206,63 @@ def _is_ordinary(body: bytes, max_depth: int) -> bool:
     return len(tags) <= _MANY_TAGS and len(tags) - 2 * int(closing) <= max_depth
 
 
+def _without_scripts(body: bytes) -> bytes:
+    """The body without the insides of scripts and styles that are written in lower case, as nearly all are."""
+    for name in (b"script", b"style"):
+        parts: list[bytes] = []
+        place = 0
+        while (begin := body.find(b"<" + name, place)) >= 0:
+            inside = body.find(b">", begin) + 1
+            end = body.find(b"</" + name, inside)
+            if inside == 0 or end < 0:
+                break
+            parts.append(body[place:inside])
+            place = end
+        body = b"".join([*parts, body[place:]])
+    return body
+
+
+def _is_flat(body: bytes, max_depth: int) -> bool:
+    """Whether no tag is long, and few elements are open at once: at most the sum, over all names, of the most of each."""
+    codes = np.frombuffer(body + bytes(_NAME + 2), np.uint8)
+    tags = np.flatnonzero(codes[: len(body)] == ord("<"))
+    if _has_long_tag(body, codes, tags):
+        return False
+    closing = codes[tags + 1] == ord("/")
+    letters = codes[(tags + 1 + closing)[:, None] + np.arange(_NAME)]
+    words = (letters | 0x20).astype(np.uint8) * np.logical_and.accumulate(_IN_NAME[letters], axis=1)
+    keys = np.ascontiguousarray(words).view(f"S{_NAME}").ravel()
+    names, numbers = np.unique(keys, return_inverse=True)
+    steps = np.where(closing, -1, 1)
+    in_drawing = _open_at_once(steps * (keys == b"svg")) > 0
+    drawn = np.array([name in _DRAWN for name in names.tolist()])[numbers] & in_drawing
+    depth = int(np.bincount(np.cumsum((keys == b"svg") & ~closing)[drawn & ~closing]).max(initial=0))
+    formats = 0
+    for number, name in enumerate(names.tolist()):
+        if name[:1].isalpha() and name not in _LEAVES:
+            most = int(_open_at_once(steps[(numbers == number) & ~drawn]).max(initial=0))
+            depth += most
+            formats += most * (name in _FORMATS)
+    return depth <= max_depth and formats <= _MAX_FORMATS
+
+
+def _open_at_once(steps: Steps) -> Steps:
+    """How many elements are open after each tag, which opens or closes one; what is not open cannot be closed."""
+    counts = np.cumsum(steps)
+    opened: Steps = counts - np.minimum(np.minimum.accumulate(counts), 0)
+    return opened
+
+
 def _has_long_tag(body: bytes, codes: Codes, tags: Places) -> bool:
     """Whether some tag may hold very many attributes."""
     if np.count_nonzero(codes == ord(">")) > 2 * len(tags) + 3 * _MAX_ATTRIBUTES:  # they stand in quotes
         return True
     ends = np.append(tags[1:], len(body))
-    begins = tags[ends - tags > _LONG_TAG].tolist()
-    return any(body.find(b">", begin, begin + _LONG_TAG) < 0 for begin in begins)
+    long = np.flatnonzero(ends - tags > _LONG_TAG).tolist()
+    return any(
+        body.find(b">", tags[one], tags[one] + _LONG_TAG) < 0 and _count(body[tags[one] : ends[one]]) > _MAX_ATTRIBUTES
+        for one in long
+    )
 
 
 def _end(body: bytes, max_depth: int) -> int:

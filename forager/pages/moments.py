@@ -2,65 +2,66 @@
 
     2022-03-14T10:20:30+0100 · Mon, 14 Mar 2022 10:20:30 EST · 14. März 2022, 10:20 Uhr MEZ · March 14, 2022, 10 a.m. ET
 
-A time without a zone is taken as UTC. Midnight to the second is how systems write a bare day, so it counts as one.
+A time without a zone is read as if it were UTC, and says so. Midnight to the second is how systems write a bare day, so
+it counts as one.
 
-Names of months and time zones stand in tables. Months are written as they are compared: lower case, without accents.
+Names of months stand in a table. Months are written as they are compared: lower case, without accents.
 Each row holds the names of one month in English, German, French, Spanish, Italian, Portuguese, Dutch, Polish, Czech,
-Swedish, Danish, Norwegian, Finnish, Hungarian, Romanian, Turkish, Greek, Russian and Ukrainian: in full, in the case
-used in dates, and short where common.
+Swedish, Danish, Norwegian, Finnish, Hungarian, Romanian, Turkish, Greek, Russian, Ukrainian, Bulgarian, Catalan,
+Indonesian and Arabic: in full, in the case used in dates, and short where common.
 """
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from typing import Final
 
+from forager.pages.zones import AMERICAN_ZONES, ZONES, is_american_summer
+
 _MONTHS: Final = (
     "january jan januar janner janvier janv enero ene gennaio gen janeiro januari stycznia styczen sty ledna "
-    "leden tammikuuta tammi ianuarie ian ocak oca ιανουαριου ιαν января янв січня січ",
+    "leden tammikuuta tammi ianuarie ian ocak oca ιανουαριου ιαν января янв січня січ"
+    " януари gener يناير",
     "february feb februar fevrier fevr febrero febbraio fevereiro fev februari lutego luty lut unora unor "
-    "helmikuuta helmi februarie subat sub φεβρουαριου φεβ февраля фев лютого лют",
+    "helmikuuta helmi februarie subat sub φεβρουαριου φεβ февраля фев лютого лют"
+    " февруари febrer فبراير",
     "march mar marz maerz mrz mars marzo marco maart mrt marca marzec brezna brezen maaliskuuta maalis marcius "
-    "marc martie mart μαρτιου μαρ марта мар березня бер",
+    "marc martie mart μαρτιου μαρ марта мар березня бер"
+    " март marc maret مارس",
     "april apr avril avr abril abr aprile kwietnia kwiecien kwi dubna duben huhtikuuta huhti aprilis aprilie "
-    "nisan nis απριλιου απρ апреля апр квітня кві",
-    "may mai mayo maggio mag maio mei maja maj kvetna kveten toukokuuta touko majus mayis μαιου μαι мая маи травня тра",
+    "nisan nis απριλιου απρ апреля апр квітня кві"
+    " април ابريل",
+    "may mai mayo maggio mag maio mei maja maj kvetna kveten toukokuuta touko majus mayis μαιου μαι мая маи травня тра"
+    " май maig مايو",
     "june jun juni juin junio giugno giu junho czerwca czerwiec cze cervna cerven kesakuuta kesa junius iunie iun "
-    "haziran haz ιουνιου ιουν июня июн червня чер",
+    "haziran haz ιουνιου ιουν июня июн червня чер"
+    " юни juny يونيو يونيه",
     "july jul juli juillet juil julio luglio lug julho lipca lipiec lip cervence cervenec heinakuuta heina julius "
-    "iulie iul temmuz tem ιουλιου ιουλ июля июл липня лип",
+    "iulie iul temmuz tem ιουλιου ιουλ июля июл липня лип"
+    " юли juliol يوليو يوليه",
     "august aug aout agosto ago augustus sierpnia sierpien sie srpna srpen augusti elokuuta elo augusztus agustos "
-    "agu αυγουστου αυγ августа авг серпня сер",
+    "agu αυγουστου αυγ августа авг серпня сер"
+    " август agost agustus اغسطس",
     "september sep sept septembre septiembre setiembre settembre set setembro wrzesnia wrzesien wrz zari "
-    "syyskuuta syys szeptember szept septembrie eylul eyl σεπτεμβριου σεπτ σεπ сентября сен сент вересня вер",
+    "syyskuuta syys szeptember szept septembrie eylul eyl σεπτεμβριου σεπτ σεπ сентября сен сент вересня вер"
+    " септември سبتمبر",
     "october oct oktober okt octobre octubre ottobre ott outubro out pazdziernika pazdziernik paz rijna rijen "
-    "lokakuuta loka octombrie ekim eki οκτωβριου οκτ октября окт жовтня жов",
+    "lokakuuta loka octombrie ekim eki οκτωβριου οκτ октября окт жовтня жов"
+    " октомври اكتوبر",
     "november nov novembre noviembre novembro listopada listopad lis marraskuuta marras noiembrie noi kasim kas "
-    "νοεμβριου νοε ноября ноя листопада лис",
+    "νοεμβριου νοε ноября ноя листопада лис"
+    " ноември نوفمبر",
     "december dec dezember dez decembre diciembre dic dicembre dezembro grudnia grudzien gru prosince prosinec "
-    "joulukuuta joulu decembrie aralik ara δεκεμβριου δεκ декабря дек грудня гру desember",
+    "joulukuuta joulu decembrie aralik ara δεκεμβριου δεκ декабря дек грудня гру desember"
+    " декември desembre ديسمبر",
 )
 
 MONTHS: Final[dict[str, int]] = {
     name: number for number, names in enumerate(_MONTHS, start=1) for name in names.split()
 }
 """The number of a month by its name."""
-
-ZONES: Final[dict[str, float]] = {
-    "z": 0, "utc": 0, "gmt": 0, "ut": 0, "wet": 0, "west": 1, "bst": 1, "cet": 1, "mez": 1, "cest": 2,
-    "mesz": 2, "met": 1, "mest": 2, "eet": 2, "eest": 3, "sast": 2, "msk": 3, "trt": 3, "gst": 4, "pkt": 5,
-    "ist": 5.5, "wib": 7, "ict": 7, "hkt": 8, "sgt": 8, "awst": 8, "pht": 8, "jst": 9, "kst": 9, "acst": 9.5,
-    "aest": 10, "acdt": 10.5, "aedt": 11, "nzst": 12, "nzdt": 13, "nst": -3.5, "ndt": -2.5, "brt": -3,
-    "art": -3, "clt": -4, "ast": -4, "adt": -3, "est": -5, "edt": -4, "cst": -6, "cdt": -5, "mst": -7,
-    "mdt": -6, "pst": -8, "pdt": -7, "akst": -9, "akdt": -8, "hst": -10,
-}  # fmt: skip
-"""Hours ahead of UTC by the short name of a zone; where a name has several meanings, that of the larger press."""
-
-AMERICAN_ZONES: Final[dict[str, float]] = {"et": -5, "ct": -6, "mt": -7, "pt": -8}
-"""Hours ahead of UTC in winter, for names that follow the summer time of the United States."""
-
 
 LONGEST = 120
 """Characters of a string that are looked at; a date is shorter (ours)."""
@@ -106,6 +107,8 @@ class Moment:
     """UTC seconds since the epoch."""
     exact: bool
     """False if only the day is known; `time` is then the start of that day in the stated zone, else UTC."""
+    zone: float | None = field(default=None, compare=False)
+    """Seconds by which the stated zone is ahead of UTC; None if none is stated."""
 
 
 def read_moment(text: str) -> Moment | None:
@@ -127,12 +130,12 @@ def _iso(text: str) -> Moment | None:
         return None
     year, month, day, hour, minute, second, zone = match.groups()
     clock = (int(hour or 0), int(minute or 0), min(int(second or 0), 59))  # 60 is a leap second
-    return _moment(int(year), int(month), int(day), clock, _offset(zone or "z"))
+    return _moment(int(year), int(month), int(day), clock, _offset(zone) if zone else None)
 
 
 def _epoch(text: str) -> Moment | None:
     match = _EPOCH.fullmatch(text)
-    return Moment(float(match[1]) + float(match[2] or 0) / 1000, exact=True) if match else None
+    return Moment(float(match[1]) + float(match[2] or 0) / 1000, exact=True, zone=0.0) if match else None
 
 
 def _prose(text: str) -> Moment | None:
@@ -143,11 +146,12 @@ def _prose(text: str) -> Moment | None:
     return _moment(year, month, day, *_clock(text[end:], text[:start], text[start:end], date(year, month, day)))
 
 
-def _moment(year: int, month: int, day: int, clock: tuple[int, int, int], offset: timedelta) -> Moment:
-    if abs(offset) >= _WHOLE_DAY:
+def _moment(year: int, month: int, day: int, clock: tuple[int, int, int], offset: timedelta | None) -> Moment:
+    if abs(offset or _NONE) >= _WHOLE_DAY:
         raise ValueError(f"no zone is {offset} ahead")
-    time = datetime(year, month, day, *clock, tzinfo=UTC).timestamp() - offset.total_seconds()
-    return Moment(time, exact=clock != (0, 0, 0))
+    zone = None if offset is None else offset.total_seconds()
+    time = datetime(year, month, day, *clock, tzinfo=UTC).timestamp() - (zone or 0.0)
+    return Moment(time, clock != (0, 0, 0), zone)
 
 
 def _day(text: str) -> tuple[tuple[int, int, int], int, int] | None:
@@ -188,7 +192,7 @@ def _year(digits: str) -> int:
     return year if len(digits) == 4 else year + (2000 if year < 69 else 1900)  # RFC 2822's reach, POSIX's pivot
 
 
-def _clock(after: str, before: str, within: str, day: date) -> tuple[tuple[int, int, int], timedelta]:
+def _clock(after: str, before: str, within: str, day: date) -> tuple[tuple[int, int, int], timedelta | None]:
     """The time of day and the zone; times stand after the date, seldom before it, or (asctime) within."""
     for text in (after, before, within):
         match = _TIME.search(text) or _DOTTED_TIME.search(text) or _HOUR.search(text)
@@ -198,20 +202,20 @@ def _clock(after: str, before: str, within: str, day: date) -> tuple[tuple[int, 
         if match[4]:
             hour = hour % 12 + (12 if match[4] == "p" else 0)
         return (hour, minute, second), _zone(text[match.end() :], day)
-    return (0, 0, 0), _zone(after, day)
+    return (0, 0, 0), None
 
 
-def _zone(text: str, day: date) -> timedelta:
-    """The zone that the text begins with; UTC if it begins with none."""
+def _zone(text: str, day: date) -> timedelta | None:
+    """The zone that the text begins with; None if it begins with none."""
     match = _ZONE.match(text)
     if match is None:
-        return _NONE
+        return None
     if match[1]:
         return _offset(f"{match[1]}{match[2]:0>2}{match[3] or '00'}")
     name = match[4]
     if name in AMERICAN_ZONES:
-        return timedelta(hours=AMERICAN_ZONES[name] + _american_summer_time(day))
-    return timedelta(hours=ZONES.get(name, 0.0))
+        return timedelta(hours=AMERICAN_ZONES[name] + is_american_summer(day))
+    return timedelta(hours=ZONES[name]) if name in ZONES else None
 
 
 def _offset(zone: str) -> timedelta:
@@ -221,17 +225,6 @@ def _offset(zone: str) -> timedelta:
     digits = zone[1:].replace(":", "")
     offset = timedelta(hours=int(digits[:2]), minutes=int(digits[2:] or 0))
     return -offset if zone[0] == "-" else offset
-
-
-def _american_summer_time(day: date) -> int:
-    """1 from the second Sunday of March to the first Sunday of November (the law since 2007), else 0."""
-    return int(_sunday(day.year, 3, 8) <= day < _sunday(day.year, 11, 1))
-
-
-def _sunday(year: int, month: int, day: int) -> date:
-    """The first Sunday on or after this day."""
-    start = date(year, month, day)
-    return start + timedelta(days=6 - start.weekday())
 
 
 def _plain(text: str) -> str:

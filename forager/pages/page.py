@@ -17,13 +17,14 @@ from selectolax.lexbor import LexborHTMLParser
 
 from forager.pages import dates, feeds, kinds, sitemaps, text
 from forager.pages import fingerprints as prints
+from forager.pages.about import about, headline
 from forager.pages.head import Head, RobotsMeta, read_robots_meta
 from forager.pages.lazy import lazily
 from forager.pages.links import PageLinks, says_only_a_text
 from forager.pages.markup import to_utf8, within_depth
 from forager.pages.pages_settings import PagesSettings
 from forager.pages.urls import UrlMemo
-from forager.terms import Dated, DateSource, Kind, Link, Response, Url
+from forager.terms import NOTHING, About, Dated, DateSource, Kind, Link, Response, Url
 
 _LOOK = 4096  # bytes looked at
 _GZIP = b"\x1f\x8b"
@@ -135,7 +136,7 @@ class Page:
         head = self._head
         if head is not None:
             return self._attempt(
-                "kind", lambda: kinds.kind_of(head, self.url, lambda: self.links, lambda: self.text), Kind.OTHER
+                "kind", lambda: kinds.kind_of(head, self.url, self._all_links, lambda: self.text), Kind.OTHER
             )
         if self._feed is not None:
             return Kind.FEED
@@ -188,9 +189,10 @@ class Page:
 
     @lazily
     def title(self) -> str:
+        """The headline a reader sees, without the name of the site."""
         if self._feed is not None:
             return self._feed.title
-        return self._from_head("title", lambda head: head.title, "")[: self._settings.max_anchor]
+        return self._from_head("title", lambda head: headline(head, self.url, self._settings.max_anchor), "")
 
     @lazily
     def canonical(self) -> Url | None:
@@ -201,8 +203,55 @@ class Page:
     @lazily
     def lang(self) -> str:
         """The language as the page states it, in lower case (`en-gb`); empty if it does not."""
-        stated = self._from_tree("lang", _lang, "")
-        return (stated or self.response.header("content-language").partition(",")[0]).strip().lower()[:35]
+        stated = self._from_tree("lang", _lang, "") or self._from_head("lang", _other_lang, "")
+        stated = stated or self.response.header("content-language")
+        return stated.partition(",")[0].strip().lower().replace("_", "-")[:35]
+
+    @lazily
+    def about(self) -> About:
+        """What the page tells of its story besides title, text and dates."""
+        return self._from_head("about", lambda head: about(head, self.url, self.text, language=self.lang), NOTHING)
+
+    @property
+    def authors(self) -> tuple[str, ...]:
+        return self.about.authors
+
+    @property
+    def lead(self) -> str:
+        """The description or teaser."""
+        return self.about.lead
+
+    @property
+    def image(self) -> str:
+        """The URL of its picture; empty if it names none."""
+        return self.about.image
+
+    @property
+    def section(self) -> str:
+        return self.about.section
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        return self.about.tags
+
+    @property
+    def language(self) -> str:
+        """As the page states it, else as its words tell; empty if neither does."""
+        return self.about.language
+
+    @property
+    def paywalled(self) -> bool | None:
+        """None if the page does not state it."""
+        return self.about.paywalled
+
+    @property
+    def word_count(self) -> int:
+        """Of the main text."""
+        return self.about.word_count
+
+    def announced(self, target: Url) -> feeds.Entry | None:
+        """What a feed says of one of its targets; see `feeds.told_by`."""
+        return None if self._feed is None else self._feed.entries.get(target)
 
     @lazily
     def published(self) -> Dated | None:
@@ -213,7 +262,12 @@ class Page:
         return self._from_head(
             "published",
             lambda head: dates.published(
-                head, self.url, last_modified=self._last_modified, now=self.response.asked, ignored=ignored
+                head,
+                self.url,
+                last_modified=self._last_modified,
+                now=self.response.asked,
+                ignored=ignored,
+                lang=self.lang,
             ),
             None,
         )
@@ -229,8 +283,8 @@ class Page:
     @lazily
     def text(self) -> str:
         """The main text of an HTML page; the entries of a feed or sitemap, one a line."""
-        if self._tree is not None:
-            return self._from_tree("text", text.main_text, "")
+        if self._head is not None:
+            return self._from_head("text", text.story_text, "")
         return "\n".join(link.title or link.anchor or link.url for link in self.links)
 
     @lazily
@@ -295,6 +349,13 @@ class Page:
         return self._found("feed", lambda: feeds.read_feed(self._body, self.url, content_type))
 
     @lazily
+    def entry_prints(self) -> dict[Url, int]:
+        """For each entry of a feed a fingerprint of what it says of its page; empty if this is no feed in XML."""
+        if self._form is not Form.FEED:
+            return {}
+        return self._attempt("entries", lambda: feeds.entry_prints(self._body, self.url), {})
+
+    @lazily
     def _sitemap(self) -> sitemaps.Sitemap | None:
         if self._form is not Form.SITEMAP:
             return None
@@ -339,3 +400,7 @@ class Page:
 
 def _lang(tree: LexborHTMLParser) -> str:
     return (tree.root.attributes.get("lang") if tree.root is not None else "") or ""
+
+
+def _other_lang(head: Head) -> str:
+    return head.meta.get("content-language") or head.meta.get("og:locale") or head.meta.get("dc.language") or ""

@@ -1,4 +1,4 @@
-"""The settings of reading pages."""
+"""Settings of reading pages."""
 
 from dataclasses import dataclass
 
@@ -7,13 +7,13 @@ from forager.units import Count
 
 @dataclass(frozen=True, slots=True)
 class PagesSettings:
-    """Caps that keep a hostile page cheap, and the name by which pages address us."""
+    """Limits that keep a hostile page cheap, and our name in pages."""
 
     max_links: Count = 5000
-    """Different links read from one page; the rest is ignored (ours)."""
+    """Maximum number of different links read from one page (ours)."""
     max_anchor: Count = 200
-    """Characters kept of an anchor text or title (ours)."""
+    """Maximum number of characters of an anchor text or title (ours)."""
     max_depth: Count = 512
-    """Nested elements at most; a page is cut where it goes deeper (ours; browsers stop there too)."""
+    """Maximum depth of nested elements; deeper parts are cut off (ours; browsers have the same limit)."""
     robots_agent: str = "forager"
-    """The name under which meta robots and X-Robots-Tag may give us rules of our own (ours)."""
+    """Our name in meta robots and X-Robots-Tag, under which pages may give us rules of our own (ours)."""

@@ -1,134 +1,67 @@
 """The main text of a page: the story without navigation, share bars, related links, comments, notices and clocks.
 
 Paragraphs vote for the elements they stand in, the nearest ones most (the idea of Arc90's Readability). The winner,
-widened while that adds much text, is written out line by line; elements that are named after furniture, and lines that
-consist of links, are left out. The tree is only read, and what stands in furniture or in a link not even that.
+widened while that adds much text, is written out (see `layout`). An element that is named after the body of a story
+bounds it, if it holds most of what was found.
+
+Three ways, each asked only if the one before caught little: the `p` elements alone, of which a usual story consists;
+text that stands in any block as well; and text in any element. Furniture that holds most of the prose of a page, or of
+its part round the headline, is none. The tree is only read, and what stands in a link not even that.
 """
 
-import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from html import unescape
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from forager.pages.furniture import is_furniture
-
-LINKED = 0.5
-"""A line with at least this share of its characters in links is navigation (ours)."""
-
-DEPTH = 150
-"""Elements nested deeper than this are not written out (ours): nobody writes such pages by hand."""
-
-_INLINE_NAMES = """
-a abbr b bdi bdo big cite code data del dfn em font i ins kbd mark q s samp small span strike strong sub sup tt u var
-wbr ruby rb rt rp
-"""
-_INLINE_TAGS = frozenset(_INLINE_NAMES.split())
-_END = "\0"  # of a line; the HTML standard lets no text of a page hold it
-_OTHER_BLANKS = "\n\t\r\v\f\x1c\x1d\x1e\x1f"  # all white space of ASCII but the blank
-_SENTENCE = re.compile(r"""[.!?…:।။。！？؟]["'”’»“」』)\]]*\s*$|.{60}|[\u0e00-\u0eff\u3040-\u9fff\uac00-\ud7af].{20}""")
-
-
-def written_text(node: LexborNode, by_name: bool, plain: Mapping[int, str]) -> str:
-    """The lines from the first to the last that reads like a sentence: before and after stand headline and labels.
-
-    `plain` holds the texts of paragraphs, by `mem_id`, that are known to hold no element, and to stand in no link.
-    """
-    lines = _Lines()
-    _write(node, lines, by_name, plain, False, 0)
-    kept = lines.kept()
-    first = next((place for place, line in enumerate(kept) if _SENTENCE.search(line)), len(kept))
-    last = next((place for place in range(len(kept), first, -1) if _SENTENCE.search(kept[place - 1])), first)
-    return "\n".join(kept[first:last])
-
-
-class _Lines:
-    """The text in the making, a line for each block; all lines are tidied together at the end, which is much cheaper."""
-
-    def __init__(self) -> None:
-        self.parts: list[str] = []
-        """Pieces of text, and the ends of lines between them."""
-        self.ends = 0
-        self.linked: dict[int, int] = {}
-        """How many characters of a line stand in links, for lines that have any; the first line is 0."""
-
-    def end(self) -> None:
-        """The next text stands on a new line."""
-        if self.parts and self.parts[-1] is not _END:
-            self.parts.append(_END)
-            self.ends += 1
-
-    def add_line(self, text: str) -> None:
-        self.end()
-        self.parts += text, _END
-        self.ends += 1
-
-    def add_linked(self, text: str) -> None:
-        self.parts.append(text)
-        self.linked[self.ends] = self.linked.get(self.ends, 0) + len(text.strip())
-
-    def kept(self) -> list[str]:
-        """The lines that say something, each once: captions and calls repeat, paragraphs do not."""
-        whole = "".join(self.parts)
-        is_plain = whole.isascii() and "  " not in whole and not any(map(whole.__contains__, _OTHER_BLANKS))
-        kept: dict[str, None] = {}
-        for place, line in enumerate(whole.split(_END)):
-            text = line.strip(" ") if is_plain else _tidy(line)
-            if self.linked.get(place, 0) < LINKED * len(text) and (text[0].isalpha() or any(map(str.isalpha, text))):
-                kept[text] = None
-        return list(kept)
-
-
-def _tidy(text: str) -> str:
-    """With single blanks alone, and none at the ends."""
-    if text.isprintable() and "  " not in text:  # of all white space the blank alone can be printed
-        return text.strip(" ")
-    return " ".join(text.split())
-
-
-def _write(node: LexborNode, lines: _Lines, by_name: bool, plain: Mapping[int, str], linked: bool, depth: int) -> None:
-    for child in node.iter(include_text=True):
-        tag = child.tag
-        if tag == "-text":
-            text = child.text_content or ""
-            if linked:
-                lines.add_linked(text)
-            else:
-                lines.parts.append(text)
-        elif tag == "br":
-            lines.end()
-        elif depth >= DEPTH:
-            continue
-        elif tag == "p" and (whole := plain.get(child.mem_id)) is not None:
-            lines.add_line(whole)
-        elif is_furniture(child, tag, by_name):
-            continue
-        elif tag in _INLINE_TAGS:
-            _write(child, lines, by_name, plain, linked or tag == "a", depth + 1)
-        else:
-            lines.end()
-            _write(child, lines, by_name, plain, linked, depth + 1)
-            lines.end()
-
+from forager.pages.furniture import Box, box_of
+from forager.pages.head import Head
+from forager.pages.layout import DEPTH, LINKED, written_text
+from forager.pages.linked_data import stated_body
 
 PARAGRAPH = 25
 """Characters from which a text counts as a paragraph that may vote (ours)."""
 
 ENOUGH = 200
-"""Characters of main text below which names of furniture are distrusted, as they seem to have hit the story (ours)."""
+"""Characters of main text below which names of furniture are distrusted, as they seem to have hit the story (ours);
+furniture that holds fewer is furniture."""
+
+PLENTY = 1_500
+"""Characters in `p` elements from which on nothing else is asked (ours)."""
 
 WIDEN = 0.2
 """The winner gives way to an ancestor that holds at least this share more paragraph text (ours)."""
 
+MOST = 0.5
+"""Furniture that holds at least this share of the prose (of fixed furniture none is counted) is none, if the headline
+stands in it, or if one element holds this share of its own prose, as a story does and a row of comments or teasers does
+not. An element named after a story with this share of what was found bounds it (ours)."""
+
+MUCH = 0.3
+"""The same of an element in which the headline stands (ours)."""
+
+NAMED = 1.5
+"""How much more the votes of paragraphs count that stand in an element named after the body of a story (ours)."""
+
 REACH = 30
 """Ancestors that a paragraph votes for (ours); it bounds the work on pages nested without end."""
 
-ELEMENT_CAP = 20_000
-"""Elements that are looked at (ours), for the same reason."""
+ELEMENT_CAP = 12_000
+"""Elements that are looked at in one way (ours), for the same reason; twice as many in all ways together."""
 
 _UNITS = frozenset(["p", "div", "td", "section", "article", "blockquote", "pre"])
 _ALL_UNITS = _UNITS | frozenset(["span", "li", "dd", "font", "center", "b", "i", "em", "strong"])
 _OTHER_PAUSES = ("،", "，", "、", "；", "。")
+
+
+def story_text(head: Head) -> str:
+    """The main text as the page shows it, or as JSON-LD states it if the page hardly shows half of that."""
+    shown, stated = main_text(head.tree), stated_body(head)
+    if len(stated) < 2 * len(shown) + ENOUGH:
+        return shown
+    lines = (LexborHTMLParser(stated).text(separator="\n") if "<" in stated else stated).splitlines()
+    return "\n".join(line for text in lines if (line := " ".join(unescape(text).split())))
 
 
 def main_text(tree: LexborHTMLParser) -> str:
@@ -136,16 +69,47 @@ def main_text(tree: LexborHTMLParser) -> str:
     body = tree.body
     if body is None:
         return ""
-    text = ""
+    prose = _Prose()
+    prose.add_paragraphs(tree)
+    text = prose.story(tree) if prose.characters >= PLENTY else ""
+    if len(text) >= PLENTY:
+        return text
+    left = 2 * ELEMENT_CAP
     for units, by_name in ((_UNITS, True), (_ALL_UNITS, True), (_ALL_UNITS, False)):
-        places = _Places(units, by_name)
-        places.search(body, None, 0)
-        winner = _elect(places.found)
-        if winner is not None:
-            text = max(text, written_text(winner, by_name, places.plain), key=len)
-        if len(text) >= ENOUGH:
+        prose = _Prose(by_name, min(left, ELEMENT_CAP))
+        prose.search(body, units, _Round(), 0)
+        text = max(text, prose.story(tree), key=len)
+        left -= min(left, ELEMENT_CAP) - prose.left
+        if len(text) >= ENOUGH or left <= 0:
             break
     return text
+
+
+@dataclass(slots=True)
+class _Place:
+    """An element in which paragraphs stand: of a `p` that is its parent, of other units the unit itself."""
+
+    node: LexborNode
+    boxes: tuple[int, ...]
+    """The furniture round it, by `mem_id`."""
+    in_story: bool
+    """It stands in an element named after the body of a story."""
+    paragraphs: list[str] = field(default_factory=list)
+
+    @property
+    def characters(self) -> int:
+        return sum(map(len, self.paragraphs))
+
+    @property
+    def votes(self) -> float:
+        """Of all its paragraphs; commas and full stops count, as prose has many."""
+        text = "\n".join(self.paragraphs)
+        count = text.count
+        pauses = count(",") + count(". ") + count(";")
+        if not text.isascii():
+            pauses += sum(map(count, _OTHER_PAUSES))
+        votes = pauses + sum([1.0 + min(len(paragraph) / 100, 3.0) for paragraph in self.paragraphs])
+        return votes * (NAMED if self.in_story else 1.0)
 
 
 @dataclass(slots=True)
@@ -158,31 +122,176 @@ class _Candidate:
     """Of all paragraphs in it, however deep."""
 
 
-@dataclass(slots=True)
-class _Place:
-    """An element in which paragraphs stand."""
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """What stands round the elements in some element."""
 
-    node: LexborNode
-    paragraphs: list[str]
+    boxes: tuple[int, ...] = ()
+    in_story: bool = False
+    is_out: bool = False
+    """They are no part of any story."""
+
+
+_OUT = _Round(is_out=True)
+
+
+class _Prose:
+    """The paragraphs of a page."""
+
+    def __init__(self, by_name: bool = True, left: int = ELEMENT_CAP) -> None:
+        """`left`: how many elements may still be looked at."""
+        self.by_name, self.left = by_name, left
+        self.places: dict[int, _Place] = {}
+        """By the `mem_id` of their element, in document order."""
+        self.plain: dict[int, str] = {}
+        """The text of each paragraph in which there is no element, by its `mem_id`."""
+        self.stories: set[int] = set()
+        """Elements that are named after the body of a story."""
+        self.fixed: set[int] = set()
+        self._rounds: dict[int, _Round] = {}
+
+    def add_paragraphs(self, tree: LexborHTMLParser) -> None:
+        """Add what stands in `p` elements; much cheaper than looking through the whole tree."""
+        for node in tree.tags("p")[: ELEMENT_CAP // 4]:
+            parent = node.parent
+            if parent is not None:
+                around = self._around(parent)
+                if not around.is_out:
+                    self._add_paragraph(node, parent, around)
+
+    def _around(self, node: LexborNode) -> _Round:
+        """What stands round the elements in this one, itself included."""
+        chain: list[tuple[int, LexborNode]] = []
+        known: _Round | None = None
+        above: LexborNode | None = node
+        while above is not None and len(chain) < DEPTH:
+            number = above.mem_id
+            known = self._rounds.get(number)
+            if known is not None:
+                break
+            chain.append((number, above))
+            above = above.parent
+        known = known or _Round()
+        for number, inner in reversed(chain):
+            known = self._rounds[number] = self._inside(inner, inner.tag, number, known)
+        return known
+
+    def _inside(self, node: LexborNode, tag: str | None, number: int, around: _Round) -> _Round:
+        """What stands round the elements in this one, in what stands round itself."""
+        if around.is_out:
+            return around
+        box = box_of(node, tag, self.by_name)
+        if box is Box.NEVER or tag == "a":
+            return _OUT
+        if box is Box.STORY:
+            self.stories.add(number)
+            return around if around.in_story else _Round(around.boxes, True)
+        if box is Box.FIXED:
+            self.fixed.add(number)
+        return around if box is Box.NONE else _Round((*around.boxes, number), around.in_story)
+
+    def _add_paragraph(self, node: LexborNode, parent: LexborNode, around: _Round) -> list[LexborNode]:
+        """Add a `p` element; the elements in it."""
+        inside = list(node.iter())
+        text = node.text().strip()
+        if not inside:
+            self.plain[node.mem_id] = text
+        if len(text) >= PARAGRAPH and not (inside and _linked(inside) >= LINKED * len(text)):
+            self._place(parent, around).paragraphs.append(text)
+        return inside
+
+    def _place(self, node: LexborNode, around: _Round) -> _Place:
+        number = node.mem_id
+        found = self.places.get(number)
+        if found is None:
+            found = self.places[number] = _Place(node, around.boxes, around.in_story)
+        return found
+
+    def search(self, element: LexborNode, units: Collection[str], around: _Round, depth: int) -> None:
+        """Add all paragraphs in an element, and text that stands in other units."""
+        for node in element.iter():
+            tag = node.tag
+            self.left -= 1
+            if self.left < 0 or depth >= DEPTH:
+                return
+            if tag == "p":  # a paragraph itself is never furniture
+                if self._add_paragraph(node, element, around):
+                    self.search(node, units, around, depth + 1)
+                continue
+            inside = self._inside(node, tag, node.mem_id, around)
+            if inside.is_out:
+                continue
+            if tag in units:
+                text = node.text(deep=False).strip()
+                if len(text) >= PARAGRAPH:
+                    self._place(node, inside).paragraphs.append(text)
+            self.search(node, units, inside, depth + 1)
 
     @property
-    def votes(self) -> float:
-        """Of all its paragraphs; commas and full stops count, as prose has many."""
-        text = "\n".join(self.paragraphs)
-        count = text.count
-        pauses = count(",") + count(". ") + count(";")
-        if not text.isascii():
-            pauses += sum(map(count, _OTHER_PAUSES))
-        return pauses + sum([1.0 + min(len(paragraph) / 100, 3.0) for paragraph in self.paragraphs])
+    def characters(self) -> int:
+        return sum(place.characters for place in self.places.values())
+
+    def story(self, tree: LexborHTMLParser) -> str:
+        """The text that most likely is the story; empty if there is no paragraph."""
+        headed = {above.mem_id: above for above in _above(tree.tags("h1"))}
+        self.stories.update(number for number, node in headed.items() if node.tag == "article")
+        spared = self._spared(headed)
+        places = [place for place in self.places.values() if all(box in spared for box in place.boxes)]
+        winner = _elect(places, self.stories, headed)
+        return "" if winner is None else written_text(winner, self.plain, spared, by_name=self.by_name)
+
+    def _spared(self, headed: Collection[int]) -> set[int]:
+        """The furniture that is none; the headline stands in those `headed`."""
+        held: dict[int, int] = {}
+        largest: dict[int, int] = {}
+        total = loose = 0
+        for place in self.places.values():
+            characters = place.characters
+            total += characters
+            loose += 0 if any(box in self.fixed for box in place.boxes) else characters
+            for box in place.boxes:
+                held[box] = held.get(box, 0) + characters
+                largest[box] = max(largest.get(box, 0), characters)
+        return {
+            box
+            for box, characters in held.items()
+            if characters >= ENOUGH
+            and characters >= MOST * (total if box in self.fixed and box not in headed else loose)
+            and (box in headed or largest[box] >= MOST * characters)
+        }
 
 
-def _elect(places: Sequence[_Place]) -> LexborNode | None:
-    """The element that most likely holds the story; `None` if there is no paragraph."""
+def _above(nodes: Iterable[LexborNode]) -> Iterable[LexborNode]:
+    """The elements in which these stand."""
+    for node in nodes:
+        above = node.parent
+        while above is not None:
+            yield above
+            above = above.parent
+
+
+def _linked(nodes: list[LexborNode]) -> int:
+    """Characters in the links among some elements and below them."""
+    characters, waiting = 0, list(nodes)
+    while waiting:
+        node = waiting.pop()
+        if node.tag == "a":
+            characters += len(node.text())
+        else:
+            waiting.extend(node.iter())
+    return characters
+
+
+def _elect(places: Sequence[_Place], stories: Collection[int], headed: Collection[int]) -> LexborNode | None:
+    """The element that most likely holds the story; `None` if there is no paragraph.
+
+    That is the winner, widened, but no more than to the outermost element named after a story that holds enough of it.
+    """
     if len(places) == 1:  # nothing to vote on
         return places[0].node
     candidates: dict[int, _Candidate] = {}
     for place in places:
-        votes, characters = place.votes, sum(map(len, place.paragraphs))
+        votes, characters = place.votes, place.characters
         above: LexborNode | None = place.node
         for level in range(REACH):
             if above is None or above.tag == "html":
@@ -197,62 +306,15 @@ def _elect(places: Sequence[_Place]) -> LexborNode | None:
     if not candidates:
         return None
     winner = max(candidates.values(), key=lambda candidate: candidate.votes)
-    return _widened(winner, candidates).node
-
-
-class _Places:
-    """Where paragraphs stand: of a `p` that is its parent, of other units the unit itself."""
-
-    def __init__(self, units: Collection[str], by_name: bool) -> None:
-        self.units, self.by_name = units, by_name
-        self.found: list[_Place] = []
-        """In document order."""
-        self.plain: dict[int, str] = {}
-        """The text of each paragraph in which there is no element, by its `mem_id`."""
-        self._left = ELEMENT_CAP
-
-    def search(self, element: LexborNode, own: _Place | None, depth: int) -> None:
-        """Look for paragraphs in an element; `own`: it is a paragraph itself."""
-        for node in element.iter():
-            tag = node.tag
-            self._left -= 1
-            if self._left < 0 or depth >= DEPTH:
-                return
-            if tag == "p":  # a paragraph itself is never furniture
-                inside = list(node.iter())
-                text = node.text().strip()
-                if len(text) >= PARAGRAPH and not (inside and _linked(inside) >= LINKED * len(text)):
-                    if own is None:
-                        own = self._new(element)
-                    own.paragraphs.append(text)
-                if inside:
-                    self.search(node, None, depth + 1)
-                else:
-                    self.plain[node.mem_id] = text
-            elif tag != "a" and not is_furniture(node, tag, self.by_name):
-                unit = None
-                if tag in self.units:
-                    text = node.text(deep=False).strip()
-                    if len(text) >= PARAGRAPH:
-                        unit = self._new(node)
-                        unit.paragraphs.append(text)
-                self.search(node, unit, depth + 1)
-
-    def _new(self, node: LexborNode) -> _Place:
-        self.found.append(_Place(node, []))
-        return self.found[-1]
-
-
-def _linked(nodes: list[LexborNode]) -> int:
-    """Characters in the links among some elements and below them."""
-    characters, waiting = 0, list(nodes)
-    while waiting:
-        node = waiting.pop()
-        if node.tag == "a":
-            characters += len(node.text())
-        else:
-            waiting.extend(node.iter())
-    return characters
+    widened = _widened(winner, candidates)
+    best, inner = widened, winner
+    while inner is not widened:
+        number = inner.node.mem_id
+        if number in stories and inner.characters >= (MUCH if number in headed else MOST) * widened.characters:
+            best = inner
+        assert inner.node.parent is not None  # the widened one is an ancestor of the winner
+        inner = candidates[inner.node.parent.mem_id]
+    return (widened if widened.node.mem_id in stories else best).node
 
 
 def _widened(winner: _Candidate, candidates: dict[int, _Candidate]) -> _Candidate:

@@ -3,10 +3,8 @@
 Pure: no I/O, no clock, no chance of its own; seeds and generators are passed in.
 
 history            what the visits so far tell of every page
-visit_updates      kernels that change a history
 visit_log          the latest visits, to learn from
-terminals          histories as columns, and what a score function reads of them
-estimators         how likely a page has changed: CG, NAD, SAD, AAD, GAD
+terminals          histories as columns, and what a score function reads of them: CG, NAD, SAD, AAD, GAD, …
 poisson            update rates by maximum likelihood (HACS)
 rhythm             how busy each hour of the week is
 policies           the score functions by name
@@ -14,8 +12,7 @@ formula            score functions as people write them
 function_file      learned score functions as text
 cycle              one cycle: rank, take the top k, say why
 change_log         which page changed in which cycle
-simulate           recrawl cycles on a change log, page by page
-discovery          new documents that visits reveal, and how soon
+simulate           recrawl cycles on a change log, page by page; what they reveal, and how soon
 compare            policies side by side on one change log
 archive_eval       how well HACS foretells changes
 retrain            a lesson beside the crawl, and the contest with the rule in use

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from forager.arrays import BoolArray, FloatArray, IntArray
 from forager.recrawl.change_log import ChangeLog, patterns
 from forager.recrawl.history import History
 from forager.recrawl.poisson import Trail, chance_of_update
 
-FloatArray = NDArray[np.float64]
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9)
 
 
@@ -56,7 +56,7 @@ def quality(predicted: float, right: float, relevant: float) -> Quality:
     return Quality(precision, recall, 2 * precision * recall / (precision + recall) if right else 0.0)
 
 
-def weighted_precision(relevant: NDArray[np.bool_]) -> float:
+def weighted_precision(relevant: BoolArray) -> float:
     """Mean of P@K over all K with weights 1 / log2(K + 1); `relevant` is in the order of the ranking."""
     ranks = np.arange(1, len(relevant) + 1, dtype=np.float64)
     weights = 1.0 / np.log2(ranks + 1.0)
@@ -76,7 +76,7 @@ def judge_window(
     for now in range(window, log.cycles - horizon):
         rate, update = _model(log, now, window, interpolated)
         chance = chance_of_update(rate, update, float(now), float(horizon))
-        truth: NDArray[np.bool_] = np.logical_or.reduce(log.changed[:, now + 1 : now + horizon + 1], axis=1)
+        truth: BoolArray = np.logical_or.reduce(log.changed[:, now + 1 : now + horizon + 1], axis=1)
         predicted = [chance >= threshold for threshold in thresholds]
         counts.append([(int(one.sum()), int((one & truth).sum())) for one in predicted])
         relevant_counts.append(int(truth.sum()))
@@ -97,7 +97,7 @@ def judge_window(
     return WindowJudged(window, micro, macro, random, brute, means[0], means[1], means[2])
 
 
-def _macro(counts: NDArray[np.int64], relevant: Sequence[int]) -> Quality:
+def _macro(counts: IntArray, relevant: Sequence[int]) -> Quality:
     each = [quality(int(made), int(right), truth) for (made, right), truth in zip(counts, relevant, strict=True)]
     if not each:
         return Quality(0.0, 0.0, 0.0)
@@ -123,12 +123,12 @@ class Captured:
     """The captures of one page, oldest first."""
 
     url: str
-    when: NDArray[np.float64]
-    changed: NDArray[np.bool_]
+    when: FloatArray
+    changed: BoolArray
     """Whether each shows something else than the one before."""
 
 
-def changes(digest: NDArray[np.uint64], gone: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def changes(digest: NDArray[np.uint64], gone: BoolArray) -> BoolArray:
     """Which captures show other content than the last one that showed any; a digest of 0 says "as before"."""
     told = (digest != 0) & ~gone
     place = np.maximum.accumulate(np.where(told, np.arange(len(digest)), -1))

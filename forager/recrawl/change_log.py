@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-IntArray = NDArray[np.int64]
+from forager.arrays import BoolArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class ChangeLog:
     fixed random order that breaks ties, so shuffle a log once before use.
     """
 
-    changed: NDArray[np.bool_]
+    changed: BoolArray
     urls: tuple[str, ...] = ()
     documents: ShownDocuments | None = None
     start: float = np.nan
@@ -63,14 +63,14 @@ class ChangeLog:
     """Length of a cycle in seconds."""
     begin: int = 0
     """The number that the log itself gives its first cycle."""
-    hub: NDArray[np.bool_] | None = None
+    hub: BoolArray | None = None
     """Which pages are lists of links; None: not known."""
     inlinks: IntArray | None = None
     """How many pages of the log linked here when it began; None: not known."""
 
     @classmethod
     def of_visits(
-        cls, page: IntArray, cycle: IntArray, changed: NDArray[np.bool_], urls: tuple[str, ...] = (), cycles: int = 0
+        cls, page: IntArray, cycle: IntArray, changed: BoolArray, urls: tuple[str, ...] = (), cycles: int = 0
     ) -> "ChangeLog":
         """The log that visits tell of: a change is placed in the cycle of the visit that saw it, no visit means no change."""
         pages = max(len(urls), int(page.max(initial=-1)) + 1)
@@ -127,7 +127,7 @@ class ChangeLog:
         return [self.part(np.arange(fold, self.pages, count)) for fold in range(count)]
 
 
-def packed(changed: NDArray[np.bool_]) -> NDArray[np.uint64]:
+def packed(changed: BoolArray) -> NDArray[np.uint64]:
     """The change log with 64 cycles in a word: `[w, page]` has bit b set if the page changes in cycle 64·w + b."""
     pages, cycles = changed.shape
     words = np.zeros((max(1, -(-cycles // 64)), pages), dtype=np.uint64)
@@ -136,7 +136,7 @@ def packed(changed: NDArray[np.bool_]) -> NDArray[np.uint64]:
     return words
 
 
-def patterns(changed: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def patterns(changed: BoolArray) -> tuple[IntArray, IntArray]:
     """A number for each page such that pages with equal rows have equal numbers, and one page for each number."""
     first, *others = packed(changed)
     _, examples, number = np.unique(first, return_index=True, return_inverse=True)

@@ -9,17 +9,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
+from forager.arrays import FloatArray
 from forager.chance import stream
 from forager.recrawl.change_log import ChangeLog
-from forager.recrawl.discovery import Discovery, Greedy
 from forager.recrawl.policies import ScoreFunction
 from forager.recrawl.recrawl_settings import RecrawlSettings
-from forager.recrawl.simulate import Curves, Oracle, simulate
+from forager.recrawl.simulate import Curves, Discovery, Greedy, Oracle, simulate
 
-FloatArray = NDArray[np.float64]
 MakeScore = Callable[[np.random.Generator], ScoreFunction]
 Figure = Literal["change_rate", "ndcg", "freshness", "age"]
 SIGNIFICANT = 0.05

@@ -10,13 +10,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from forager.arrays import BoolArray, FloatArray, IntArray
 from forager.gp.trees import terminals_of
 from forager.recrawl.history import History
 from forager.recrawl.policies import Formula, ScoreFunction
 from forager.recrawl.terminals import TERMINALS, PageStates
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 PART = 1 << 16
 """Pages scored at a time: the columns of a part stay in the processor's cache."""
 
@@ -44,7 +43,7 @@ def top(
     score: ScoreFunction,
     now: float,
     k: int,
-    eligible: Callable[[slice], NDArray[np.bool_]] | None = None,
+    eligible: Callable[[slice], BoolArray] | None = None,
     groups: IntArray | None = None,
 ) -> Schedule:
     """The k visited pages with the highest scores; `eligible` may rule out pages of a part, say of blocked hosts.

@@ -15,8 +15,8 @@ import re
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from forager.arrays import FloatArray
 from forager.errors import InputError
 from forager.gp.trees import ARITY, BINARY, LIMIT, UNARY, Tree, arity, children, depth
 from forager.recrawl.terminals import TERMINALS, PageStates
@@ -175,9 +175,6 @@ def _text(tree: Tree) -> tuple[str, int]:
     left_text = left[0] if left[1] >= binding else f"({left[0]})"
     tight = right[1] > binding
     return f"{left_text} {symbol} {right[0] if tight else f'({right[0]})'}", binding
-
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

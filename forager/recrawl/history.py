@@ -1,25 +1,147 @@
 """What the visits so far tell of every page, kept incrementally: O(1) per visit, no list of visits stored (GP4C).
 
 Visits may come in cycles or at any times; `cycle` is the unit in which `states` counts time. With a trail, the
-intervals between visits are kept as well, for the Poisson likelihood of HACS.
+intervals between visits are kept as well, for the Poisson likelihood of HACS. The kernels that change a history, its trail and
+the log of visits come first.
 """
 
 from collections.abc import Callable, Mapping
 from copy import copy, deepcopy
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.recrawl.poisson import Trail
+from forager.arrays import BoolArray, FloatArray, IntArray, RowArray
+from forager.compiling import compiled
+from forager.recrawl.poisson import INTERPOLATED, INTERVAL, SIZE, Interval, Trail
 from forager.recrawl.recrawl_settings import ADAPTIVE, AdaptiveSettings
 from forager.recrawl.terminals import EMPTY, PageStates
-from forager.recrawl.visit_updates import INTERVAL, Tables, enter, enter_all
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
+LOGGED = np.dtype([("page", np.int64), ("when", np.float64), ("changed", np.bool_), ("brought", np.int32)], align=True)
+"""One row of a log: a visit, and the new documents that it revealed."""
+
+ADDED = 1
+"""The tallies of a log: how many rows are used, and how many visits were ever added."""
+
+
+class Logged(Protocol):
+    """A row of a log, as the kernels see it."""
+
+    page: int
+    when: float
+    changed: bool
+    brought: int
+
+
+class Tables(NamedTuple):
+    """What a history keeps: n, X and documents; first, last, last change, start of the interval under way, last update; I_n,
+    Σ i·I_i, G, adaptive interval. Then the adaptive rule (decrease, increase, initial, shortest, longest), and, where there
+    is a trail, its rows, its tallies, and of which pages the rate is to be estimated anew."""
+
+    counts: FloatArray
+    times: FloatArray
+    sums: FloatArray
+    rule: FloatArray
+    trail: RowArray
+    trail_tally: IntArray
+    dirty: BoolArray
+
+
+class Log(NamedTuple):
+    """What a log of visits keeps: its rows, its tallies, and of every page the number of its last visit."""
+
+    rows: RowArray
+    tally: IntArray
+    latest: IntArray
+
+
+@compiled
+def see(held: IntArray, page: int, version: int) -> bool:
+    """A page shows a version, or none if that is -1; whether it has changed since the visits before: versions rise."""
+    before = held[page]
+    held[page] = max(before, version)
+    return bool(version > before >= 0)
+
+
+@compiled
+def _end_interval(kept: Tables, page: int, now: float, changed: bool) -> None:
+    """Enter the interval between the visit before and one now into the trail, in which there must be room."""
+    times = kept.times
+    end = (times[1, page] + now) / 2.0 if changed and kept.trail_tally[INTERPOLATED] else now
+    row: Interval = kept.trail[kept.trail_tally[SIZE]]
+    row.page = page
+    row.end = end
+    row.length = end - times[3, page]
+    row.changed = changed
+    kept.trail_tally[SIZE] += 1
+    times[3, page] = end
+    if changed:
+        times[4, page] = end
+    kept.dirty[page] = True
+
+
+@compiled
+def enter(kept: Tables, page: int, now: float, changed: bool, documents: int) -> None:
+    """Enter a visit of a page; its first visit detects no change."""
+    counts, times, sums, rule = kept.counts, kept.times, kept.sums, kept.rule
+    new = counts[0, page] == 0
+    saw = changed and not new
+    if new:
+        times[0, page] = times[2, page] = times[3, page] = times[4, page] = now
+    elif len(kept.trail):
+        _end_interval(kept, page, now, changed)
+    counts[0, page] += 1
+    counts[1, page] += saw
+    counts[2, page] += documents
+    times[1, page] = now
+    if saw:
+        times[2, page] = now
+    sums[0, page] = saw
+    sums[1, page] += counts[0, page] * saw
+    sums[2, page] = (sums[2, page] + saw) / 2.0
+    if new:
+        sums[3, page] = rule[2]
+    else:
+        longer = sums[3, page] * (1.0 - rule[0] if saw else 1.0 + rule[1])
+        sums[3, page] = min(max(longer, rule[3]), rule[4])
+
+
+@compiled
+def enter_all(kept: Tables, pages: IntArray, when: FloatArray, changed: BoolArray, documents: IntArray) -> None:
+    """Enter visits of distinct pages; `documents` may be empty."""
+    for i in range(len(pages)):
+        brought = documents[i] if len(documents) else 0
+        enter(kept, pages[i], when[i], changed[i], brought)
+
+
+@compiled
+def log_visit(log: Log, page: int, when: float, changed: bool) -> None:
+    """Remember a visit; there must be room. A log without rows remembers nothing."""
+    if len(log.rows) == 0:
+        return
+    row: Logged = log.rows[log.tally[SIZE]]
+    row.page = page
+    row.when = when
+    row.changed = changed
+    row.brought = 0
+    log.latest[page] = log.tally[ADDED]
+    log.tally[SIZE] += 1
+    log.tally[ADDED] += 1
+
+
+@compiled
+def log_credit(log: Log, page: int) -> None:
+    """The last visit of a page turned out to have revealed a new document."""
+    if len(log.rows) == 0:
+        return
+    place = log.tally[SIZE] - log.tally[ADDED] + log.latest[page]
+    if log.latest[page] >= 0 and place >= 0:
+        log.rows[place].brought += 1
+
+
 NOTHING: IntArray = np.empty(0, dtype=np.int64)
-NO_TRAIL: NDArray[np.void] = np.empty(0, dtype=INTERVAL)
+NO_TRAIL: RowArray = np.empty(0, dtype=INTERVAL)
 NO_TALLY: IntArray = np.zeros(2, dtype=np.int64)
 About = Callable[[slice | IntArray], tuple[FloatArray, FloatArray]]
 """Of some pages: 1 for lists of links, else 0; and how many known pages link there."""

@@ -12,20 +12,18 @@ the one before, and the intervals run between those points (our reading: a visit
 """
 
 from collections.abc import Mapping
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.recrawl.visit_updates import INTERVAL, SIZE
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from forager.arrays import BoolArray, FloatArray, IntArray, RowArray
 
 NEWTON_STEPS = 60
 """More than is ever needed; from below the root of a falling convex function Newton only climbs."""
 
 
-def likeliest_rates(pages: int, page: IntArray, length: FloatArray, changed: NDArray[np.bool_]) -> FloatArray:
+def likeliest_rates(pages: int, page: IntArray, length: FloatArray, changed: BoolArray) -> FloatArray:
     """λ of many pages by Newton's method, from columns with one entry per interval; 0 for pages without updates.
 
     Where every interval shows an update (m = n) the likelihood has no maximum; λ = r·n/T with r = −ln(0.5/(n + 0.5)).
@@ -62,15 +60,30 @@ def chance_of_update(rate: FloatArray, update: FloatArray, now: float, horizon: 
     return 1.0 - np.exp(-rate * (now + horizon - update))
 
 
+INTERVAL = np.dtype(
+    [("page", np.int64), ("end", np.float64), ("length", np.float64), ("changed", np.bool_)], align=True
+)
+"""One row of a trail: the time between two visits of a page, and whether it brought an update."""
+SIZE, INTERPOLATED = range(2)
+"""The tallies of a trail: how many rows are used, and whether an update lies halfway between two visits."""
 COLUMNS = ("page", "end", "length", "changed")
 
 
+class Interval(Protocol):
+    """A row of a trail, as the kernels see it."""
+
+    page: int
+    end: float
+    length: float
+    changed: bool
+
+
 class Trail:
-    """Intervals of all pages in the order they ended; `visit_updates.enter` appends them, and none is ever changed."""
+    """Intervals of all pages in the order they ended; `history.enter` appends them, and none is ever changed."""
 
     def __init__(self, *, interpolated: bool = True, window: float = float("inf")) -> None:
         self.interpolated, self.window = interpolated, window
-        self.rows: NDArray[np.void] = np.empty(1024, dtype=INTERVAL)
+        self.rows: RowArray = np.empty(1024, dtype=INTERVAL)
         """The intervals, and room for more. Do not keep it: it is replaced as it grows."""
         self.tally = np.array([0, interpolated], dtype=np.int64)
 
@@ -86,7 +99,7 @@ class Trail:
         if used > len(self.rows):
             self.rows = np.resize(self.rows, max(used, 2 * len(self.rows)))
 
-    def rates(self, pages: int, now: float, only: NDArray[np.bool_] | None = None) -> FloatArray:
+    def rates(self, pages: int, now: float, only: BoolArray | None = None) -> FloatArray:
         """λ of every page from the intervals that ended within the window; of `only` these pages, 0 elsewhere."""
         rows = self.rows[: len(self)]
         page = rows["page"]

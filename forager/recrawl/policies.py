@@ -12,18 +12,15 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from forager.arrays import FloatArray
 from forager.gp.trees import Tree, terminals_of
-from forager.recrawl import estimators
 from forager.recrawl.formula import Expression, parse, prepared
 from forager.recrawl.history import History
 from forager.recrawl.poisson import Trail, chance_of_update
 from forager.recrawl.recrawl_settings import DEFAULTS, HACS, WORTH, HacsSettings, RecrawlSettings
 from forager.recrawl.rhythm import Rhythm
-from forager.recrawl.terminals import PRIOR, TERMINALS, TRAILED, PageStates
-
-FloatArray = NDArray[np.float64]
+from forager.recrawl.terminals import PRIOR, TERMINALS, TRAILED, PageStates, index_gain, observed_rate
 
 
 class ScoreFunction(Protocol):
@@ -95,8 +92,8 @@ class Index:
 
     def scores(self, states: PageStates) -> FloatArray:
         seen = news(states) if self.breadth == 1.0 else states.X
-        rate = estimators.observed_rate(seen, states.T, self.prior, self.hope)
-        gain = estimators.index_gain(rate, states.t)
+        rate = observed_rate(seen, states.T, self.prior, self.hope)
+        gain = index_gain(rate, states.t)
         return gain if self.breadth == 1.0 else gain * rate ** (self.breadth - 1.0)
 
 
@@ -108,7 +105,7 @@ class LeastDelay:
     hope: float = 1.0
 
     def scores(self, states: PageStates) -> FloatArray:
-        return states.t**2 * estimators.observed_rate(news(states), states.T, self.prior, self.hope)
+        return states.t**2 * observed_rate(news(states), states.T, self.prior, self.hope)
 
 
 class Adaptive:
@@ -205,7 +202,9 @@ LIKE_MOST = 1000.0
 class Foretelling:
     """What the crawl foretells documents by; as `forager.expectation` has it."""
 
+    main_rate: float = 40.0
     hub_rate: float = 0.5
+    hub_weight: float = 0.5
     text_rate: float = 0.01
     prior_hours: float = 10.0
     prior_weight: float = 10.0
@@ -229,21 +228,23 @@ class Expected:
         lists = states.hub > 0 if len(states.hub) else np.zeros(len(states), dtype=np.bool_)
         watched, waited = states.T / hour, np.minimum(states.t / hour, self.by.max_age_hours)
         scores = np.empty(len(states))
-        for kind, usual, breadth in (
-            (lists, self.by.hub_rate, self.by.breadth),
-            (~lists, self.by.text_rate, self.by.text_breadth),
-        ):
-            mean, rate = self._rates(states.documents[kind], watched[kind], usual)
-            if kind is not lists:
-                rate = _unhidden(rate, states.n[kind], watched[kind])
-            news = rate * waited[kind]
-            scores[kind] = (news if kind is lists else -np.expm1(-news)) * (mean / rate) ** breadth
+        rate = self._list_rates(states.documents[lists], watched[lists])
+        scores[lists] = rate * waited[lists] * (self.by.main_rate / rate) ** self.by.breadth
+        mean, rate = self._text_rates(states.documents[~lists], watched[~lists])
+        rate = _unhidden(rate, states.n[~lists], watched[~lists])
+        scores[~lists] = -np.expm1(-rate * waited[~lists]) * (mean / rate) ** self.by.text_breadth
         return scores
 
-    def _rates(self, documents: FloatArray, hours: FloatArray, usual: float) -> tuple[float, FloatArray]:
-        """The mean rate of a kind, and that of each of its pages."""
+    def _list_rates(self, documents: FloatArray, hours: FloatArray) -> FloatArray:
+        """The rates of lists, each as if no other had an address of the same form."""
+        weight = self.by.hub_weight
+        form = (documents + weight) / (hours + weight / self.by.hub_rate)
+        return np.asarray((documents + weight) / (hours + weight / form))
+
+    def _text_rates(self, documents: FloatArray, hours: FloatArray) -> tuple[float, FloatArray]:
+        """The mean rate of texts, and that of each of them."""
         first = self.by.prior_weight * self.by.prior_hours
-        mean = float((documents.sum() + usual * first) / (hours.sum() + first))
+        mean = float((documents.sum() + self.by.text_rate * first) / (hours.sum() + first))
         guess = self.by.prior_weight * self.by.max_age_hours**2
         excess = float(((documents - mean * hours) ** 2).sum() - mean * hours.sum())
         variance = (excess + guess * mean / self.by.prior_hours) / (float((hours**2).sum()) + guess)

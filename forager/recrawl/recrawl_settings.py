@@ -1,4 +1,4 @@
-"""The settings of recrawling."""
+"""Settings of recrawling."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -24,15 +24,15 @@ class AdaptiveSettings:
     """The adaptive interval rule of Nutch and StormCrawler; intervals in cycles."""
 
     decrease: Share = 0.2
-    """A change found: the interval is multiplied by 1 − this; stated by the peers."""
+    """After a change, the interval is multiplied by 1 − this; stated by Nutch and StormCrawler."""
     increase: Annotated[float, Field(ge=0)] = 0.4
-    """No change found: the interval is multiplied by 1 + this; stated by the peers."""
+    """Without a change, the interval is multiplied by 1 + this; stated by Nutch and StormCrawler."""
     initial: Positive = 10.0
     """The interval after the first visit, in cycles; ours."""
     shortest: Positive = 1.0
     """Lower bound, in cycles; ours."""
     longest: Positive = 365.0
-    """Upper bound, in cycles; the peers' year for daily cycles."""
+    """Upper bound, in cycles; their year for daily cycles."""
 
 
 ADAPTIVE = AdaptiveSettings()
@@ -45,11 +45,11 @@ class HacsSettings:
     updates: Literal["observed", "interpolated"] = "interpolated"
     """Where in its interval an update is placed; the paper schedules with interpolated."""
     window: Annotated[float, Field(gt=0)] = float("inf")
-    """w: only visits of the last w cycles count; infinite means all. The paper does best with one week."""
+    """w: only visits of the last w cycles count; infinite means all. The paper gets the best results with one week."""
     horizon: Annotated[float, Field(ge=0)] = 0.0
-    """e: the chance of an update by e cycles from now; 0 means by now, as every other policy here (ours)."""
+    """e: rank by the probability of an update by e cycles from now; 0 means by now, as every other policy here (ours)."""
     threshold: Share = 0.0
-    """θ: pages below this chance are never visited; 0 leaves the choice to the ranking (ours)."""
+    """θ: pages below this probability are never visited; 0 leaves the choice to the ranking (ours)."""
 
 
 HACS = HacsSettings()
@@ -57,27 +57,29 @@ HACS = HacsSettings()
 
 @dataclass(frozen=True, slots=True)
 class RetrainSettings:
-    """Learning a better score function (GP4C) while the crawl runs, in a process of its own.
+    """Learns a better score function (GP4C) while the crawl runs, in a process of its own.
 
-    With `crawl.policy: worth` it changes the order of what is worth a request; with a formula it replaces that.
+    With `crawl.policy: worth` the function orders the pages that are worth a request; with a formula it replaces that.
     """
 
     enabled: bool = False
-    """Learn from time to time; a new function is used only if it is better than the present rule, page by page and beyond
-    chance, on pages that it did not learn from."""
+    """Whether to learn from time to time; a new function is used only if it beats the current rule, page by page and by
+    more than chance, on pages that it did not learn from."""
     after: Count = 1000
-    """New visits after which learning is tried again; it takes seconds, so small crawls can learn too; ours."""
+    """Number of new visits between two attempts; learning takes seconds, so small crawls can learn too; ours."""
     terminals: Terminals = "extended"
-    """What functions may read: basic n X t; all adds the estimators (stated); extended more of a page's history (ours)."""
+    """What functions may read: `basic` n X t; `all` adds the estimators (stated); `extended` adds more of a page's
+    history (ours)."""
     fitness: Literal["auto", "discovery", "ndcg", "changerate", "freshness"] = "auto"
-    """What is maximised: the new documents that lists revealed, the sooner the better (auto, if there were any), or the
-    papers' ndcg (else) and changerate, or freshness."""
+    """What is maximised: `discovery` of new documents on lists, the sooner the better, the papers' `ndcg` and
+    `changerate`, or `freshness`; `auto` is discovery if lists revealed documents, otherwise ndcg
+    (with `crawl.policy: worth` it then learns nothing)."""
     population: Annotated[int, Field(ge=2)] = 60
-    """Functions in a generation; a fifth of the paper's, so that one core is busy for about half a minute."""
+    """Number of functions in a generation; a fifth of the paper's, so that it takes one core about half a minute."""
     generations: Count = 15
     """Generations; the paper has 50."""
     pages: Count = 5000
-    """At most so many pages are learned from, drawn evenly; ours."""
+    """Maximum number of pages to learn from, drawn at random; ours."""
 
 
 RETRAIN = RetrainSettings()
@@ -85,25 +87,26 @@ RETRAIN = RetrainSettings()
 
 @dataclass(frozen=True, slots=True)
 class RecrawlSettings:
-    """The recrawl policies: what `crawl.policy`, `forager compare policies` and retraining go by."""
+    """The recrawl policies, for `crawl.policy`, `forager compare policies` and retraining."""
 
     k: Share = 0.05
-    """Share of the pages visited per cycle where policies are judged and functions learned; stated (5%)."""
+    """Share of the pages visited per cycle when policies are judged and functions learned; stated (5%)."""
     breadth: Annotated[float, Field(ge=0, le=1)] = 0.5
-    """The policy `breadth` ranks by index × rate^breadth: 0 keeps copies fresh, 1 hunts for volume; ours."""
+    """The policy `breadth` ranks by index × rate^breadth: 0 keeps copies fresh, 1 favours volume; ours."""
     prior: Positive = 0.5
-    """a of λ = (X + a)/(T + b) in azar, azar-rate, t2 and breadth: a page of which nothing is known changes a times in b.
+    """a of λ = (X + a)/(T + b) in azar, azar-rate, t2 and breadth: an unknown page is assumed to change a times in b.
 
-    b is a day in a crawl, whose cycles are minutes, and a cycle in a change log, whose cycles the papers make a day; ours.
+    b is a day in a crawl, whose cycles are minutes, and a cycle in a change log, whose cycles are a day in the papers;
+    ours.
     """
     warmup: Count = 2
-    """Visits of every page before scores count, in simulations; stated."""
+    """Number of visits to every page before scores count, in simulations; stated."""
     hacs: HacsSettings = HACS
     """The policy `hacs`."""
     adaptive: AdaptiveSettings = ADAPTIVE
     """The policy `adaptive`."""
     retrain: RetrainSettings = RETRAIN
-    """Learning beside the crawl."""
+    """Learning during the crawl."""
 
 
 DEFAULTS = RecrawlSettings()

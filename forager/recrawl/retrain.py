@@ -6,15 +6,14 @@ The new function takes over only if it is better on pages nobody learned from.
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from forager.arrays import IntArray
 from forager.chance import stream
 from forager.gp import learn as learning
 from forager.gp.breed import known_rules
-from forager.gp.fitness import Judge, terminal_set
+from forager.gp.fitness import Judge, measurers, terminal_set
 from forager.gp.gp_settings import GPSettings, Measure
-from forager.gp.parallel import measurers
-from forager.gp.selection import Candidate, choose_carefully, choose_individual, is_beyond_chance, paired_difference
+from forager.gp.learn import Candidate, choose_carefully, choose_individual, is_beyond_chance, paired_difference
 from forager.recrawl.change_log import ChangeLog
 from forager.recrawl.formula import formula_text
 from forager.recrawl.policies import FORETELLING, Expected, Foretelling, Formula, Policy, ScoreFunction, named
@@ -87,7 +86,7 @@ class Lesson:
     """What is learned from, and what a new function must be better than."""
 
     visits: Visits
-    lists: NDArray[np.int64]
+    lists: IntArray
     """The pages that are lists of links."""
     cycle: float
     current: str

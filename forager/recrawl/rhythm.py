@@ -5,11 +5,10 @@ much at six in the evening. `passed` counts time by this rhythm: an hour twice a
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from forager.arrays import FloatArray
 from forager.recrawl.change_log import ChangeLog
 
-FloatArray = NDArray[np.float64]
 Rhythm = tuple[float, ...]
 """The pace in each hour of the week from a Thursday's midnight on (UTC), as multiples of the mean; empty: all alike."""
 

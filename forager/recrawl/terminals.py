@@ -1,19 +1,58 @@
 """What is known of many pages as columns, and the terminals a score function can read from them.
 
 A row may stand for one page or for all pages with the same history: pages with equal rows have equal scores.
-All times are counted in cycles, whole or not.
+All times are counted in cycles, whole or not. Among the terminals are the estimators that GP4C uses for how likely a page
+has changed: CG (Cho & Garcia-Molina) and NAD SAD AAD GAD (Tan & Mitra), from running sums.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-from forager.recrawl import estimators
+from forager.arrays import FloatArray
 from forager.recrawl.rhythm import Rhythm, passed
 
-FloatArray = NDArray[np.float64]
+
+def cg(n: FloatArray, X: FloatArray) -> FloatArray:
+    """−ln((n − X + 0.5) / (n + 0.5)), the expected changes per visit interval."""
+    return -np.log((n - X + 0.5) / (n + 0.5))
+
+
+def nad_rate(n: FloatArray, X: FloatArray) -> FloatArray:
+    """All visits weigh the same: X / n; 0 before the first visit."""
+    return X / np.maximum(n, 1.0)
+
+
+def aad_rate(n: FloatArray, ranked: FloatArray) -> FloatArray:
+    """Visit i weighs i / (1 + … + n); `ranked` is the sum of i · I_i."""
+    return 2.0 * ranked / np.maximum(n * (n + 1.0), 1.0)
+
+
+def gad_rate(n: FloatArray, halved: FloatArray) -> FloatArray:
+    """Visit i weighs 2^(i−1) / (2^n − 1); `halved` is the running G ← G/2 + I_n/2."""
+    return halved / (1.0 - np.exp2(-np.maximum(n, 1.0)))
+
+
+def changed_since(rate: FloatArray, t: FloatArray) -> FloatArray:
+    """φ = 1 − exp(−λ t), the chance of a change within `t` at the given rate."""
+    return 1.0 - np.exp(-rate * t)
+
+
+def observed_rate(X: FloatArray, T: FloatArray, prior: float, hope: float = 1.0) -> FloatArray:
+    """λ = (X + a) / (T + b) from the *time* observed: the rate the index of Azar et al. wants.
+
+    The prior is `prior` changes (a) in a time `hope` (b).
+    """
+    return (X + prior) / (T + hope)
+
+
+def index_gain(rate: FloatArray, t: FloatArray) -> FloatArray:
+    """g = 1 − e^(−λt)(1 + λt) of Azar et al. (PNAS 2018); the freshness index is g / λ, its rate-weighted form g."""
+    expected = rate * t
+    return 1.0 - np.exp(-expected) * (1.0 + expected)
+
+
 EMPTY: FloatArray = np.empty(0)
 PRIOR = 0.5
 """Prior a of λ = (X + a)/(T + 1) in the terminals `lam`, `azar` and `gain`, and of documents in `pace`; ours."""
@@ -74,7 +113,7 @@ class PageStates:
 
 
 def _lam(s: PageStates) -> FloatArray:
-    return estimators.observed_rate(s.X, s.T, PRIOR)
+    return observed_rate(s.X, s.T, PRIOR)
 
 
 def _hour(s: PageStates) -> FloatArray:
@@ -101,20 +140,20 @@ TERMINALS: Mapping[str, Callable[[PageStates], FloatArray]] = {
     "n": lambda s: s.n,
     "X": lambda s: s.X,
     "t": lambda s: s.t,
-    "cg": lambda s: estimators.cg(s.n, s.X),
-    "nad": lambda s: estimators.changed_since(estimators.nad_rate(s.n, s.X), s.t),
-    "sad": lambda s: estimators.changed_since(s.recent, s.t),
-    "aad": lambda s: estimators.changed_since(estimators.aad_rate(s.n, s.ranked), s.t),
-    "gad": lambda s: estimators.changed_since(estimators.gad_rate(s.n, s.halved), s.t),
+    "cg": lambda s: cg(s.n, s.X),
+    "nad": lambda s: changed_since(nad_rate(s.n, s.X), s.t),
+    "sad": lambda s: changed_since(s.recent, s.t),
+    "aad": lambda s: changed_since(aad_rate(s.n, s.ranked), s.t),
+    "gad": lambda s: changed_since(gad_rate(s.n, s.halved), s.t),
     "T": lambda s: s.T,
     "lam": _lam,
-    "azar": lambda s: estimators.index_gain(_lam(s), s.t) / _lam(s),
-    "gain": lambda s: estimators.index_gain(_lam(s), s.t),
+    "azar": lambda s: index_gain(_lam(s), s.t) / _lam(s),
+    "gain": lambda s: index_gain(_lam(s), s.t),
     "since": lambda s: s.now - s.last_change,
     "rate": lambda s: _told(s.rate, s),
-    "hacs": lambda s: estimators.changed_since(_told(s.rate, s), s.now - _told(s.update, s)),
+    "hacs": lambda s: changed_since(_told(s.rate, s), s.now - _told(s.update, s)),
     "docs": lambda s: _told(s.documents, s) / np.maximum(s.n, 1.0),
-    "pace": lambda s: estimators.observed_rate(_told(s.documents, s), s.T, PRIOR),
+    "pace": lambda s: observed_rate(_told(s.documents, s), s.T, PRIOR),
     "hour": _hour,
     "busy": _busy,
     "hub": lambda s: _told(s.hub, s),

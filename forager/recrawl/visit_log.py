@@ -4,15 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from forager.arrays import BoolArray, FloatArray, Int32Array, IntArray, RowArray
 from forager.compiling import compiled
 from forager.recrawl.change_log import ChangeLog, ShownDocuments
-from forager.recrawl.visit_updates import ADDED, LOGGED, SIZE, Log, log_credit, log_visit
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
+from forager.recrawl.history import ADDED, LOGGED, Log, log_credit, log_visit
+from forager.recrawl.poisson import SIZE
 
 MOST = 500_000
 """Visits remembered; 21 bytes each. Ours."""
@@ -27,7 +24,7 @@ class Visits:
     page: IntArray
     when: FloatArray
     changed: BoolArray
-    brought: NDArray[np.int32]
+    brought: Int32Array
     """New documents that each visit revealed; none for the first of a page, which finds a backlog."""
 
     def __len__(self) -> int:
@@ -48,7 +45,7 @@ class VisitLog:
 
     def __init__(self, most: int = MOST) -> None:
         self.most = most
-        self._rows: NDArray[np.void] = np.empty(1024, dtype=LOGGED)
+        self._rows: RowArray = np.empty(1024, dtype=LOGGED)
         self._tally = np.zeros(2, dtype=np.int64)
         self._latest = np.full(1024, -1, dtype=np.int64)
         """Of every page the number of its last visit, counted over all that were ever added; -1: none."""

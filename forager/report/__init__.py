@@ -1,14 +1,12 @@
-"""Tells what a run did: its account, the report of it, and all that is known of one page.
+"""Reports on a run: its account, an HTML report, and everything known about one page.
 
-Invariant: every figure that is shown comes from the account, and everything of the web is escaped.
+Invariant: every figure shown comes from the account, and all text from the web is escaped.
 
-account           the figures of a run, made from its events
+account           the figures of a run, computed from its events
 run               the report of a run as one HTML file
-dossier           all that is known of one page, with what changed in its text
-reasons           why a page is a story or not, and visited or not
-recrawl_reasons   why the recrawl cycle looks at a page soon or late
-charts            small charts as SVG
-page              the look that reports share
-text              text of pages made harmless; moments and spans in words
+dossier           everything known about one page, with the changes of its text
+reasons           explains why a page is a story or not, and when it is visited
+charts            small SVG charts, and the page layout that reports share
+text              makes text from pages safe to show; formats times and durations
 report.css        the style of reports
 """

@@ -1,9 +1,10 @@
-"""The account of a run, made from the events of its journal: what was found, how soon, what it cost, what went wrong.
+"""The account of a run, computed from the events of its journal: what it found, how soon, at what cost, what went
+wrong.
 
-The only source of the figures that are shown: summary, `--json`, `statistics.json`, report, dashboard and metrics. An
-event costs the same however long the run is. Kept are eight bytes for each story and a bit for each known URL; all else
-is bounded. The account is saved with the rest of a crawl's state. What a sudden end cut off is heard again from the
-stored visits and stories, so that it covers the whole run and not the last process only.
+It is the only source of the figures shown: summary, `--json`, `statistics.json`, report, dashboard and metrics. The
+cost per event does not grow with the run. It keeps eight bytes per story and one bit per known URL; everything else is
+bounded. The account is saved with the state of the crawl. After a crash, it reads the missing part again from the
+stored visits and stories, so that it covers the whole run, not only the last process.
 """
 
 from array import array
@@ -13,43 +14,43 @@ from typing import Any, Protocol
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
+from forager.arrays import FloatArray
 from forager.engine.scope import REFUSALS
 from forager.engine.stories import told
 from forager.errors import StoreError
-from forager.events import Born, CycleDone, Deleted, Event, Fetched, Told
+from forager.events import Born, CycleDone, Deleted, Event, Fetched, Told, TopicJudged
 from forager.measures import quantile, ratio
 from forager.pages.urls import site
 from forager.store.protocol import Story, Visit
 from forager.terms import NOBODY, Kind, Outcome, Trouble, Url, UrlId
 
 KEPT = "account"
-"""The name under which it is kept."""
+"""Name of the account in the store."""
 SITES, REASONS, EXAMPLES, BUCKETS = 1000, 20, 5, 240
-"""Sites told apart, reasons told apart for each kind of trouble at a site, URLs named for a kind, buckets of time (ours)."""
+"""Limits (ours): sites, reasons per kind of error at a site, example URLs per kind, and time buckets."""
 REASON = 200
-"""Characters of a reason that count (ours)."""
+"""Characters of a reason that are kept (ours)."""
 OTHERS = "(other sites)"
 COUNTED = ("requests", "stories", "errors", "born", "deleted", "looks", "changes", "judged", "ndcg")
-"""What is counted over time; the last four as finished recrawl cycles tell them."""
+"""What is counted over time; the last four come from finished recrawl cycles."""
 
 Counts = dict[str, int]
 
 
 @dataclass(slots=True)
 class Timeline:
-    """Counts over time in bounded memory: when all buckets are full, neighbours merge and buckets last twice as long."""
+    """Counts over time in bounded memory: when all buckets are full, neighbours merge and buckets become twice as long."""
 
     counts: dict[str, list[float]] = field(default_factory=lambda: {name: [0] for name in COUNTED})
     start: float | None = None
-    """When the first thing was counted."""
+    """Time of the first count."""
     width: float = 1.0
-    """Seconds that a bucket lasts."""
+    """Length of a bucket in seconds."""
     buckets: int = BUCKETS
 
     def add(self, name: str, at: float, count: float = 1) -> None:
-        """Count something; what is older than the start counts in the first bucket."""
+        """Adds a count; times before the start count in the first bucket."""
         if self.start is None:
             self.start = at
         place = int((at - self.start) / self.width)
@@ -58,11 +59,11 @@ class Timeline:
 
     @property
     def end(self) -> float:
-        """When the last bucket ends."""
+        """End of the last bucket."""
         return (self.start or 0.0) + self.width * len(self.counts[COUNTED[0]])
 
     def _room(self, place: int) -> int:
-        """Have that bucket; the place where it is then."""
+        """Makes room for a bucket; returns its place, which merging may change."""
         place = max(0, place)
         while place >= self.buckets:
             self._merge()
@@ -80,7 +81,7 @@ class Timeline:
 
 
 class Delays:
-    """The delays of stories in the order in which they were told, eight bytes each."""
+    """Delays of stories in the order in which they were found, eight bytes each."""
 
     __slots__ = ("_seconds",)
 
@@ -97,7 +98,7 @@ class Delays:
         return len(self._seconds)
 
     @property
-    def values(self) -> NDArray[np.float64]:
+    def values(self) -> FloatArray:
         return np.array(self._seconds, dtype=np.float64)
 
     def add(self, seconds: float) -> None:
@@ -109,11 +110,11 @@ class Delays:
 
 @dataclass(slots=True)
 class Side:
-    """The visits of the fleet, or of the recrawl cycle."""
+    """Visits of the fleet, or of the recrawl cycle."""
 
     outcomes: Counts = field(default_factory=dict)
     changed: int = 0
-    """Visits that saw a change."""
+    """Visits that found a change."""
     stories: int = 0
 
     @property
@@ -122,11 +123,11 @@ class Side:
 
     @property
     def requests(self) -> int:
-        """A page that a rule forbids is visited without a request."""
+        """Visits without those that a rule refused, which made no request."""
         return self.visits - self.outcomes.get(Outcome.REFUSED.value, 0)
 
     def add(self, other: "Side") -> None:
-        """Count what the other has counted, too."""
+        """Adds the counts of another side."""
         _sum(self.outcomes, other.outcomes)
         self.changed += other.changed
         self.stories += other.stories
@@ -134,18 +135,18 @@ class Side:
 
 @dataclass(slots=True)
 class SiteAccount:
-    """What one site gave and cost."""
+    """Results and costs of one site."""
 
     fleet: Side = field(default_factory=Side)
     recrawl: Side = field(default_factory=Side)
     wire_bytes: int = 0
     delays: Delays = field(default_factory=Delays)
     channels: Counts = field(default_factory=dict)
-    """Stories by the way in which their URL was found first."""
+    """Stories by the channel that first found their URL."""
     errors: dict[str, Counts] = field(default_factory=dict)
-    """What went wrong with requests that were made: by kind, then by reason."""
+    """Errors of requests: by kind, then by reason."""
     refusals: dict[str, Counts] = field(default_factory=dict)
-    """Visits that were not made because a rule or a budget forbids them: by kind, then by rule."""
+    """Visits refused by a rule or a budget: by kind, then by rule."""
     last_error: str = ""
     last_story: float | None = None
 
@@ -159,7 +160,7 @@ class SiteAccount:
 
     @property
     def outcomes(self) -> Counts:
-        """All visits by how they ended."""
+        """All visits by outcome."""
         return _summed((self.fleet.outcomes, self.recrawl.outcomes))
 
     @property
@@ -167,15 +168,15 @@ class SiteAccount:
         return self.outcomes.get(Outcome.UNCHANGED.value, 0)
 
     def side(self, by: int) -> Side:
-        """Whose visit it is."""
+        """The side that a visitor belongs to."""
         return self.recrawl if by == NOBODY else self.fleet
 
     def delay(self, share: float) -> float | None:
-        """The delay that this share of the stories stayed below; None without stories."""
+        """The delay that this share of the stories stayed below, in seconds; None without stories."""
         return _rounded(quantile(self.delays.values, share))
 
     def facts(self) -> dict[str, Any]:
-        """The account of the site as plain values."""
+        """The account of the site as JSON values."""
         return {
             "stories": self.stories,
             "delay_median_s": self.delay(0.5),
@@ -195,12 +196,12 @@ class Cycles:
 
     done: int = 0
     visits: int = 0
-    """Pages that they looked at and that had been seen before."""
+    """Visits to pages that had been visited before."""
     changes: int = 0
     judged: int = 0
-    """Cycles that saw a change; in others every order is as good."""
+    """Cycles that found a change; in others every order is equally good."""
     ndcg: float = 0.0
-    """The sum over those judged."""
+    """Sum of NDCG over the cycles in `judged`."""
 
     def facts(self) -> dict[str, Any]:
         return {
@@ -214,23 +215,25 @@ class Cycles:
 
 @dataclass(slots=True)
 class Account:
-    """Hears every event once; asked at any time."""
+    """Receives every event once and provides the figures at any time."""
 
     sites: dict[str, SiteAccount] = field(default_factory=dict)
     visits: int = 0
     stories: int = 0
-    """All of them, which is the number of the latest: what is stored after these was not heard yet."""
+    """Number of stories so far; stored stories from this number on have not been counted yet."""
     pages: int = 0
-    """Different pages that were fetched."""
+    """Distinct pages that were fetched."""
     fetched: bytearray = field(default_factory=bytearray)
-    """A bit for each URL, by number: whether it was fetched …"""
+    """One bit per URL number: whether it was fetched."""
     told: bytearray = field(default_factory=bytearray)
-    """… and whether it has become a story."""
+    """One bit per URL number: whether it is a story."""
     born: int = 0
     deleted: int = 0
     cycles: Cycles = field(default_factory=Cycles)
+    topics: Counts = field(default_factory=dict)
+    """Documents by what is said of their topic; empty if every topic will do."""
     examples: dict[str, list[Url]] = field(default_factory=dict)
-    """URLs by the kind of trouble that they had first."""
+    """Example URLs by the kind of error that they first had."""
     timeline: Timeline = field(default_factory=Timeline)
     began: float | None = None
     ended: float | None = None
@@ -239,7 +242,7 @@ class Account:
         return f"<Account {self.stories:,} stories, {self.visits:,} visits, {len(self.sites):,} sites>"
 
     def hear(self, event: Event) -> None:
-        """Enter an event."""
+        """Counts an event."""
         self.began = event.at if self.began is None else self.began
         self.ended = event.at if self.ended is None else max(self.ended, event.at)
         match event:
@@ -254,9 +257,13 @@ class Account:
                 self.timeline.add("deleted", event.at)
             case CycleDone():
                 self._cycle_done(event)
+            case TopicJudged():
+                _count(self.topics, event.verdict)
+                if event.before:
+                    self.topics[event.before] -= 1
 
     def _site(self, name: str) -> SiteAccount:
-        """The account of a site; sites beyond the most that are told apart share one."""
+        """The account of a site; sites beyond the limit share one."""
         account = self.sites.get(name)
         if account is None:
             if len(self.sites) >= SITES:
@@ -301,7 +308,7 @@ class Account:
         self.timeline.add("stories", event.at)
 
     def _born(self, event: Born) -> None:
-        """Foragers are numbered in the order of birth; those alive when a crawl goes on are announced once more."""
+        """Counts a birth. Numbers follow the order of birth; foragers alive when a crawl resumes are announced again."""
         if event.forager >= self.born:
             self.born = event.forager + 1
             self.timeline.add("born", event.at)
@@ -319,16 +326,16 @@ class Account:
             timeline.add("judged", event.at)
             timeline.add("ndcg", event.at, event.ndcg)
 
-    # What is asked.
+    # Figures.
 
     @property
     def fleet(self) -> Side:
-        """The visits of the fleet at all sites."""
+        """Visits of the fleet at all sites."""
         return _together(one.fleet for one in self.sites.values())
 
     @property
     def recrawl(self) -> Side:
-        """The visits of the recrawl cycle at all sites."""
+        """Visits of the recrawl cycle at all sites."""
         return _together(one.recrawl for one in self.sites.values())
 
     @property
@@ -341,7 +348,7 @@ class Account:
 
     @property
     def outcomes(self) -> Counts:
-        """All visits by how they ended."""
+        """All visits by outcome."""
         return _summed(one.outcomes for one in self.sites.values())
 
     @property
@@ -350,7 +357,7 @@ class Account:
 
     @property
     def changes(self) -> int:
-        """Visits that saw a change."""
+        """Visits that found a change."""
         return sum(one.fleet.changed + one.recrawl.changed for one in self.sites.values())
 
     @property
@@ -359,12 +366,12 @@ class Account:
 
     @property
     def errors(self) -> dict[str, Counts]:
-        """What went wrong, by kind and reason; most frequent kinds first."""
+        """Errors by kind and reason; most frequent kinds first."""
         return _troubles(one.errors for one in self.sites.values())
 
     @property
     def refusals(self) -> dict[str, Counts]:
-        """What was not asked for, by kind and rule; most frequent kinds first."""
+        """Refusals by kind and rule; most frequent kinds first."""
         return _troubles(one.refusals for one in self.sites.values())
 
     @property
@@ -376,16 +383,16 @@ class Account:
         return self.born - self.deleted
 
     def delay(self, share: float) -> float | None:
-        """The delay that this share of all stories stayed below; None without stories."""
+        """The delay that this share of all stories stayed below, in seconds; None without stories."""
         delays = [one.delays.values for one in self.sites.values()]
         return _rounded(quantile(np.concatenate(delays), share)) if delays else None
 
     def is_told(self, id: UrlId) -> bool:
-        """Whether a URL has become a story."""
+        """Whether a URL is a story."""
         return id >> 3 < len(self.told) and bool(self.told[id >> 3] >> (id & 7) & 1)
 
     def facts(self) -> dict[str, Any]:
-        """The account as plain values, for JSON and for people."""
+        """The account as JSON values."""
         return {
             "pages": self.pages,
             "stories": self.stories,
@@ -400,12 +407,14 @@ class Account:
             "outcomes": self.outcomes,
             "budget": {"fleet": self.fleet.requests, "recrawl": self.recrawl.requests},
             "errors": {kind: sum(reasons.values()) for kind, reasons in self.errors.items()},
+            "off_topic": self.topics.get("off topic", 0),
+            "cannot_tell": self.topics.get("cannot tell yet", 0),
             "cycles": self.cycles.facts(),
             "foragers": {"alive": self.alive, "born": self.born, "deleted": self.deleted},
             "sites": {name: account.facts() for name, account in sorted(self.sites.items())},
         }
 
-    # How it survives.
+    # Saving and loading.
 
     def save(self) -> bytes:
         return msgspec.msgpack.encode(self, enc_hook=_packed)
@@ -419,7 +428,7 @@ class Account:
 
 
 class Accounted(Protocol):
-    """What is asked of a store."""
+    """What the account reads from a store."""
 
     def url(self, id: UrlId) -> Url: ...
     async def recall(self, name: str) -> bytes | None: ...
@@ -428,7 +437,7 @@ class Accounted(Protocol):
 
 
 async def recall_account(store: Accounted) -> Account:
-    """The account of the run so far: as it was saved last, and what was stored since."""
+    """The account of the run so far: as last saved, plus what was stored since."""
     saved = await store.recall(KEPT)
     account = Account() if saved is None else Account.load(saved)
     async for visit in store.visits(after=account.visits):
@@ -439,12 +448,12 @@ async def recall_account(store: Accounted) -> Account:
 
 
 def error_kind(event: Fetched) -> str:
-    """The kind under which an error is counted; statuses are told apart."""
+    """The kind under which an error is counted; each HTTP status is a kind of its own."""
     return f"status {event.status}" if event.trouble is Trouble.STATUS else event.trouble.value
 
 
 def _visited(visit: Visit, url: Url) -> Fetched:
-    """The event of a stored visit; its last two fields are not stored, and no account asks for them."""
+    """The event of a stored visit; its last two fields are not stored, and the account does not use them."""
     return Fetched(
         at=visit.at,
         id=visit.id,
@@ -467,7 +476,7 @@ def _count(counts: Counts, name: str) -> None:
 
 
 def _set(bits: bytearray, id: int) -> bool:
-    """Set a bit; whether it was not set before."""
+    """Sets a bit; returns whether it was not set before."""
     place, bit = id >> 3, 1 << (id & 7)
     if place >= len(bits):
         bits.extend(bytes(max(64, place + 1 - len(bits), len(bits) // 8)))
@@ -508,7 +517,7 @@ def _troubles(several: Iterable[dict[str, Counts]]) -> dict[str, Counts]:
 
 
 def _rounded(value: float, digits: int = 3) -> float | None:
-    """JSON knows no nan."""
+    """Rounds a number; None for nan, which JSON lacks."""
     return None if value != value else round(value, digits)
 
 

@@ -1,18 +1,66 @@
-"""Small charts as SVG text; numbers and harmless text only, so nothing of a page can become markup."""
+"""Small SVG charts and the layout that reports share: one HTML file that needs no network and no script.
+
+Charts contain only numbers and escaped text, so that no text from a page can become markup.
+"""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 
 from forager.report.text import shown_moment, span
+
+STYLE = (Path(__file__).parent / "report.css").read_text(encoding="utf-8")
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def page(title: str, parts: Iterable[str]) -> str:
+    """The whole HTML file; the title is plain text, the parts are markup."""
+    name = escape(title)
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{name}</title>'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">'
+        f"<style>{STYLE}</style></head><body><main><h1>{name}</h1>{''.join(parts)}</main></body></html>\n"
+    )
+
+
+def tiles(shown: Iterable[tuple[str, str, str]]) -> str:
+    """Large figures: name, value and a note, all markup."""
+    drawn = "".join(
+        f"<div><dt>{name}</dt><dd>{value}</dd><dd class=note>{note}</dd></div>" for name, value, note in shown
+    )
+    return f"<dl class=tiles>{drawn}</dl>"
+
+
+def section(title: str, note: str, content: str) -> str:
+    """A section of the page; the content is markup."""
+    return f"<section><h2>{title}</h2>{f'<p class=note>{note}</p>' if note else ''}{content}</section>"
+
+
+def pair(one: str, other: str) -> str:
+    """Two sections side by side, or one below the other on a narrow screen."""
+    return f"<div class=pair>{one}{other}</div>"
+
+
+def html_table(heads: Sequence[str], rows: Iterable[Sequence[str]], text: Sequence[int]) -> str:
+    """A table; cells are markup, and columns not in `text` hold numbers."""
+    kinds = ["" if place in text else " class=number" for place in range(len(heads))]
+    head = "".join(f"<th scope=col{kind}>{name}</th>" for name, kind in zip(heads, kinds, strict=True))
+    lines = (
+        "<tr>" + "".join(f"<td{kind}>{cell}</td>" for cell, kind in zip(row, kinds, strict=True)) + "</tr>"
+        for row in rows
+    )
+    return f"<div class=scroll><table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
+
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 220, 70, 12, 12, 26
 ACROSS, DOWN = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
 COLOURS = 8
-"""Classes `c0` to `c7` of the style sheet, for lines `l0` to `l7`."""
+"""Number of colours: classes `c0` to `c7` of the style sheet, `l0` to `l7` for lines."""
 SPOTS = 48
-"""Points of a line, about, whose values can be pointed at (ours)."""
+"""Approximate number of points of a line with a tooltip (ours)."""
 
 Points = Sequence[tuple[float, float]]
 Limits = tuple[float, float]
@@ -20,7 +68,7 @@ OPEN = (-math.inf, math.inf)
 
 
 def bars(counts: Sequence[float], began: float, ended: float, label: str) -> str:
-    """Counts over time."""
+    """Bar chart of counts over time."""
     top, step = max(1, max(counts, default=1)), ACROSS / max(1, len(counts))
     drawn = [line_chart(TOP + DOWN * (1 - share), f"{top * share:g}") for share in (0.0, 0.5, 1.0)]
     for place, count in enumerate(counts):
@@ -34,7 +82,7 @@ def bars(counts: Sequence[float], began: float, ended: float, label: str) -> str
 
 
 def shares(parts: Sequence[float], wholes: Sequence[float], began: float, ended: float, label: str) -> str:
-    """Parts of wholes over time, as a line; times without a whole are passed over."""
+    """Line chart of parts / wholes over time; skips times without a whole."""
     drawn = [line_chart(TOP + DOWN * (1 - share), f"{share:.0%}") for share in (0.0, 0.5, 1.0)]
     step = ACROSS / max(1, len(parts))
     points = [
@@ -47,7 +95,7 @@ def shares(parts: Sequence[float], wholes: Sequence[float], began: float, ended:
 
 
 def dots(points: Sequence[tuple[float, float, int]], began: float, ended: float, label: str) -> str:
-    """Delays over time on a logarithmic scale: time, delay, colour."""
+    """Delays over time on a logarithmic scale; points are time, delay, colour."""
     lowest, highest = 10.0, max([3600.0, *(delay for _, delay, _ in points if math.isfinite(delay))])
 
     def height(delay: float) -> float:
@@ -64,7 +112,7 @@ def dots(points: Sequence[tuple[float, float, int]], began: float, ended: float,
 
 
 def lives(rows: Sequence[tuple[int, int | None, float, float | None]], began: float, ended: float, label: str) -> str:
-    """Lives over time, one row each: number, parent, birth, death."""
+    """Lifetimes of foragers, one row each: number, parent, birth, death."""
     row, places = 18, {number: TOP + place * 18 + 9 for place, (number, *_) in enumerate(rows)}
     height, drawn = TOP + BOTTOM + row * len(rows), []
     for number, parent, born, died in rows:
@@ -83,7 +131,7 @@ def lives(rows: Sequence[tuple[int, int | None, float, float | None]], began: fl
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """Points of one kind."""
+    """Points of one kind in a scatter chart."""
 
     style: str
     """A class of the style sheet."""
@@ -101,9 +149,9 @@ def scatter(
     limits: Limits = OPEN,
     best: Points = (),
 ) -> str:
-    """Dots by two numbers, or by one of several `names` and a number; and a line through `best`.
+    """Scatter chart of two numbers, or of one of several `names` and a number, with a line through `best`.
 
-    What lies outside the limits is drawn at the edge.
+    Points outside the limits are drawn at the edge.
     """
     every = [point for one in marks for point in one.points]
     x, ticks = _across([at for at, _ in every], log=log, names=names)
@@ -119,7 +167,7 @@ def scatter(
 
 
 def curves(named: Sequence[tuple[str, Points]], label: str, *, along: str) -> str:
-    """Lines over a number, each with its class of the style sheet."""
+    """Line chart over a number; each line has its class of the style sheet."""
     every = [point for _, points in named for point in points if math.isfinite(point[1])]
     x, ticks = _across([at for at, _ in every])
     y, lines = _upwards([value for _, value in every], OPEN)
@@ -138,9 +186,9 @@ def lines(
     ticks: str = ".3g",
     zero: bool = False,
 ) -> str:
-    """A line for each name, with a legend; a pointer at a line is told its name and the values there.
+    """Line chart with a legend; a tooltip shows the name of a line and its values.
 
-    `form` writes values, `ticks` the numbers of the axis; both begin at 0 if `zero` says so.
+    `form` formats values, `ticks` the numbers of the axis; both axes begin at 0 if `zero`.
     """
     known = [(name, [point for point in points if math.isfinite(point[1])]) for name, points in named]
     every = [point for _, points in known for point in points] + ([(0.0, 0.0)] if zero else [])
@@ -161,7 +209,7 @@ def lines(
 
 
 def _style(place: int) -> str:
-    """The class of a line: colours, and when these are used up, broken lines of the same colours."""
+    """Class of a line: first colours, then dashed lines in the same colours."""
     return f"line l{place % COLOURS}" + (" broken" if place // COLOURS % 2 else "")
 
 
@@ -175,7 +223,7 @@ def _legend(names: Sequence[str]) -> str:
 
 
 def ranked_bars(ranked: Sequence[tuple[str, float]], label: str) -> str:
-    """Named shares as lying bars, the largest first as they come."""
+    """Horizontal bars of named shares, in the given order."""
     row, wide = 20, 250
     most = max((share for _, share in ranked), default=1.0) or 1.0
     height = TOP + row * len(ranked) + 6
@@ -191,7 +239,7 @@ def ranked_bars(ranked: Sequence[tuple[str, float]], label: str) -> str:
 
 
 def frame(drawn: Sequence[str], height: int, label: str) -> str:
-    """A chart of what was drawn."""
+    """A chart of the drawn elements."""
     inside = "".join(drawn)
     return f'<svg class="chart" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(label)}">{inside}</svg>'
 
@@ -201,7 +249,7 @@ def _x(at: float, began: float, ended: float) -> float:
 
 
 def line_chart(y: float, text: str) -> str:
-    """A line across the chart with its value."""
+    """A horizontal grid line with its value."""
     return (
         f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
         f'<text class="axis" x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{escape(text)}</text>'
@@ -222,7 +270,7 @@ def _time_axis(began: float, ended: float, height: int) -> list[str]:
 def _across(
     values: Sequence[float], *, log: bool = False, names: Sequence[str] = (), form: str = ".3g"
 ) -> tuple[Callable[[float], float], list[str]]:
-    """Where a value stands from left to right, and the marks of the axis."""
+    """Maps values to horizontal positions, and draws the marks of the axis."""
     if names:
         step = ACROSS / len(names)
         marks = [_tick(LEFT + (place + 0.5) * step, escape(name)) for place, name in enumerate(names)]
@@ -241,7 +289,7 @@ def _across(
 
 
 def _upwards(values: Sequence[float], limits: Limits, form: str = ".3g") -> tuple[Callable[[float], float], list[str]]:
-    """Where a value stands from bottom to top, and the lines of the axis."""
+    """Maps values to vertical positions, and draws the lines of the axis."""
     known = [value for value in values if math.isfinite(value)] or [0.0]
     low, high = max(min(known), limits[0]), min(max(known), limits[1])
     if low >= high:
@@ -263,5 +311,5 @@ def _tick(x: float, text: str) -> str:
 
 
 def _below(text: str) -> str:
-    """What runs from left to right, at the right edge above the axis."""
+    """Label of the horizontal axis, at the right edge above it."""
     return f'<text class="axis" x="{WIDTH - RIGHT}" y="{TOP + 8}" text-anchor="end">{escape(text)}</text>'

@@ -1,6 +1,6 @@
-"""All that is known of one page: how it was found, its visits and versions, its stories and copies, its prospects.
+"""Everything known about one page: how it was found, visits, versions, stories, copies, and expected documents.
 
-Two versions of a text are compared word by word: what was taken out, what was put in, what stayed.
+Two versions of a text are compared word by word: what was removed, added and kept.
 """
 
 import asyncio
@@ -9,35 +9,39 @@ from collections import deque
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
 from forager.core.page_table import PageTable
+from forager.pages.language import words_in
 from forager.pages.urls import site
-from forager.report.reasons import Prospect, why_story, why_visited
+from forager.report.reasons import Prospect, why_story, why_topic, why_visited
 from forager.report.text import shown, visitor
 from forager.store.protocol import Counts, Known, Story, Version, VersionId, Visit
 from forager.terms import Dated, Trouble, Url, UrlId
 
+if TYPE_CHECKING:  # few crawls have one, and it is slow to load
+    from forager.core.focus import Focus
+
 _WORDS = re.compile(r"\s*\S+|\s+$")
 MOST = 3000
-"""Words of a changed region beyond which it counts as replaced as a whole (ours): the comparison stays quick."""
+"""A changed region with more words than this counts as replaced as a whole, so that the comparison stays fast (ours)."""
 
 STRAY = 3
-"""Words that two changes must have between them to be told apart (ours): a stray equal word explains nothing."""
+"""Two changes with fewer equal words between them are merged, because a stray equal word explains nothing (ours)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A run of words that stayed (`=`), was taken out (`-`) or was put in (`+`)."""
+    """A run of words that was kept (`=`), removed (`-`) or added (`+`)."""
 
     mark: Literal["=", "-", "+"]
     text: str
 
 
 def word_difference(before: str, after: str) -> list[Piece]:
-    """The pieces of both texts in order; without `-` they make `after`, without `+` they make `before`."""
+    """The pieces of both texts in order; without `-` they form `after`, without `+` they form `before`."""
     old, new = _WORDS.findall(before), _WORDS.findall(after)
     head = _common(old, new)
     tail = _common(old[head:][::-1], new[head:][::-1])
@@ -48,7 +52,7 @@ def word_difference(before: str, after: str) -> list[Piece]:
 
 
 def _common(one: list[str], other: list[str]) -> int:
-    """How many words both begin with."""
+    """Number of words that both lists begin with."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
 
@@ -68,15 +72,15 @@ def _compared(old: list[str], new: list[str]) -> list[Piece]:
 
 
 VISITS, VERSIONS, STEPS, COPIES = 50, 10, 12, 50
-"""Latest visits and versions shown, steps back to a seed, copies named (ours)."""
+"""Limits (ours): latest visits and versions shown, steps back to a seed, copies listed."""
 OPENING = 400
-"""Characters of a text shown where nothing changed in it (ours)."""
+"""Characters of a text shown if nothing changed in it (ours)."""
 TEXT = 200_000
 """Characters of a text that are compared (ours)."""
 
 
 class Records(Protocol):
-    """What is asked of a store; that of a running crawl and a read-only one both answer."""
+    """What a dossier reads from a store, that of a running crawl or a read-only one."""
 
     def find(self, url: Url) -> UrlId | None: ...
     def url(self, id: UrlId) -> Url: ...
@@ -97,7 +101,7 @@ class Origin:
     at: float
     channel: str
     by: str
-    """Who visited the page that revealed it; empty if nobody is known to have."""
+    """The visitor of the page that linked to it; empty if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,14 +120,18 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Edition:
-    """A version, with what changed against the one before; nothing if it is the first shown."""
+    """A version with its changes against the one before; no changes if it is the first shown."""
 
     number: int
+    """Number of the version, from 1."""
     at: float
     kind: str
     title: str
     lang: str
     words: int
+    authors: list[str]
+    section: str
+    lead: str
     published: Dated | None
     modified: Dated | None
     opening: str
@@ -144,7 +152,7 @@ class Copy:
 
 @dataclass(frozen=True, slots=True)
 class ToldStory:
-    """An accepted document of the page."""
+    """A story on the page."""
 
     at: float
     version: int
@@ -161,9 +169,9 @@ class Dossier:
     kind: str
     title: str
     found: list[Origin]
-    """From the page itself back towards a seed."""
+    """The way from the page back towards a seed."""
     announced: float | None
-    """When a feed or news sitemap says it was published."""
+    """When the page was published, according to a feed or news sitemap."""
     visits: int
     changes: int
     last_visit: float | None
@@ -173,17 +181,21 @@ class Dossier:
     editions: list[Edition]
     stories: list[ToldStory]
     story: str
-    """Whether it is a story, and why or why not, in words."""
+    """Explains whether it is a story and why."""
     copies: list[Copy]
     visiting: str
-    """Why it was visited or not, and what is planned, in words."""
+    """Explains why it was visited or not, and what is planned."""
     prospect: Prospect | None
     robots: str
-    """The rule that refused it, if one did."""
+    """The robots.txt rule that refused it, if any."""
     recrawl: str
-    """Why the recrawl cycle looks at it soon or late, in words; empty if that is not known."""
+    """Explains when the recrawl cycle will visit it; empty if unknown."""
+    territory: str
+    """Says whose start page it is; empty if nobody's."""
     host: str
-    """What holds at its host: budget, delay and robots.txt, in words; empty where no host is spared."""
+    """Describes the rules of its host: budget, delay and robots.txt; empty if the world has no hosts to spare."""
+    topic: str
+    """Whether it is on the topic of the crawl, and which of its words say so; empty if every topic will do."""
 
 
 async def compile_dossier(
@@ -196,16 +208,19 @@ async def compile_dossier(
     statistics: PageTable | None = None,
     host: str = "",
     recrawl: str = "",
+    focus: "Focus | None" = None,
+    territory: str = "",
 ) -> Dossier:
-    """Everything on one page.
+    """Collects everything known about one page.
 
-    `max_age` is the age beyond which a document is no news, `least_worth` what a visit must promise to be made.
+    A document older than `max_age` seconds is no story; `least_worth` is the least number of new documents to expect of
+    a visit.
     """
     page = records.known(id)
     looks, refused = await _looks(id, records)
     numbers = await records.versions(id)
-    editions, latest = await _editions([number for number, _ in numbers][-VERSIONS - 1 :], records)
-    stories, copies = await _stories(page, records)
+    editions, latest = await _editions([number for number, _ in numbers], records)
+    stories, copies = await _stories(page, [number for number, _ in numbers], records)
     outlook = None if statistics is None else prospect(id, records, statistics, now)
     undecided = page.version is not None and page.version in await records.unsettled()
     return Dossier(
@@ -223,21 +238,31 @@ async def compile_dossier(
         versions=len(numbers),
         editions=editions[::-1][:VERSIONS],
         stories=stories,
-        story=why_story(page, latest, numbers[-1][1] if numbers else 0.0, bool(stories), undecided, max_age),
+        story=why_story(
+            page,
+            latest,
+            numbers[-1][1] if numbers else 0.0,
+            bool(stories),
+            undecided,
+            max_age,
+            "" if focus is None or page.version is None else focus.verdicts.get(page.version, ""),
+        ),
         copies=copies,
         visiting=why_visited(page, looks[-1].outcome if looks else "", refused, outlook, least_worth, now),
         prospect=outlook,
         robots=refused,
         recrawl=recrawl,
+        territory=territory,
         host=host,
+        topic="" if focus is None or latest is None else why_topic(focus, page.version, latest),
     )
 
 
 def prospect(id: UrlId, records: Records, statistics: PageTable, now: float) -> Prospect:
-    """What a visit now promises, and its rank among all known pages."""
+    """What a visit now is expected to bring, and the page's rank among all known pages."""
     known = np.arange(records.counts().known, dtype=np.int64)
     worth, fresh = statistics.worth(known, now)
-    order = np.where(fresh, worth + 1e3, worth)  # as the recrawl cycle ranks: links nobody has followed go first
+    order = np.where(fresh, worth + 1e3, worth)  # ranks as the recrawl cycle does: links not yet followed come first
     (rate,) = statistics.rate(known[id : id + 1])
     rank = 1 + int((order > order[id]).sum())
     return Prospect(float(worth[id]), bool(fresh[id]), rank, len(known), float(rate))
@@ -278,7 +303,7 @@ async def _trail(page: Known, records: Records) -> list[Origin]:
 
 
 async def _finder(page: Known, records: Records) -> str:
-    """Who visited the revealing page at the moment when this one was met."""
+    """Who visited the linking page when this one was found."""
     by = ""
     async for visit in records.visits(page.source):
         if visit.at > page.found + 1e-6:
@@ -288,24 +313,28 @@ async def _finder(page: Known, records: Records) -> str:
 
 
 async def _editions(numbers: list[VersionId], records: Records) -> tuple[list[Edition], Version | None]:
-    """Versions with their differences, oldest first, and the latest as stored."""
+    """The latest versions with their differences, oldest first, and the last one as stored."""
     editions: list[Edition] = []
     before: Version | None = None
-    for number in numbers:
+    first = max(0, len(numbers) - VERSIONS - 1)
+    for place, number in enumerate(numbers[first:], start=first + 1):
         _, at, version = await records.version(number)
-        editions.append(await asyncio.to_thread(_edition, number, at, version, before))  # long texts take a while
+        editions.append(await asyncio.to_thread(_edition, place, at, version, before))  # slow for long texts
         before = version
     return editions, before
 
 
-def _edition(number: VersionId, at: float, version: Version, before: Version | None) -> Edition:
+def _edition(number: int, at: float, version: Version, before: Version | None) -> Edition:
     return Edition(
         number=number,
         at=at,
         kind=version.kind.value,
         title=shown(version.title),
-        lang=shown(version.lang, 20),
-        words=len(version.text.split()),
+        lang=shown(version.about.language or version.lang, 20),
+        words=version.about.word_count or words_in(version.text),
+        authors=[shown(name) for name in version.about.authors],
+        section=shown(version.about.section),
+        lead=shown(version.about.lead, OPENING),
         published=version.published,
         modified=version.modified,
         opening=shown(version.text[: 4 * OPENING], OPENING),
@@ -319,19 +348,26 @@ def _differs(before: str, after: str) -> list[Piece]:
 
 
 def _readable(text: str) -> str:
-    """Every line made harmless; the lines stay."""
+    """Makes every line safe to show; keeps the line breaks."""
     return "\n".join(shown(line, TEXT) for line in text[:TEXT].splitlines())
 
 
-async def _stories(page: Known, records: Records) -> tuple[list[ToldStory], list[Copy]]:
-    """The accepted documents of the page, and the copies of its text: its first print and those that name it."""
+async def _stories(page: Known, numbers: list[VersionId], records: Records) -> tuple[list[ToldStory], list[Copy]]:
+    """The stories of the page, and copies of its text: the first published one and those that refer to it."""
     own: list[Story] = []
     others: list[Story] = []
     async for story in records.stories():
         (own if story.id == page.id else others).append(story)
     first = next((story.duplicate_of for story in own if story.duplicate_of), page.url if own else None)
     told = [
-        ToldStory(one.fetched, one.version, one.published, one.published_source, one.delay, visitor(one.forager))
+        ToldStory(
+            one.fetched,
+            1 + sum(number < one.version for number in numbers),
+            one.published,
+            one.published_source,
+            one.delay,
+            visitor(one.forager),
+        )
         for one in own
     ]
     copies = [

@@ -1,48 +1,47 @@
-"""The report of a run as one HTML file: it needs no network and no script, and everything of the web in it is escaped."""
+"""The report of a run as one HTML file that needs no network and no script; all text from the web in it is escaped."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from forager.core.agent_settings import ReinforcingSettings
-from forager.core.parameters import ForagerSettings
-from forager.core.saved_fleet import load_agent
-from forager.core.scores import ForagerRecord
+from forager.core.fleet import ForagerRecord
+from forager.core.parameters import ForagerSettings, ReinforcingSettings
+from forager.core.saved import load_agent
 from forager.engine.resume import Schedule, recall_schedule
 from forager.engine.scope import REFUSALS, Skip, Skipped
 from forager.recrawl.policies import EXPECTED
 from forager.recrawl.recrawl_settings import WORTH
 from forager.report import charts as svg
 from forager.report.account import Account, Counts, Side, recall_account
-from forager.report.page import html_table, page, pair, section, tiles
+from forager.report.charts import html_table, page, pair, section, tiles
 from forager.report.text import shown, shown_moment, span, visitor
 from forager.store.protocol import Story
 from forager.store.store import Store
 
 STORIES, LIVES, DOTS, HOSTS, EXAMPLES, REASONS = 500, 60, 3000, 5, 2, 3
-"""Latest stories listed, foragers and delays drawn; hosts and URLs named for a reason to leave something out; reasons
-named for a kind of error (ours)."""
+"""Limits (ours): latest stories listed, foragers and delays drawn, hosts and URLs listed per reason for skipping, and
+reasons per kind of error."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """What a run directory holds, as far as the report shows it."""
+    """The contents of a run directory that the report shows."""
 
     account: Account
     known: int
     versions: int
     latest: list[Story]
-    """The stories told last."""
+    """The latest stories."""
     records: list[ForagerRecord]
-    """Everyone who ever lived; nobody if the run has kept no fleet."""
+    """All foragers that ever lived; empty if the run kept no fleet."""
     schedule: Schedule | None
-    """The recrawl policy and what was learned; None if the run kept nothing of it."""
+    """The recrawl policy and the learned functions; None if the run kept none."""
     skipped: Skipped
-    """Links that never entered the crawl, and refusals, as the run itself counted them."""
+    """Links that never entered the crawl, and refusals, as counted by the run."""
 
 
 async def read_run(reader: Store) -> RunState:
-    """Read what the report needs."""
+    """Reads what the report needs."""
     counts = reader.counts()
     fleet, skipped = await reader.recall("fleet"), await reader.recall("skipped")
     agent = None if fleet is None else load_agent(fleet, ReinforcingSettings(), ForagerSettings())
@@ -58,7 +57,7 @@ async def read_run(reader: Store) -> RunState:
 
 
 def run_report(run: RunState, name: str) -> str:
-    """The page."""
+    """The report as an HTML page."""
     account = run.account
     parts = [
         _headline(run),
@@ -152,7 +151,7 @@ def _costs(account: Account) -> str:
 
 
 def _recrawl(account: Account, schedule: Schedule | None) -> str:
-    """How well the recrawl cycles chose, over time."""
+    """How well the recrawl cycles chose their pages, over time."""
     timeline, facts = account.timeline, account.cycles.facts()
     if timeline.start is None or not account.cycles.visits:
         return _policy(schedule)
@@ -168,7 +167,7 @@ def _recrawl(account: Account, schedule: Schedule | None) -> str:
 
 
 def _policy(schedule: Schedule | None) -> str:
-    """The rule by which pages were looked at again, and the functions that were learned on the way."""
+    """The recrawl policy, and the functions learned during the run."""
     if schedule is None:
         return ""
     rule = EXPECTED if schedule.setting == WORTH else schedule.formula or schedule.setting
@@ -204,7 +203,8 @@ def _fleet(records: Sequence[ForagerRecord], account: Account) -> str:
     drawn = svg.lives(
         [(one.id, one.parent, one.born, one.deleted) for one in latest], began, ended, "Lives of the foragers"
     )
-    heads = ["Forager", "Kind", "Parent", "Score", "Stories", "Sent", "Downloads", "Born", "Deleted"]
+    heads = ["Forager", "Kind", "Parent", "Score", "Stories", "Sent", "Downloads", "Born", "Deleted", "Parameters"]
+    usual = records[0].genes  # nobody's child has those of the settings
     rows = [
         [
             f"№ {one.id}",
@@ -216,11 +216,12 @@ def _fleet(records: Sequence[ForagerRecord], account: Account) -> str:
             f"{one.downloads:,}",
             shown_moment(one.born),
             shown_moment(one.deleted),
+            ", ".join(f"{key} {value:.3g}" for key, value in one.own(usual).items()) or "as set",
         ]
         for one in sorted(latest, key=lambda one: -one.relevant)
     ]
     note = "A line is a life; it hangs on the parent's line where it was born, and a cross ends it."
-    return section("Fleet", note, drawn + html_table(heads, rows, text=(0, 1)))
+    return section("Fleet", note, drawn + html_table(heads, rows, text=(0, 1, 9)))
 
 
 def _errors(account: Account) -> str:
@@ -247,7 +248,7 @@ def _most(reasons: Counts) -> list[tuple[str, int]]:
 
 
 def _left_out(account: Account, skipped: Skipped) -> str:
-    """URLs that were not asked for when their turn came, then links that never entered the crawl."""
+    """URLs that were refused when their turn came, then links that never entered the crawl."""
     by_reason: dict[str, list[Skip]] = {}
     for skip in skipped:
         if skip.reason not in REFUSALS.values():
@@ -273,7 +274,7 @@ def _stories(latest: Sequence[Story], count: int) -> str:
         [
             shown_moment(one.published),
             span(one.delay),
-            _link(one.url, shown(one.title) or one.url) + _copy(one),
+            _link(one.url, shown(one.title) or one.url) + _copy(one) + _about(one),
             escape(one.site),
             escape(one.discovered_via.value),
             escape(one.published_source),
@@ -284,6 +285,15 @@ def _stories(latest: Sequence[Story], count: int) -> str:
     note = f"The latest {STORIES} of {count:,}." if count > STORIES else ""
     heads = ["Published", "Delay", "Story", "Site", "Channel", "Date from", "Found by"]
     return section("Stories", note, html_table(heads, rows, text=(2, 3, 4, 5, 6)) if rows else _nothing())
+
+
+def _about(story: Story) -> str:
+    """Authors, section and length of a story."""
+    said = story.about
+    words = f"{said.word_count:,} words" if said.word_count else ""
+    facts = [*said.authors, said.section, words, said.language, "paywalled" if said.paywalled else ""]
+    line = " · ".join(shown(one) for one in facts if one)
+    return f'<div class=note title="{escape(shown(said.lead, 300))}">{escape(line)}</div>' if line else ""
 
 
 def _copy(story: Story) -> str:

@@ -1,4 +1,4 @@
-"""What people see: text of pages without tricks, moments and spans of time in words."""
+"""Makes text from pages safe to show, and formats times and durations."""
 
 import math
 import re
@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from forager.terms import NOBODY
 
-_TRICKS = re.compile(  # control characters, half surrogate pairs, and marks that turn or hide text
+_TRICKS = re.compile(  # control characters, half surrogate pairs, and marks that reverse or hide text
     "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\uffff]+"
 )
 TITLE = 300
@@ -14,13 +14,13 @@ TITLE = 300
 
 
 def shown(text: str, most: int = TITLE) -> str:
-    """A text on one line that cannot turn the writing direction, steer a terminal or fill the screen."""
+    """A text on one line that cannot reverse the writing direction, control a terminal or fill the screen."""
     plain = " ".join(_TRICKS.sub(" ", text[: 4 * most]).split())
     return plain if len(plain) <= most else f"{plain[: most - 1]}…"
 
 
 def shown_moment(time: float | None) -> str:
-    """Date and time in UTC to the second; a dash for a time that no calendar has."""
+    """Date and time in UTC to the second; a dash if the time is out of range."""
     if time is None or not math.isfinite(time):
         return "–"
     try:
@@ -30,7 +30,7 @@ def shown_moment(time: float | None) -> str:
 
 
 def span(seconds: float | None) -> str:
-    """A duration as people say it."""
+    """A duration as people write it."""
     if seconds is None or not math.isfinite(seconds):
         return "–"
     if seconds < 90:
@@ -41,10 +41,10 @@ def span(seconds: float | None) -> str:
 
 
 def figure(value: float, form: str) -> str:
-    """A number in this format; a dash if it is not known."""
+    """A number in this format; a dash if unknown."""
     return format(value, form) if math.isfinite(value) else "–"
 
 
 def visitor(by: int) -> str:
-    """Who made a visit."""
+    """The name of a visitor."""
     return "the recrawl cycle" if by == NOBODY else f"forager {by}"

@@ -1,20 +1,14 @@
-"""Replays a tape in simulated time: the same fleet, agent and expectations as live, at the speed of kernels.
+"""Replays a tape in simulated time, with the same fleet, agent and expectations as live, at the speed of kernels.
 
-Invariant: the tape, the settings and the seed alone decide the result; time is simulated, and nothing waits.
+Invariant: only the tape, the settings and the seed decide the result; time is simulated, and nothing waits.
 
-replay           one replay: both sides, one download after the other (Alg 9)
-player           gives the loop what it works on, and tells what it has done
-loop             both sides in turn, as one kernel
-fleet_turn       one step of a forager on a tape (Alg 12)
-recrawl_turn     one download of the recrawl side
-visit            what a download brings is entered
+replay           one replay: fleet and recrawl side, one download after the other (Alg 9)
+player           prepares the input of the loop and distributes its results
+loop             the main loop of fleet and recrawl side, as one kernel (Alg 12)
 bundles          the arrays that the loop works on
-luck             chance drawn in blocks
-fit              what a replay is given is made to fit its tape
-seeds            where to start if nobody says where
-replay_account   what was there, what was found and when, what it cost
-replay_events    the journal of a replay
-records          what a replay knows of its pages, asked for like a store
+seeds            default start pages
+replay_account   what could be found, what was found and when, and what it cost
+records          the journal of a replay, and its pages for the dashboard
 jobs             many replays on all cores
 compare          means, spreads and paired tests over repeats
 """

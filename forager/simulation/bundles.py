@@ -1,72 +1,71 @@
-"""What the loop of a replay works on: arrays that belong to others, gathered by owner, two rows of figures, and the records
-of what happened.
+"""Input and output of the replay loop: arrays grouped by owner, the changing state, the fixed rules, and the records.
 
-A figure that moves while the loop runs stands in the `Course`, one that stays in the `Rules`. Python sees both as plain
-objects, a kernel as the one row of a table. Account and journal are fed from the records.
+`LoopState` holds what changes while the loop runs, `Rules` what stays fixed. Python sees both as plain objects, a
+kernel as the single row of a table. The records say what happened; account and journal read them.
 """
 
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from forager.arrays import BoolArray, FloatArray, IntArray, RowArray
 from forager.compiling import inner
-from forager.core.rules import BoolArray, FloatArray, ForagerRules, IntArray
+from forager.core.rules import ForagerRules
 
 
 @dataclass(slots=True)
 class LoopState:
-    """How far a replay is. Those marked with whose they are, are copied from there before a kernel runs, and back."""
+    """State of a replay. Fields marked with an owner are copied from it before the kernel runs, and back afterwards."""
 
-    now: float = 0.0  # the clock's
+    now: float = 0.0  # owner: the clock
     until: float = 0.0
-    """When somebody wants to be asked, …"""
+    """When the loop must return to Python."""
     end: float = 0.0
-    """… and when everything is over."""
+    """When the replay ends."""
     fleet_spent: float = 0.0
     recrawl_spent: float = 0.0
-    """Downloads of both sides."""
+    """Downloads of the fleet and of the recrawl side."""
     fleet_rests: float = 0.0
     recrawl_rests: float = 0.0
-    """Until when each side rests."""
+    """Until when the fleet and the recrawl side rest."""
     rest: float = 0.0
-    """How long the fleet rests the next time."""
-    fetched: int = 0  # the world's, as the next
+    """Length of the fleet's next rest in seconds."""
+    fetched: int = 0  # owner of this and the next: the world
     unrecorded: int = 0
     slot: int = -1
-    """The forager whose turn it is; -1 for nobody's."""
+    """The forager whose turn it is; -1 if none."""
     left: float = 0.0
-    """Seconds of its slice."""
+    """Seconds left of its time slice."""
     free: int = 0
-    """Steps in a row that cost nothing."""
+    """Consecutive steps without a download."""
     idle: int = 0
-    """Turns in a row that cost nothing."""
+    """Consecutive turns without a download."""
     lesson: int = 2**62
-    """Visits in the log from which on a score function is to be learned."""
+    """Number of visits in the log at which to learn a score function."""
     waiting: int = 0
-    """Links that wait for the next scores of the link graph, …"""
+    """Links added since the link graph was last scored."""
     most_waiting: int = 2**62
-    """… so many at most, …"""
+    """Maximum of `waiting`; above it, the link graph is scored again."""
     renew_at: float = np.inf
-    """… or any from then on."""
+    """When the link graph is scored again if any links wait."""
     lucks: int = 0
-    """Numbers used of the luck of the recrawl side, …"""
+    """Random numbers that the recrawl side has used."""
     changes: int = 0
-    """… its visits that could see a change, …"""
+    """Visits of the recrawl side that could find a change."""
     cycles: int = 0
-    """… cycles that ended, …"""
+    """Recrawl cycles that ended."""
     cycle_ended: float = 0.0
     cycle_began_at: int = 0
     cycle_ended_at: int = 0
-    """… the last of them when, and after which changes the last two began, …"""
+    """When the last cycle ended, and the values of `changes` at its beginning and end."""
     written: int = 0
-    """… and records that were written."""
+    """Number of records written."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rules(ForagerRules):
-    """What the settings say, as the loop needs it; the names are those of the settings."""
+    """The settings that the loop needs, under the same names."""
 
     usual: float
     explore: float
@@ -78,57 +77,57 @@ class Rules(ForagerRules):
     free_steps: int
     reads_off: bool
     watches: bool
-    """There is a recrawl side."""
+    """Whether there is a recrawl side."""
     tells: bool
-    """Somebody is told when a cycle ends."""
+    """Whether events are written, so that the loop must return when a cycle ends."""
     widest: int
-    """Links of a page at most, …"""
+    """Maximum number of links of a page."""
     most_records: int
-    """… and records of a step."""
+    """Maximum number of records of a step."""
 
 
 class Books(NamedTuple):
-    """The documents of the tape, places for what a step sees, and the records."""
+    """The documents of the tape, buffers for a step, and the records."""
 
     known_as: IntArray
-    """For each version the number by which the agent knows its document, …"""
+    """For each version, the agent's number of its document."""
     sent_as: IntArray
-    """… and by which foragers know it."""
+    """For each version, the foragers' number of its document."""
     links: IntArray
-    """Places for the links of the page of a step, …"""
+    """Buffer for the links of the page that a step visits."""
     others: IntArray
-    """… for those of a page that is linked from it, …"""
+    """Buffer for the links of a page that is linked from it."""
     versions: IntArray
-    """… for the versions that these pages show, …"""
+    """Buffer for the versions of the linked pages."""
     firsts: BoolArray
-    """… and whether they were visited for the first time."""
+    """Buffer: whether each linked page was visited for the first time."""
     shown: IntArray
-    """A place for what is read off a page."""
+    """Buffer for the documents read off a page."""
     luck: FloatArray
-    """Of the recrawl side."""
+    """Random numbers for the recrawl side."""
     changed: BoolArray
-    """Which of its visits, of those that could, saw a change."""
-    records: NDArray[np.void]
-    """See `PlainRecord`."""
+    """For each visit of the recrawl side counted in `changes`, whether it found a change."""
+    records: RowArray
+    """Records, see `PlainRecord`."""
 
 
 VISIT = 0
-"""What a record is of: a download, or else what became of a document, see `core.judge`."""
+"""Value of `what` for a download; other values say what became of a document, see `core.judge`."""
 
 
-Records = NDArray[np.void]
-"""Records, in the order in which things happened."""
+Records = RowArray
+"""Records in order of time."""
 
 
 class PlainRecord(Protocol):
-    """One thing that happened."""
+    """A download, or the judgement of a document."""
 
     at: float
     what: int
     by: int  # a forager, or -1 for the recrawl side
     step: int  # of this forager
     page: int
-    version: int  # -1: none was recorded then
+    version: int  # -1: not recorded at that time
     amount: float  # what a forager earned for it
 
 
@@ -138,7 +137,7 @@ RECORD = np.dtype([(name, _TYPES[kind]) for name, kind in PlainRecord.__annotati
 
 @inner
 def write_visit(at: LoopState, books: Books, by: int, page: int, version: int) -> None:
-    """A page was downloaded."""
+    """Records the download of a page."""
     record: PlainRecord = books.records[at.written]
     record.at, record.what, record.by, record.page, record.version = at.now, VISIT, by, page, version
     at.written += 1
@@ -148,7 +147,7 @@ def write_visit(at: LoopState, books: Books, by: int, page: int, version: int) -
 def write_document(
     at: LoopState, books: Books, by: int, step: int, page: int, version: int, became: int, amount: float
 ) -> None:
-    """A document was judged."""
+    """Records the judgement of a document."""
     record: PlainRecord = books.records[at.written]
     record.at, record.what, record.by, record.step, record.page = at.now, became, by, step, page
     record.version, record.amount = version, amount

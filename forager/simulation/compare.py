@@ -1,4 +1,4 @@
-"""Fleets compared: means and spreads over repeats, and paired tests on the same luck."""
+"""Compares fleets: means and spreads over repeats, and paired tests on the same random seeds."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,18 +23,19 @@ FIGURES: Mapping[str, Callable[[ReplayFigures], float]] = {
     "delay_p90_s": lambda one: one.delay.p90,
     "coverage": lambda one: one.delay.coverage,
     "lasting": lambda one: one.delay.lasting,
+    "lasting_coverage": lambda one: one.delay.lasting,
     "late_hours": lambda one: one.delay.late / 3600,
     "unrecorded_share": lambda one: one.unrecorded_share,
     "recrawl_share": lambda one: one.recrawl_share,
     "recrawl_hits": lambda one: one.recrawl_hits,
     "fleet_hits": lambda one: one.fleet_hits,
 }
-"""Every figure of a replay by its name."""
+"""Every figure of a replay by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class FleetRow:
-    """One kind of fleet at one budget on one graph: all its repeats."""
+    """All repeats of one kind of fleet at one budget on one graph."""
 
     kind: str
     budget: float
@@ -42,11 +43,11 @@ class FleetRow:
     repeats: tuple[Played, ...]
 
     def values(self, figure: str) -> list[float]:
-        """A figure of each repeat."""
+        """Values of a figure, one per repeat."""
         return [FIGURES[figure](played.figures) for played in self.repeats]
 
     def mean(self, figure: str) -> float:
-        """nan if no repeat has it."""
+        """Mean over repeats; nan if no repeat has the figure."""
         known = [value for value in self.values(figure) if not np.isnan(value)]
         return float(np.mean(known)) if known else float("nan")
 
@@ -56,7 +57,8 @@ class FleetRow:
         return float(np.std(known, ddof=1)) if len(known) > 1 else float("nan")
 
     def curve(self, figure: str) -> tuple[list[float], list[float]]:
-        """Hours since the start and `freshness`, or `efficiency`: accepted documents per download of three hours."""
+        """Hours since the start, and `freshness` or `efficiency`: accepted documents per download in windows of three
+        hours."""
         samples = [played.samples for played in self.repeats]
         length = min(map(len, samples))
         start = samples[0][0].at - 3600 if length else 0.0
@@ -79,13 +81,13 @@ def _mean_over_repeats(each: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) 
 
 
 def rows_of(played: Sequence[Played], repeats: int, rewired: Callable[[Played], bool]) -> list[FleetRow]:
-    """Jobs in groups of `repeats`, in order, as rows."""
+    """Groups jobs, in order, into rows of `repeats` each."""
     groups = [tuple(played[begin : begin + repeats]) for begin in range(0, len(played), repeats)]
     return [FleetRow(group[0].job.kind.value, group[0].job.budget, rewired(group[0]), group) for group in groups]
 
 
 def paired(one: FleetRow, other: FleetRow, figure: str) -> tuple[float, float]:
-    """The mean difference one − other over repeats with the same luck, and the p of a paired t-test (nan: cannot say)."""
+    """Mean difference one − other over repeats with the same seeds, and the p of a paired t-test (nan if unknown)."""
     pairs = zip(one.values(figure), other.values(figure), strict=True)
     differences = np.array([a - b for a, b in pairs if not np.isnan(a - b)])
     if not len(differences):
@@ -93,6 +95,6 @@ def paired(one: FleetRow, other: FleetRow, figure: str) -> tuple[float, float]:
     mean = float(differences.mean())
     if len(differences) < 2 or np.ptp(differences) == 0:
         return mean, float("nan")
-    import scipy.stats  # slow to load
+    import scipy.stats  # slow to import
 
     return mean, float(scipy.stats.ttest_1samp(differences, 0.0).pvalue)

@@ -1,4 +1,4 @@
-"""Many replays of one tape on all cores: each job is a process's work, its result the same wherever it runs."""
+"""Runs many replays on all cores, one job per process at a time; the result does not depend on the process."""
 
 import multiprocessing
 import os
@@ -24,14 +24,14 @@ from forager.tape.tape import Tape, load_tape
 from forager.terms import UrlId
 
 _WAIT = 0.5
-"""Seconds between two questions whether to stop."""
+"""Seconds between two calls of `stopped`."""
 _PIECES = 100
-"""Parts of a replay between which it may be stopped (ours)."""
+"""Number of parts of a replay between which it can be stopped (ours)."""
 Task = TypeVar("Task")
 Done = TypeVar("Done")
 Stopped = Callable[[], bool]
 Work = Callable[[Task, Stopped | None], Done | None]
-"""Does a task; None if it was stopped on the way, which nobody does if there is nobody to ask."""
+"""Does a task; returns None if it was stopped, which is possible only with a `Stopped`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +48,12 @@ class Job:
     warm_up: float = 0.0
     """Seconds at the start whose documents do not count."""
     tape_scale: float | None = None
-    """The tanh scale that the states of the tape were made with; None: that of the settings."""
+    """Scale of the tanh that made the states of the tape; None: that of the settings."""
 
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """What came of a job."""
+    """Result of a job."""
 
     job: Job
     figures: ReplayFigures
@@ -61,18 +61,20 @@ class Played:
     born: int
     deleted: int
     seconds: float = 0.0
-    """What it took."""
+    """Duration in seconds."""
 
 
 def replay_of(tape: Tape, job: Job) -> Replay:
-    """The replay that a job stands for."""
+    """Makes the replay of a job."""
     settings = job.settings
     scale = settings.forager.states.scale
     return Replay(
         tape if job.tape_scale in (None, scale) else squeezed_anew(tape, scale / job.tape_scale),
         ReplayPlan(job.budget, job.seeds),
         settings.crawl,
-        replace(settings.forager, kind=job.kind),
+        replace(
+            settings.forager, kind=job.kind, kinds=settings.forager.kinds if job.kind is settings.forager.kind else {}
+        ),
         settings.reinforcing,
         revisit_after=settings.visits.revisit_after,
         recrawl=settings.recrawl,
@@ -90,7 +92,7 @@ class Player:
         return f"<Player {len(self._tapes)} tapes open>"
 
     def replay(self, job: Job) -> Replay:
-        """The replay of a job, on a tape that is open or opened now."""
+        """Makes the replay of a job; opens its tape if needed."""
         if job.tape not in self._tapes:
             self._tapes[job.tape] = load_tape(job.tape, check=False)
         return replay_of(self._tapes[job.tape], job)
@@ -108,27 +110,29 @@ class Player:
 
 
 def play_job(job: Job) -> Played:
-    """Run one job in this process."""
+    """Runs one job in this process."""
     played = Player()(job)
-    assert played is not None  # nobody stops it
+    assert played is not None  # cannot be stopped
     return played
 
 
 def play_all(
     jobs: Sequence[Job], *, workers: int = 0, done: Callable[[int], None] = lambda count: None
 ) -> list[Played]:
-    """Run all jobs, by default on all cores; results in the order of the jobs, `done` hears how many are finished.
+    """Runs all jobs, by default on all cores; returns results in order, and calls `done` with the number of finished
+    jobs.
 
-    Stopped by Ctrl-C, or by anything else, it does not wait for the jobs under way.
+    Ctrl-C or an error ends it without waiting for running jobs.
     """
     with Crew(min(workers or os.cpu_count() or 1, len(jobs)), Player) as crew:
         return [played for played in crew.results(jobs, done=done) if played is not None]
 
 
 class Crew(Generic[Task, Done]):
-    """Processes that do tasks; in each of them `make` is called once and gives what does them. A crew of one is this process.
+    """A pool of processes that do tasks. Each process calls `make` once to get its worker. A crew of one uses this
+    process.
 
-    Pipes are all that joins them to this one: they end when it ends, however it ends, and leave nothing behind.
+    The processes are joined to this one only by pipes: they end when it ends, in any way, and leave nothing behind.
     """
 
     def __init__(self, size: int, make: Callable[[], Work[Task, Done]]) -> None:
@@ -146,9 +150,9 @@ class Crew(Generic[Task, Done]):
         _dismiss(self._idle)
 
     def work(self, tasks: Iterable[Task], stopped: Stopped | None = None) -> Iterator[tuple[int, Done]]:
-        """The place of each task with what came of it, as they are finished; `stopped` is asked now and then.
+        """Yields the index and result of each task as it finishes; calls `stopped` from time to time.
 
-        What is under way when it is stopped, or when nobody wants to hear more, is given up.
+        Tasks that are running when it stops, or when the caller stops iterating, are discarded.
         """
         if self._here is None:
             yield from self._work_together(enumerate(tasks), stopped or (lambda: False))
@@ -166,7 +170,7 @@ class Crew(Generic[Task, Done]):
         stopped: Stopped | None = None,
         done: Callable[[int], None] = lambda count: None,
     ) -> list[Done | None]:
-        """What came of each task, in their order; None if it was stopped before. `done` hears how many are finished."""
+        """Results of all tasks in order, None if stopped before; calls `done` with the number of finished tasks."""
         found: dict[int, Done] = {}
         for place, one in self.work(tasks, stopped):
             found[place] = one
@@ -195,7 +199,7 @@ class Crew(Generic[Task, Done]):
 
 
 class _Member:
-    """A process of a crew, as the others see it."""
+    """A process of a crew, seen from the parent."""
 
     def __init__(self, make: Callable[[], Work[Any, Any]]) -> None:
         context = multiprocessing.get_context("spawn")
@@ -205,7 +209,7 @@ class _Member:
         theirs.close()
 
     def answer(self) -> Any:
-        """What came of its task; what went wrong there goes wrong here."""
+        """Result of its task; raises the error if the task failed."""
         try:
             done = self.pipe.recv()
         except EOFError:
@@ -217,7 +221,7 @@ class _Member:
 
 
 def _dismiss(members: list[_Member]) -> None:
-    """End them at once."""
+    """Terminates processes at once."""
     for member in members:
         member.process.terminate()
     for member in members:
@@ -227,7 +231,7 @@ def _dismiss(members: list[_Member]) -> None:
 
 
 def _serve(make: Callable[[], Work[Any, Any]], pipe: Connection) -> None:
-    """The life of a process of a crew; Ctrl-C is heard by the first process alone, which ends the others."""
+    """Body of a crew process; only the parent handles Ctrl-C, and it ends the others."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     work: Work[Any, Any] | None = None

@@ -1,35 +1,327 @@
-"""Both sides of a replay in turn, download after download, as one kernel.
+"""The main loop of a replay as one kernel: fleet and recrawl side in turn, download after download.
 
-It goes on until something is to be done that kernels cannot do, and says what.
+A step of a forager uses the kernels of `core.step`, a turn of the recrawl side the choice of `core.ranking`, each with
+a lookup on the tape in between. The loop runs until something must be done that kernels cannot do, and returns what.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from forager.arrays import FloatArray, IntArray, RowArray
 from forager.compiling import compiled, inner
-from forager.core.choice import Choices
+from forager.core.choice import AWAKE, BY_WORTH, RANK, RESTING, Choices, Turn, add, rest_time
+from forager.core.exploration import PaceRow, after, allows, explores, least_of
 from forager.core.fleet import BFS, DRAWS, FleetState, Tally, Walker
-from forager.core.judge import STAYS, fate_of
-from forager.core.pool import AWAKE, RESTING
-from forager.core.updates import Mind, lacks_room
-from forager.simulation.bundles import Books, LoopState, Rules
-from forager.simulation.fleet_turn import step
-from forager.simulation.recrawl_turn import DONE, GO_ON, MANAGE, NOTHING, TIME, look
+from forager.core.judge import RELEVANT, STAYS, Seen, fate_of
+from forager.core.page_row import LOOKS_APART
+from forager.core.promise import fresh_links
+from forager.core.ranking import next_page, rank_known
+from forager.core.step import arrive, choose, send, settle
+from forager.core.territory import begin_look, end_look, pays_itself, send_for
+from forager.core.updates import Mind, lacks_room, note_arrived, note_going, note_shown, record_visit
+from forager.recrawl.history import ADDED
+from forager.simulation.bundles import Books, LoopState, Rules, write_document, write_visit
+from forager.tape.lookup import look_up, standing_in
 from forager.tape.world import TapeColumns
+from forager.terms import NOBODY
+
+
+@compiled
+def _reveal(
+    awake: IntArray,
+    resting: IntArray,
+    tally: IntArray,
+    table: RowArray,
+    links: IntArray,
+    means: FloatArray,
+    priors: RowArray,
+    now: float,
+) -> None:
+    """Adds links that just appeared to the pool."""
+    add(awake, resting, tally, fresh_links(table, links, means, priors, now))
+
+
+@inner
+def span_of(tape: TapeColumns, version: int, now: float, room: IntArray) -> tuple[int, int]:
+    """Start and end of the links that a version shows now: in `room` on a tape where links wait for their pages,
+    otherwise in the links of the tape."""
+    if version < 0 or tape.gone[version]:
+        return 0, 0
+    begin, end = tape.link_start[tape.link_set[version]], tape.link_start[tape.link_set[version] + 1]
+    if tape.waits:
+        return 0, standing_in(tape.links[begin:end], now, tape.appears, room)
+    return begin, end
+
+
+@inner
+def is_there(tape: TapeColumns, version: int) -> bool:
+    """Whether this is a recorded version that does not say the page is gone."""
+    return version >= 0 and not tape.gone[version]
+
+
+@inner
+def visit(
+    at: LoopState, rules: Rules, tape: TapeColumns, mind: Mind, side: Choices, books: Books, by: int, page: int,
+    room: IntArray, reveals: bool,
+) -> tuple[int, bool, bool, int, int]:  # fmt: skip
+    """Downloads a page, unless that happened a moment ago, and records what it shows.
+
+    Returns the version, whether it is a shared copy, whether this is the first visit, and the span of its links (see
+    `span_of`). With `reveals`, links that just appeared join the pool.
+    """
+    apart = min(tape.revisit_after, LOOKS_APART) if mind.table[page].hub else tape.revisit_after
+    version, free, at.now = look_up(
+        page, at.now, tape.seconds, apart, tape.last, tape.current, tape.held, tape.begin, tape.time
+    )
+    begin, end = span_of(tape, version, at.now, room)
+    links = room[begin:end] if tape.waits else tape.links[begin:end]
+    ok, gone = is_there(tape, version), version >= 0 and tape.gone[version]
+    shows = tape.newest[version] if ok else -1
+    if ok and not free and (shows > mind.held[page] or tape.waits):
+        at.waiting += len(links)
+        if at.waiting > at.most_waiting or (at.waiting > 0 and at.now >= at.renew_at):
+            at.until = at.now
+    if ok and tape.state[version] >= 0:
+        mind.rows[page] = tape.state[version] + 1
+    if free and not gone:
+        first = note_arrived(mind.table, page)
+    else:
+        hub = ok and tape.is_list[page]
+        first, _ = record_visit(mind, page, at.now, shows, ok or gone, hub, not free, links)
+    if not free:
+        at.fetched += 1
+        at.unrecorded += version < 0
+        write_visit(at, books, by, page, version)
+        if reveals and side.turn[0].pooled and len(links):
+            _reveal(side.awake, side.resting, side.tally, mind.table, links, mind.means, mind.priors, at.now)
+    return version, free, first, begin, end
+
+
+@inner
+def read_off(
+    at: LoopState,
+    rules: Rules,
+    tape: TapeColumns,
+    mind: Mind,
+    books: Books,
+    page: int,
+    version: int,
+    first: bool,
+    again: bool,
+) -> int:
+    """Puts the young documents on a page that nobody has read, or with `again` all young ones, into `books.shown`.
+
+    Returns their number; they count as visited from now on.
+    """
+    begin, end = tape.shown_start[tape.link_set[version]], tape.shown_start[tape.link_set[version] + 1]
+    count = 0
+    for url in tape.shown[begin:end]:
+        if (first or again or tape.held[url] < 0) and tape.appears[
+            url
+        ] <= at.now:  # documents read before teach nothing
+            books.shown[count] = url
+            count += 1
+    shown = books.shown[:count]
+    note_shown(mind.table, shown, page, at.now, first, mind.means, mind.known)
+    count = 0
+    for url in shown:
+        new, tape.held[url] = tape.held[url] < 0, tape.begin[url]
+        if (new or again) and tape.published[tape.begin[url]] >= at.now - rules.max_age:
+            books.shown[count] = url  # never overwrites those still to be checked
+            count += 1
+    return count
+
+
+@inner
+def document(tape: TapeColumns, books: Books, page: int, version: int) -> Seen:
+    """A version of a page as a document."""
+    return Seen(
+        page, tape.published[version], tape.is_list[page], True, books.sent_as[version], -1, books.known_as[version], -1
+    )
+
+
+@inner
+def note_document(
+    at: LoopState, rules: Rules, books: Books, by: int, step: int, page: int, version: int, became: int
+) -> None:
+    """Writes the record of a judged document."""
+    amount = rules.reward if became & RELEVANT else rules.penalty
+    write_document(at, books, by, step, page, version, became, amount)
+
+
+DONE, NOTHING, GO_ON, RANKING, CYCLE, LESSON, MANAGE, TIME = range(8)
+"""How a turn ended.
+
+DONE: with a download; NOTHING: without, because none is worth it. In the other cases Python must first act: GO_ON: make
+room and draw random numbers; RANKING: rank pages with a score function; CYCLE: end a cycle; LESSON: learn a score
+function; MANAGE: multiply or delete a forager; TIME: the time in `until` has come.
+"""
+
+
+@inner
+def _end_cycle(at: LoopState, turn: Turn) -> None:
+    """Ends the current cycle, if there is one, and begins the next."""
+    if turn.ends > -np.inf:
+        at.cycles += 1
+        at.cycle_ended = at.now
+        at.cycle_began_at, at.cycle_ended_at = at.cycle_ended_at, at.changes
+    turn.ends = at.now + turn.every
+
+
+@inner
+def _send_for(
+    at: LoopState, rules: Rules, tape: TapeColumns, mind: Mind, books: Books, fleet: FleetState, slot: int, looked: int,
+    page: int, version: int, first: bool, links: IntArray,
+) -> tuple[int, int]:  # fmt: skip
+    """A document that the recrawl side found by a look at a page is judged, if it is young; whether it is new, and whether
+    it pays the page that was looked at."""
+    revealer = mind.table[page].revealer if first else page
+    seen = document(tape, books, page, version)
+    became = send_for(rules, mind, fleet, slot, looked, seen, revealer, links, at.now)
+    if became:
+        note_document(at, rules, books, NOBODY, -1, page, version, became)
+    new = 1 if became & RELEVANT else 0
+    return new, new if pays_itself(rules, looked, revealer) else 0
+
+
+@inner
+def look(
+    at: LoopState, rules: Rules, tape: TapeColumns, mind: Mind, side: Choices, books: Books, fleet: FleetState
+) -> int:
+    """A turn of the recrawl side."""
+    turn: Turn = side.turn[0]
+    if at.now >= turn.ends:
+        if rules.tells:
+            return CYCLE
+        _end_cycle(at, turn)
+    if mind.log.tally[ADDED] >= at.lesson:
+        return LESSON
+    full = at.lucks == len(books.luck) or at.written + rules.most_records > len(books.records)
+    if full or lacks_room(mind, 1) or len(side.awake) - side.tally[AWAKE] - side.tally[RESTING] < rules.widest:
+        return GO_ON
+    if not turn.pooled:
+        if turn.mode != BY_WORTH:
+            return RANKING
+        rank_known(mind, side, at.now)
+    pace: PaceRow = mind.pace[0]
+    least = least_of(rules.usual, pace.age, rules.max_age)
+    turns, luck = pace.asked + pace.rests, books.luck[at.lucks]
+    page, worth = next_page(
+        mind, side, tape.last, tape.revisit_after, at.now, luck, least, pace.explored, rules.explore, turns
+    )
+    if page == RANK:
+        return RANKING
+    at.lucks += 1
+    if page < 0:
+        rested = rest_time(mind, side, at.now, least, tape.seconds, rules.idle)
+        pace.rests += rested / rules.idle
+        at.recrawl_rests = at.now + rested
+        return NOTHING
+    note_going(mind.table, page, at.now)
+    version, free, first, begin, end = visit(at, rules, tape, mind, side, books, NOBODY, page, books.links, True)
+    links = books.links[begin:end] if tape.waits else tape.links[begin:end]
+    pace.explored += explores(worth, least)
+    pace.asked += 1
+    at.recrawl_spent += 1
+    if mind.history.counts[0, page] > 1:
+        books.changed[at.changes] = mind.history.sums[0, page] > 0
+        at.changes += 1
+    if free:
+        return DONE
+    slot, found, paid = begin_look(rules, mind, fleet, page, 1), 0, 0
+    if is_there(tape, version):
+        found, paid = _send_for(at, rules, tape, mind, books, fleet, slot, page, page, version, first, links)
+    pace.hits, pace.downloads = after(pace.hits, pace.downloads, rules.memory, 1.0)
+    if rules.reads_off and is_there(tape, version):
+        for shown in books.shown[: read_off(at, rules, tape, mind, books, page, version, first, False)]:
+            new, own = _send_for(at, rules, tape, mind, books, fleet, slot, page, shown, tape.begin[shown], True, links)
+            found, paid = found + new, paid + own
+    end_look(rules, mind, fleet, slot, page, first, found, paid, links)
+    return DONE
+
+
+@inner
+def _send(
+    at: LoopState, rules: Rules, tape: TapeColumns, mind: Mind, books: Books, fleet: FleetState, page: int, version: int,
+    first: bool, links: IntArray,
+) -> None:  # fmt: skip
+    """The forager whose turn it is sends a page version, if it is a document."""
+    me: Walker = fleet.walkers[at.slot]
+    revealer = mind.table[page].revealer if first else page
+    became = send(rules, mind, fleet, at.slot, document(tape, books, page, version), revealer, links, at.now)
+    if became:
+        step = me.first + me.length
+        note_document(at, rules, books, me.id, step, page, version, became)
+
+
+@inner
+def _send_shown(
+    at: LoopState, rules: Rules, tape: TapeColumns, mind: Mind, books: Books, fleet: FleetState, page: int, version: int,
+    first: bool, links: IntArray,
+) -> None:  # fmt: skip
+    """The forager sends the documents read off a page; in the paper's mode also those that others have read."""
+    for shown in books.shown[: read_off(at, rules, tape, mind, books, page, version, first, rules.all_links)]:
+        copy = tape.begin[shown]
+        if tape.state[copy] >= 0:
+            mind.rows[shown] = tape.state[copy] + 1
+        seen_once = note_arrived(mind.table, shown)
+        _send(at, rules, tape, mind, books, fleet, shown, copy, seen_once, links)
+
+
+@inner
+def step(
+    at: LoopState, rules: Rules, tape: TapeColumns, mind: Mind, side: Choices, books: Books, fleet: FleetState
+) -> int:
+    """A step of the forager whose turn it is; returns the number of downloads."""
+    slot, pace = at.slot, mind.pace[0]
+    me: Walker = fleet.walkers[slot]
+    url, worth = choose(rules, mind, fleet, slot, at.now)
+    least = least_of(rules.usual, pace.age, rules.max_age)
+    if not allows(worth, least, pace.explored, rules.explore, pace.asked + pace.rests):
+        note_arrived(mind.table, url)
+        arrive(rules, fleet, slot, url, books.links[:0])
+        settle(rules, mind, fleet, slot, url, 0, False, books.links[:0])
+        return 0
+    before = at.fetched
+    version, free, first, begin, end = visit(at, rules, tape, mind, side, books, me.id, url, books.links, True)
+    links = books.links[begin:end] if tape.waits else tape.links[begin:end]
+    if not free:
+        pace.asked += 1
+        pace.explored += explores(worth, least)
+    arrive(rules, fleet, slot, url, links)
+    linked = len(links) if rules.all_links else 0
+    for i in range(linked):
+        shown, shared, new, _, _ = visit(at, rules, tape, mind, side, books, me.id, links[i], books.others, False)
+        books.versions[i], books.firsts[i] = shown, new and not shared
+    downloads = at.fetched - before
+    if downloads > 0:
+        pace.hits, pace.downloads = after(pace.hits, pace.downloads, rules.memory, float(downloads))
+    if is_there(tape, version):
+        _send(at, rules, tape, mind, books, fleet, url, version, first, links)
+    for i in range(linked):
+        if is_there(tape, books.versions[i]):
+            once = mind.table[links[i]].visits <= 1
+            _send(at, rules, tape, mind, books, fleet, links[i], books.versions[i], once, links)
+    if rules.reads_off and is_there(tape, version) and (linked > 0 or not free):
+        _send_shown(at, rules, tape, mind, books, fleet, url, version, first, links)
+        for i in range(linked):
+            if is_there(tape, books.versions[i]):
+                _send_shown(at, rules, tape, mind, books, fleet, links[i], books.versions[i], books.firsts[i], links)
+    settle(rules, mind, fleet, slot, url, downloads, first and not free, links)
+    return downloads
 
 
 def is_behind(spent: float, fleet_spent: float, share: float) -> bool:
-    """Whether the recrawl side, which is to make this share of all downloads, is further behind it than the fleet."""
+    """Whether the recrawl side, which should make this share of all downloads, is further behind than the fleet."""
     return spent * (1 - share) < fleet_spent * share or share >= 1
 
 
 behind = compiled(is_behind)
-"""The same for kernels."""
+"""`is_behind` for kernels."""
 
 
 @inner
 def _lacks_room(at: LoopState, rules: Rules, mind: Mind, side: Choices, books: Books, fleet: FleetState) -> bool:
-    """Whether the forager whose turn it is might find no luck left, or no place for what a step brings."""
+    """Whether random numbers or buffers may not suffice for a step of the forager whose turn it is."""
     me: Walker = fleet.walkers[at.slot]
     if (
         rules.watches
@@ -48,8 +340,10 @@ def _lacks_room(at: LoopState, rules: Rules, mind: Mind, side: Choices, books: B
 def _forage(
     at: LoopState, rules: Rules, tape: TapeColumns, mind: Mind, side: Choices, books: Books, fleet: FleetState
 ) -> int:
-    """Steps of the foragers whose turn it is until something was downloaded. They take turns, each has its slice of the
-    time, and a step once begun is finished (Alg 9)."""
+    """Runs steps of the foragers until one downloads something.
+
+    They take turns, each has its time slice, and a step once begun is finished (Alg 9).
+    """
     tally: Tally = fleet.tally[0]
     while at.idle < tally.alive:
         if at.slot < 0:
@@ -76,7 +370,7 @@ def _forage(
         if downloads:
             return DONE
     at.idle = 0
-    if not rules.watches:  # nobody else says that nothing was worth a download
+    if not rules.watches:  # the recrawl side would otherwise count this rest
         mind.pace[0].rests += at.rest / tape.seconds
     at.fleet_rests = at.now + at.rest
     at.rest = min(2 * at.rest, rules.longest_rest)
@@ -104,10 +398,10 @@ def _turn(
 
 @compiled
 def play_on(
-    course: NDArray[np.void], rules: NDArray[np.void], tape: TapeColumns, mind: Mind, side: Choices, books: Books,
+    course: RowArray, rules: RowArray, tape: TapeColumns, mind: Mind, side: Choices, books: Books,
     fleet: FleetState,
 ) -> int:  # fmt: skip
-    """Download after download; why it stopped."""
+    """Makes one download after the other until Python must act; returns the reason."""
     at, rule = course[0], rules[0]
     while at.now < at.until:
         first = behind(at.recrawl_spent, at.fleet_spent, rule.share)

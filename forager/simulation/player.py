@@ -1,32 +1,112 @@
-"""The loop of a replay is given what it works on, and what it has done is told to those whose it is."""
+"""Prepares the input of the replay loop for a tape, draws random numbers in blocks, and distributes the results."""
+
+from dataclasses import replace
+from typing import cast
 
 import numpy as np
 
+from forager.arrays import ByteArray, FloatArray, IntArray
+from forager.core.addresses import MARKS, address_marks
 from forager.core.agent import Multiplied, ReinforcingAgent, Removal
 from forager.core.exploration import Thrift
 from forager.core.fleet import BFS
+from forager.core.parameters import ForagerSettings, Identity, ReinforcingSettings
 from forager.core.rules import Figures
 from forager.core.scheduler import Scheduler
 from forager.core.shared import Shared
 from forager.engine.crawl_settings import CrawlSettings
 from forager.simulation.bundles import RECORD, Books, LoopState, Records, Rules
-from forager.simulation.fit import TapeNumbers
-from forager.simulation.loop import play_on
-from forager.simulation.luck import Luck
-from forager.simulation.recrawl_turn import GO_ON, RANKING
+from forager.simulation.loop import GO_ON, RANKING, play_on
+from forager.tape.tape import KINDS, Tape
+from forager.tape.truth import Documents
 from forager.tape.world import TapeWorld
-from forager.terms import ForagerId
+from forager.terms import ForagerId, Kind, UrlId
+
+
+class Luck:
+    """Random numbers in [0, 1) from a generator used only here."""
+
+    def __init__(self, rng: np.random.Generator, most: int = 64) -> None:
+        self.rng, self.most = rng, most
+        """`most` is how many numbers are drawn at a time."""
+        self._drawn, self._next = rng.random(most), 0
+
+    def __repr__(self) -> str:
+        return f"<Luck {self.most - self._next} drawn ahead>"
+
+    @property
+    def ahead(self) -> FloatArray:
+        """The next numbers, at least one; report those used with `used`."""
+        if self._next == self.most:
+            self._drawn, self._next = self.rng.random(self.most), 0
+        return self._drawn[self._next :]
+
+    def used(self, count: int) -> None:
+        self._next += count
+
+
+def fitted(
+    tape: Tape, foragers: ForagerSettings, reinforcing: ReinforcingSettings
+) -> tuple[ForagerSettings, ReinforcingSettings]:
+    """The settings, with the tape's identity of documents and length of states."""
+
+    def identity(given: Identity) -> Identity:
+        own = "url" if tape.identity == "link" else tape.identity
+        return cast("Identity", own) if given == "story" else given
+
+    relevancy = replace(reinforcing.relevancy, identity=identity(reinforcing.relevancy.identity))
+    states = replace(foragers.states, dimension=tape.states.shape[1] or foragers.states.dimension)
+    return (
+        replace(foragers, identity=identity(foragers.identity), states=states),
+        replace(reinforcing, relevancy=relevancy),
+    )
+
+
+def shared_for(tape: Tape, foragers: ForagerSettings) -> Shared:
+    """The shared knowledge of a fleet, with room for all pages and states of the tape."""
+    shared = Shared.fresh(foragers)
+    shared.visits.reserve(tape.pages)
+    shared.states.reserve(tape.pages)
+    if len(tape.states):
+        shared.states.add(np.asarray(tape.states))
+    if foragers.wants_states and foragers.states.shape:
+        pages, marks = tape.once("marks", lambda: _marks(tape))
+        shared.states.mark(pages, marks)
+    return shared
+
+
+def _marks(tape: Tape) -> tuple[IntArray, ByteArray]:
+    """The pages that may be asked for, and the marks of their addresses; of the links to them nothing more is known."""
+    pages = np.arange(tape.pages)
+    if tape.identity == "link":
+        pages = np.flatnonzero(tape.url_kind != KINDS.index(Kind.ARTICLE))
+    marks = [address_marks(tape.url(UrlId(page))) for page in pages.tolist()]
+    return pages, np.array(marks, np.uint8).reshape(-1, MARKS)
+
+
+class TapeNumbers:
+    """Document numbers of a tape."""
+
+    def __init__(self, truth: Documents) -> None:
+        self.truth = truth
+
+    def __len__(self) -> int:
+        return len(self.truth)
+
+    def of(self, url: int, version: int, text_print: int) -> tuple[int, int]:
+        return self.truth.of_version.item(version), -1
+
 
 AT_ONCE = 4096
-"""Records that are written before somebody must read them, and as many more as a single step may write."""
+"""Number of records after which Python must read them; there is also room for those of one more step."""
 
 
 VISITS = 4096
-"""Visits for which there is room in the trail and the log of the page table."""
+"""Number of visits that fit into the trail and the log of the page table."""
 
 
 class Patrol:
-    """Plays both sides of a replay by one loop, as long as that can."""
+    """Plays both sides of a replay with the kernel loop."""
 
     def __init__(
         self,
@@ -42,7 +122,7 @@ class Patrol:
         *,
         tells: bool,
     ) -> None:
-        """`tells`: somebody is told when a cycle ends."""
+        """`tells`: whether the loop must return when a cycle ends."""
         self.course, self.world, self.scheduler, self.shared = course, world, scheduler, shared
         self.thrift, self.agent, self.luck = thrift, agent, luck
         pages, columns = world.tape.pages, world.columns
@@ -73,7 +153,7 @@ class Patrol:
         return f"<Player {self.world!r}>"
 
     def play(self, until: float, end: float) -> tuple[int, Records]:
-        """Downloads until somebody else must do something, see `loop`; what that is, and what has happened."""
+        """Runs the loop until Python must act; returns the reason (see `loop`) and the records."""
         course, candidates = self.course, self.scheduler.candidates
         self._take(until, end)
         self.shared.visits.make_room(VISITS + self._widest)
@@ -96,7 +176,7 @@ class Patrol:
         return why, self._books.records[: course.written]
 
     def manage(self) -> list[Multiplied | Removal]:
-        """The turn of a forager is over, and it multiplies or is deleted."""
+        """Multiplies or deletes the forager whose turn has ended."""
         id = int(self.agent.flock.state.walkers["id"][self.course.slot])
         self.course.slot = -1
         happened = self.agent.manage(ForagerId(id), self.course.now)
@@ -104,7 +184,7 @@ class Patrol:
         return happened
 
     def _make_room(self, links: int) -> None:
-        """Draw luck, and have place for one more step of everybody."""
+        """Draws random numbers, and makes room for one more step of every forager."""
         agent = self.agent
         for forager in agent.foragers.values():
             forager.draw()
@@ -112,7 +192,7 @@ class Patrol:
         agent.flock.reserve(pages=pages, links=links, sent=len(agent.sent_as), accepted=len(agent.known_as))
 
     def _take(self, until: float, end: float) -> None:
-        """What others know goes into the course."""
+        """Copies the clock and the counts of the world into the loop state."""
         course = self.course
         course.now, course.until, course.end = self.world.clock.time, until, end
         course.fetched, course.unrecorded = self.world.downloads, self.world.unrecorded
@@ -120,14 +200,14 @@ class Patrol:
         course.cycles = course.cycle_began_at = course.cycle_ended_at = 0
 
     def _tell(self) -> None:
-        """What happened goes from the course to those whose it is."""
+        """Copies the results from the loop state to the clock, the world and the scheduler."""
         course, scheduler = self.course, self.scheduler
         self.world.clock.time = course.now
         self.world.downloads, self.world.unrecorded = course.fetched, course.unrecorded
         self.luck.used(course.lucks)
         changed = self._books.changed[: course.changes].tolist()
         if course.cycles > 1:
-            scheduler.found.clear()  # what is left over from before belongs to a cycle that is long over
+            scheduler.found.clear()  # visits left over from an earlier cycle
         if course.cycles:
             scheduler.end_cycle(course.cycle_ended, changed[course.cycle_began_at : course.cycle_ended_at])
         scheduler.found.extend(changed[course.cycle_ended_at :])
@@ -145,7 +225,7 @@ def _rules(
     *,
     tells: bool,
 ) -> Rules:
-    """The settings as kernels need them."""
+    """The settings in the form that kernels need."""
     idle = max(crawl.idle, world.seconds)
     return Rules(
         **agent.rule_values,

@@ -1,23 +1,30 @@
-"""What a replay knows of its pages, asked for like a store: for the dashboard.
+"""The journal of a replay, as far as a tape knows the events, and a store-like view of its pages for the dashboard.
 
-It reads the journal along. A tape knows neither titles nor texts; versions are those that had appeared on it by now.
+A tape has neither titles nor texts. The versions are those that had appeared by the current time.
 """
 
 from array import array
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 
 import numpy as np
 
-from forager.events import Event, Fetched, Told
+from forager.core import agent as population
+from forager.core.agent import ReinforcingAgent
+from forager.core.findings import NO_LINKS
+from forager.core.judge import RELEVANT
+from forager.events import Born, Deleted, Event, Fetched, Reinforced, Told
+from forager.pages.urls import site
+from forager.simulation.bundles import VISIT, Records
 from forager.store.protocol import Counts, Known, Story, Version, VersionId, Visit
 from forager.tape.tape import KINDS, Tape
-from forager.terms import Channel, Dated, DateSource, ForagerId, Outcome, Trouble, Url, UrlId, Validators
+from forager.tape.world import TapeWorld
+from forager.terms import NOBODY, Channel, Dated, DateSource, ForagerId, Outcome, Trouble, Url, UrlId, Validators
 
 OUTCOMES = tuple(Outcome)
 
 
 class ReplayRecords:
-    """A reader of the journal; about 20 bytes for each download."""
+    """A reader of the journal that answers like a store; takes about 20 bytes per download."""
 
     def __init__(self, tape: Tape) -> None:
         self.tape = tape
@@ -130,6 +137,99 @@ class ReplayRecords:
             )
 
     def _shown(self, id: UrlId, at: float) -> VersionId:
-        """The version that the page showed at a time."""
+        """The version that the page showed at this time."""
         begin, end = int(self.tape.version_start[id]), int(self.tape.version_start[id + 1])
         return VersionId(max(begin, begin + int(np.searchsorted(self.tape.time[begin:end], at, side="right")) - 1))
+
+
+STATUS = {Outcome.FETCHED: 200, Outcome.UNCHANGED: 304, Outcome.GONE: 404, Outcome.UNRECORDED: 0}
+
+
+class Telling:
+    """Turns records into events and passes them on. A tape has neither titles nor sizes."""
+
+    def __init__(
+        self, world: TapeWorld, agent: ReinforcingAgent, seeds: set[UrlId], tell: Callable[[Event], None]
+    ) -> None:
+        self.world, self.agent, self.seeds, self.tell = world, agent, seeds, tell
+        self._shown = np.full(world.tape.pages, -1, dtype=np.int64)
+        """The last version of each page in an event."""
+        self._met = np.zeros(world.tape.pages, dtype=np.bool_)
+        columns = world.columns
+        self._gone, self._published, self._kind = columns.gone, columns.published, np.asarray(world.tape.url_kind)
+        for record in agent.records.values():
+            tell(Born(record.born, record.id, record.kind.value, NOBODY))
+
+    def happened(self, records: Records) -> None:
+        """Writes the events of records: downloads, and for each step its reinforcements, then its stories."""
+        waiting: list[Told] = []
+        step = None
+        for at, what, by, own, page, version, amount in records.tolist():
+            if what == VISIT or (by, own) != step:
+                self._tell_all(waiting)
+            if what == VISIT:
+                self._fetched(UrlId(page), version, at, ForagerId(by))
+                continue
+            step = by, own
+            if by != NOBODY:
+                self.tell(Reinforced(at, ForagerId(by), UrlId(page), amount))
+            if what & RELEVANT:
+                waiting.append(self._told(UrlId(page), self._published.item(version), at, ForagerId(by)))
+        self._tell_all(waiting)
+
+    def managed(self, happened: Sequence[population.Multiplied | population.Removal]) -> None:
+        """Writes births and deaths."""
+        for one in happened:
+            if isinstance(one, population.Removal):
+                self.tell(Deleted(one.at, one.forager, one.score))
+            else:
+                self.tell(Born(one.at, one.child, self.agent.records[one.child].kind.value, one.parent))
+
+    def _tell_all(self, waiting: list[Told]) -> None:
+        for told in waiting:
+            self.tell(told)
+        waiting.clear()
+
+    def _fetched(self, page: UrlId, version: int, at: float, by: ForagerId) -> None:
+        before, self._shown[page] = int(self._shown[page]), version
+        if version < 0:
+            outcome, links = Outcome.UNRECORDED, NO_LINKS
+        elif self._gone.item(version):
+            outcome, links = Outcome.GONE, NO_LINKS
+        else:
+            outcome = Outcome.UNCHANGED if version == before else Outcome.FETCHED
+            links = self.world.links_of(version, at)
+        new_links = int(np.count_nonzero(~self._met[links]))
+        self._met[links] = True
+        self.tell(
+            Fetched(
+                at=at,
+                id=page,
+                url=self.world.tape.url(page),
+                by=by,
+                outcome=outcome,
+                status=STATUS[outcome],
+                trouble=Trouble.STATUS if outcome is Outcome.GONE else Trouble.NONE,
+                error="",
+                seconds=self.world.seconds,
+                wire_bytes=0,
+                kind=KINDS[self._kind.item(page)],
+                changed=outcome is Outcome.FETCHED and before >= 0,
+                new_links=new_links,
+            )
+        )
+
+    def _told(self, page: UrlId, published: float, at: float, by: ForagerId) -> Told:
+        url = self.world.tape.url(page)
+        return Told(
+            at=at,
+            id=page,
+            url=url,
+            site=site(url),
+            title="",
+            published=published,
+            published_source="tape",
+            delay=max(0.0, at - published),
+            via=Channel.SEED if page in self.seeds else Channel.LINK,
+            by=by,
+        )

@@ -1,8 +1,8 @@
-"""One replay: a fleet and the recrawl side over a tape, one download after the other on one clock (Alg 9).
+"""One replay: a fleet and the recrawl side on a tape, one download after the other on one clock (Alg 9).
 
-Every download costs the same time, so a budget of downloads per hour fixes the pace. While both sides have something worth
-a download, the side that is further behind its share goes first; what one leaves unspent the other may use, and if neither
-wants it, time passes.
+Every download takes the same time, so a budget of downloads per hour fixes the pace. While both sides have something
+worth a download, the side further behind its share goes first. Either side may use what the other leaves, and if
+neither wants a download, time passes.
 """
 
 from collections.abc import Callable
@@ -10,12 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from forager.arrays import IntArray
 from forager.chance import stream
+from forager.core.addresses import Forms
 from forager.core.agent import ReinforcingAgent
-from forager.core.agent_settings import ReinforcingSettings
 from forager.core.candidates import EVERYWHERE
 from forager.core.exploration import Thrift
-from forager.core.parameters import ForagerKind, ForagerSettings
+from forager.core.parameters import ForagerKind, ForagerSettings, ReinforcingSettings
 from forager.engine.crawl_settings import CrawlSettings
 from forager.engine.link_order import Ordering
 from forager.engine.policy import read_policy
@@ -25,36 +26,34 @@ from forager.events import Event
 from forager.recrawl.recrawl_settings import DEFAULTS, RecrawlSettings
 from forager.recrawl.retrain import contest
 from forager.simulation.bundles import VISIT, LoopState, Records
-from forager.simulation.fit import TapeNumbers, fitted, shared_for
-from forager.simulation.luck import Luck
-from forager.simulation.player import Patrol
-from forager.simulation.recrawl_turn import CYCLE, LESSON, MANAGE
+from forager.simulation.loop import CYCLE, LESSON, MANAGE
+from forager.simulation.player import Luck, Patrol, TapeNumbers, fitted, shared_for
+from forager.simulation.records import Telling
 from forager.simulation.replay_account import ReplayAccount, ReplayFigures
-from forager.simulation.replay_events import Telling
-from forager.tape.tape import Tape
+from forager.tape.tape import KINDS, Tape
 from forager.tape.truth import Documents, documents
 from forager.tape.world import TapeClock, TapeWorld
-from forager.terms import UrlId
+from forager.terms import Kind, UrlId
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayPlan:
-    """What a replay is to do."""
+    """Options of a replay."""
 
     budget: float
     """Downloads per hour."""
     seeds: tuple[UrlId, ...]
     kinds: tuple[ForagerKind, ...] = ()
-    """The first foragers, one kind each; none: as the settings say."""
+    """Kinds of the first foragers; if empty, the settings decide."""
     start: float | None = None
     end: float | None = None
-    """When to start and end; the tape's own times if not given."""
+    """Start and end; by default those of the tape."""
 
 
 class Replay:
     """A fleet on a tape; `run` plays it to the end.
 
-    What makes a document new is what the tape says, unless the settings say something else than `story`.
+    The tape decides what makes a document new, unless the settings have a value other than `story`.
     """
 
     def __init__(
@@ -78,6 +77,8 @@ class Replay:
         self.world = TapeWorld(tape, self.clock, seconds=3600 / plan.budget, revisit_after=revisit_after)
         self.agent = ReinforcingAgent(reinforcing, foragers, seed)
         self.shared = shared_for(tape, foragers)
+        self.shared.visits.take_places(0, *tape.once("forms", lambda: Forms().add(tape.urls())))
+        self.shared.visits.name_main(seeds)
         self.ordering = Ordering.arranged(crawl, self.agent, self.shared)
         self.thrift = Thrift(crawl.least_worth, crawl.explore, self.shared.pace, foragers.max_age)
         self._luck = Luck(stream(seed, "recrawl"), 512)
@@ -108,10 +109,10 @@ class Replay:
             fleet_rests=np.inf if self.share >= 1 else self.clock.time,
             recrawl_rests=np.inf if self.share <= 0 else self.clock.time,
         )
-        """How far both sides are."""
+        """Progress of both sides."""
         self._shown = np.full(tape.pages if self.ordering is not None else 0, -1, dtype=np.int64)
-        """The version of each page whose links are in the link graph."""
-        self.agent.start(seeds, self.clock.time, plan.kinds)
+        """For each page, the version whose links are in the link graph."""
+        self.agent.start(seeds, self.clock.time, plan.kinds, _seen_first(tape, foragers.weblog.start_size))
         self._tell = tell or _nobody
         if self.share <= 0:
             self.shared.reveal = None
@@ -123,26 +124,25 @@ class Replay:
         return f"<Replay at {self.clock.time:.0f}, {self.world!r}, {self.agent!r}>"
 
     def run(self, until: float | None = None) -> ReplayAccount:
-        """Play until the end, or until a moment before it, from which another call goes on as if there had been no stop."""
+        """Plays to the end, or to an earlier time; another call then continues as if there had been no stop."""
         end = self.end if until is None else min(until, self.end)
         while self.clock.time < end:
             self._play(end)
-            self.account.watch(self.clock.time)
             if self.ordering is not None:
                 self.ordering.renew_if_due(self.clock.time)
-        self.account.end = min(max(end, self.clock.time), self.end)  # a slow download may end behind `until`
+        self.account.end = min(max(end, self.clock.time), self.end)  # a slow download may end after `until`
         return self.account
 
     def figures(self, *, warm_up: float = 0.0) -> ReplayFigures:
-        """What came of it."""
+        """Figures of the replay so far."""
         return self.account.figures(len(self.shared.visits.met()), warm_up=warm_up)
 
     def _truth(self, foragers: ForagerSettings, identity: str) -> Documents:
         return documents(self.world.tape, identity=identity, max_age=foragers.max_age, hubs=foragers.hubs)
 
     def _play(self, end: float) -> None:
-        """Downloads by kernels, until something is to be done that they cannot do; then that."""
-        until = min(end, self.account.due)
+        """Runs the kernel loop until Python must act, then does what it asks for."""
+        until = end
         if self.ordering is not None:
             until = min(until, self._mind_graph(self.ordering))
         if self.retraining is not None:
@@ -159,7 +159,7 @@ class Replay:
                 self._telling.managed(happened)
 
     def _mind_graph(self, ordering: Ordering) -> float:
-        """Tell the loop with how many new links the link graph is scored anew; and when, if there is any."""
+        """Tells the loop when to return for new scores of the link graph: at how many new links, and at what time."""
         course = self.course
         course.waiting, course.most_waiting, course.renew_at = (
             ordering.waiting,
@@ -169,15 +169,15 @@ class Replay:
         return ordering.renew_at if ordering.waiting else np.inf
 
     def _happened(self, records: Records) -> None:
-        """What kernels have done is told to everybody who wants to know."""
-        self.account.enter(records)
+        """Passes records to the account, the journal and the link graph."""
+        self.account.enter(records, self.clock.time)
         if self._telling is not None:
             self._telling.happened(records)
         if self.ordering is not None:
             self._show_links(self.ordering, records)
 
     def _show_links(self, ordering: Ordering, records: Records) -> None:
-        """The link graph hears of the links that downloads showed."""
+        """Adds the links on downloaded pages to the link graph."""
         gone, waits = self.world.columns.gone, self.world.columns.waits
         visits = records[(records["what"] == VISIT) & (records["version"] >= 0)]
         for page, version, at in visits[["page", "version", "at"]].tolist():
@@ -188,17 +188,25 @@ class Replay:
     # The recrawl side.
 
     def _turn(self, now: float) -> None:
-        """A cycle may have passed."""
+        """Ends the recrawl cycle if it is over."""
         for event in self.scheduler.turn(now):
             self._tell(event)
 
     def _retrain(self, now: float) -> None:
-        """Learn a better score function, if it is time for that."""
+        """Learns a better score function if due."""
         if self.retraining is not None:
             verdict = contest(self.retraining.lesson())
             if verdict is not None:
                 self._tell(self.retraining.take(verdict, now))
 
 
+def _seen_first(tape: Tape, count: int) -> IntArray:
+    """The pages that the recording saw first."""
+    shown = np.flatnonzero(np.diff(tape.version_start))
+    if tape.identity == "link":
+        shown = shown[tape.url_kind[shown] != KINDS.index(Kind.ARTICLE)]
+    return shown[np.argsort(tape.time[tape.version_start[shown]], kind="stable")[:count]]
+
+
 def _nobody(event: Event) -> None:
-    """Hears every event and tells nobody."""
+    """Ignores events."""

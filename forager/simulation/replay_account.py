@@ -1,49 +1,53 @@
-"""The account of a replay: what was there to be found, what was found and when, and what it cost.
+"""The account of a replay: what could be found, what was found and when, and what it cost.
 
-Efficiencies, freshness and age as in the foragers paper, section 3.
+Efficiency, freshness and age are those of the foragers paper, section 3.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from forager.compiling import compiled
+from forager.arrays import FloatArray, IntArray, RowArray
+from forager.compiling import compiled, inner
 from forager.core.judge import RELEVANT
-from forager.measures import Delay, Efficiency, age, delay, freshness, ratio
-from forager.simulation.bundles import VISIT, Records
+from forager.measures import Delay, Efficiency, delay, ratio
+from forager.simulation.bundles import VISIT, PlainRecord, Records
 from forager.tape.truth import Documents
 from forager.tape.world import TapeWorld
 from forager.terms import NOBODY
 
 SAMPLE = 3600.0
-"""How often freshness and age are looked at (reconstructed: hourly)."""
+"""Seconds between samples of freshness and age (reconstructed: hourly)."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayFigures:
-    """The headline figures of one replay. Counts are of the whole replay; documents that appeared in the warm-up, and
-    freshness and age during it, do not count."""
+    """The headline figures of one replay.
+
+    Counts cover the whole replay; documents that appeared during the warm-up, and freshness and age during it, do not
+    count.
+    """
 
     efficiency: Efficiency
     delay: Delay
     freshness: float
-    """Share of the accepted documents whose stored version was still current, the mean over hourly samples."""
+    """Share of copies that were current, of pages that can change; mean over hourly samples."""
     age: float
-    """Seconds since the page changed away from the stored version, 0 if current; the mean, as above."""
+    """Seconds since such a page changed after our copy, 0 if current; mean over hourly samples."""
     unrecorded_share: float
-    """Downloads of pages that the tape did not have at that time."""
+    """Share of downloads of pages that the tape did not have at that time."""
     recrawl_share: float
-    """Downloads made by the recrawl side."""
+    """Share of downloads made by the recrawl side."""
     recrawl_hits: float
-    """Accepted documents per download of the recrawl side, and …"""
+    """Accepted documents per download of the recrawl side."""
     fleet_hits: float
-    """… of the fleet."""
+    """Accepted documents per download of the fleet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """How things stood at one moment; counts since the start."""
+    """Figures at one time; counts since the start."""
 
     at: float
     freshness: float
@@ -53,88 +57,135 @@ class Sample:
     accepted: int
 
 
+FLEET, RECRAWL, SENT, FLEET_ACCEPTED, RECRAWL_ACCEPTED = range(5)
+"""Indices of the counts: downloads of both sides, documents sent, documents accepted from both sides."""
+
+
+class Copies(NamedTuple):
+    """The data of the account, for the kernel."""
+
+    counts: IntArray
+    found: FloatArray
+    """When each document was accepted."""
+    of_version: IntArray
+    """The document of each version."""
+    held: IntArray
+    """The version of each page that we hold, -1 for none."""
+    changing: IntArray
+    """Pages with more than one version: only these can become outdated."""
+    begin: IntArray
+    time: FloatArray
+
+
+@inner
+def _enter_one(record: PlainRecord, copies: Copies, updates: bool) -> None:
+    """Counts one record."""
+    recrawl = record.by == NOBODY
+    if record.what == VISIT:
+        copies.counts[RECRAWL if recrawl else FLEET] += 1
+    else:
+        copies.counts[SENT] += 1
+    relevant = (record.what & RELEVANT) > 0
+    if relevant:
+        copies.counts[RECRAWL_ACCEPTED if recrawl else FLEET_ACCEPTED] += 1
+        document = copies.of_version[record.version]
+        if document >= 0 and np.isnan(copies.found[document]):
+            copies.found[document] = record.at
+    if record.version >= 0 and (relevant or not updates):
+        copies.held[record.page] = record.version
+
+
 @compiled
-def _changes(
-    urls: NDArray[np.int64], held: NDArray[np.int64], begin: NDArray[np.int64], time: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """When each page changed away from the version held of it; inf if it has not yet."""
-    out = np.empty(len(urls))
-    for i in range(len(urls)):
-        following = held[urls[i]] + 1
-        out[i] = time[following] if following < begin[urls[i] + 1] else np.inf
-    return out
+def _enter(
+    records: RowArray, until: float, due: float, copies: Copies, updates: bool, samples: FloatArray
+) -> tuple[int, int]:
+    """Counts records, and writes a sample for each full hour up to `until`, as far as there is room.
+
+    Returns the numbers of records counted and of samples written.
+    """
+    place = taken = 0
+    while True:
+        while place < len(records) and records[place].at <= due:
+            _enter_one(records[place], copies, updates)
+            place += 1
+        if due > until or taken == len(samples):
+            return place, taken
+        held = fresh = 0
+        old = 0.0
+        for page in copies.changing:
+            version = copies.held[page]
+            if version >= 0:
+                held += 1
+                following = copies.time[version + 1] if version + 1 < copies.begin[page + 1] else np.inf
+                if following > due:
+                    fresh += 1
+                else:
+                    old += due - following
+        row = samples[taken]
+        row[0], row[1], row[2] = due, fresh / held if held else np.nan, old / held if held else np.nan
+        row[3] = copies.counts[FLEET] + copies.counts[RECRAWL]
+        row[4], row[5] = copies.counts[SENT], copies.counts[FLEET_ACCEPTED] + copies.counts[RECRAWL_ACCEPTED]
+        taken += 1
+        due += SAMPLE
 
 
 class ReplayAccount:
-    """Takes notes during a replay, gives figures after it.
+    """Collects data during a replay, and computes its figures.
 
-    The stored version of a document is the one accepted last. Where updates are no documents of their own, a crawl keeps
-    what it downloads, and it is the one downloaded last.
+    Freshness and age describe our copies of pages that can change. If updates count as documents, the copy is the last
+    accepted version; otherwise it is the last download.
     """
 
     def __init__(self, world: TapeWorld, truth: Documents, *, updates: bool, max_age: float) -> None:
         self.world, self.truth, self.max_age = world, truth, max_age
         self.updates = updates
-        """Updates are documents of their own."""
+        """Whether updates of a page count as documents."""
         self.start = self.end = world.clock.time
         self.found = np.full(len(truth), np.nan)
         """When each document was accepted."""
-        self.downloads, self.accepted = [0, 0], [0, 0]
-        """Both by side: fleet, recrawl."""
-        self.sent = 0
         self.samples: list[Sample] = []
-        self.stored = np.full(world.tape.pages, -1, dtype=np.int64)
-        """The version of each page that was accepted last, …"""
-        self.stores = np.zeros(world.tape.pages, dtype=np.bool_)
-        """… and whether any was."""
-        self._pages_stored = 0
-        self._changing = np.flatnonzero(np.diff(world.columns.begin) > 1)
-        """Pages that have more than one version: only these can go out of date."""
-        self.due = self.start + SAMPLE
-        """When the next sample is to be taken."""
+        columns = world.columns
+        self._copies = Copies(
+            np.zeros(5, np.int64),
+            self.found,
+            np.asarray(truth.of_version, np.int64),
+            np.full(world.tape.pages, -1, dtype=np.int64),
+            np.flatnonzero(np.diff(columns.begin) > 1),
+            columns.begin,
+            columns.time,
+        )
+        self._due = self.start + SAMPLE
+        self._room = np.empty((1024, 6))
 
     def __repr__(self) -> str:
         return f"<Account {sum(self.accepted):,} documents by {sum(self.downloads):,} downloads>"
 
-    def enter(self, records: Records) -> None:
-        """Enter what kernels have done, as their records say."""
-        what, recrawl = records["what"], records["by"] == NOBODY
-        visits = what == VISIT
-        made = int(np.count_nonzero(visits & recrawl))
-        self.downloads = [self.downloads[0] + int(np.count_nonzero(visits)) - made, self.downloads[1] + made]
-        self.sent += len(records) - int(np.count_nonzero(visits))
-        self._accept(records[(what & RELEVANT) > 0])
+    @property
+    def downloads(self) -> list[int]:
+        """Downloads of fleet and recrawl side."""
+        return [int(self._copies.counts[side]) for side in (FLEET, RECRAWL)]
 
-    def _accept(self, accepted: Records) -> None:
-        """These documents were accepted, in this order."""
-        made = int(np.count_nonzero(accepted["by"] == NOBODY))
-        self.accepted = [self.accepted[0] + len(accepted) - made, self.accepted[1] + made]
-        pages, versions = accepted["page"], accepted["version"]
-        self._pages_stored += int(np.count_nonzero(~self.stores[np.unique(pages)]))
-        self.stored[pages], self.stores[pages] = versions, True
-        rows = self.truth.of_version[versions]
-        new = (rows >= 0) & np.isnan(self.found[rows])
-        self.found[rows[new][::-1]] = accepted["at"][new][::-1]  # the first one counts
+    @property
+    def accepted(self) -> list[int]:
+        """Accepted documents of fleet and recrawl side."""
+        return [int(self._copies.counts[side]) for side in (FLEET_ACCEPTED, RECRAWL_ACCEPTED)]
 
-    def watch(self, now: float) -> None:
-        """Take the samples that are due."""
-        while now >= self.due:
-            at, (outdated, steady) = self.due, self._outdated()
-            fresh, old = freshness(outdated, at, steady), age(outdated, at, steady)
-            if not len(outdated) + steady:
-                fresh = old = np.nan
-            self.samples.append(Sample(at, fresh, old, sum(self.downloads), self.sent, sum(self.accepted)))
-            self.due += SAMPLE
+    @property
+    def sent(self) -> int:
+        """Documents that foragers sent or the recrawl side found."""
+        return int(self._copies.counts[SENT])
 
-    def _outdated(self) -> tuple[NDArray[np.float64], int]:
-        """When each document's page changed away from the stored version, inf if it has not yet; and how many never do."""
-        columns = self.world.columns
-        held = self.stored if self.updates else columns.held
-        pages = self._changing[self.stores[self._changing]]
-        return _changes(pages, held, columns.begin, columns.time), self._pages_stored - len(pages)
+    def enter(self, records: Records, until: float) -> None:
+        """Counts records, and takes the samples due up to `until`."""
+        while len(records) or self._due <= until:
+            entered, taken = _enter(records, until, self._due, self._copies, self.updates, self._room)
+            records = records[entered:]
+            for at, fresh, old, downloads, sent, accepted in self._room[:taken].tolist():
+                self.samples.append(Sample(at, fresh, old, int(downloads), int(sent), int(accepted)))
+            self._due += taken * SAMPLE
 
     def figures(self, found_urls: int, *, warm_up: float = 0.0) -> ReplayFigures:
-        """The figures of the whole replay; documents there at the very start never count."""
+        """Figures of the whole replay; documents that existed at its very start never count."""
         begin = self.start + warm_up
         counted = (self.truth.born > begin) & (self.truth.born < self.end)
         scored = [one for one in self.samples if one.at > begin and not np.isnan(one.freshness)]

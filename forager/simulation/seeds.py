@@ -1,21 +1,24 @@
-"""Where a replay starts if nobody says where: the page with most links of every site that was there at the start, and every
-page that changes and to which no path leads from these."""
+"""Default start pages of a replay.
+
+They are the page with most links of every site that existed at the start, and every page that changes and cannot be
+reached from these.
+"""
 
 from urllib.parse import urlsplit
 
 import numpy as np
-from numpy.typing import NDArray
 
+from forager.arrays import IntArray
 from forager.errors import InputError
 from forager.tape.lookup import reach
 from forager.tape.tape import SETTLING, Tape
 from forager.terms import UrlId
 
-Ids = NDArray[np.int64]
+Ids = IntArray
 
 
 def default_seeds(tape: Tape) -> tuple[UrlId, ...]:
-    """One page of each site, and what cannot be reached from it; all pages there at the start if the tape has no links."""
+    """One page of each site, and what it does not reach; on a tape without links, all pages that exist at the start."""
     count = np.diff(tape.version_start)
     shown = np.flatnonzero(count > 0)
     first = tape.version_start[shown]
@@ -41,14 +44,14 @@ def default_seeds(tape: Tape) -> tuple[UrlId, ...]:
 
 
 def _by_links(tape: Tape, pages: Ids) -> Ids:
-    """The pages, those with most links at first sight first."""
+    """The pages, ordered by the number of links in their first version, most first."""
     sets = tape.link_set[tape.version_start[pages]]
     degree = tape.link_start[sets + 1] - tape.link_start[sets]
     return pages[np.argsort(-degree, kind="stable")]
 
 
 class _Paths:
-    """Which pages can be reached over the links that ever stood on pages."""
+    """Which pages can be reached over all links that were ever on pages."""
 
     def __init__(self, tape: Tape) -> None:
         self._begin, self._link_set = np.asarray(tape.version_start), np.asarray(tape.link_set)
@@ -58,6 +61,6 @@ class _Paths:
         self._waiting = np.empty(tape.pages, np.int64)
 
     def follow(self, pages: Ids) -> None:
-        """Reach these pages, and what they lead to."""
+        """Marks these pages, and all that they lead to, as reached."""
         columns = self._begin, self._link_set, self._link_start, self._links
         reach(pages, *columns, self.reached, self._read, self._waiting)

@@ -1,7 +1,7 @@
-"""What is known of each URL, as columns of plain numbers: about 100 bytes for a URL instead of an object of a thousand.
+"""What is known of each URL, as columns of plain numbers: about 100 bytes per URL instead of an object of a thousand.
 
-A moment that never was (no visit, no due time) is NaN; a number that never was (no source, no version) is -1. In crawl.db
-a column has the same name, in the table `urls` or `states`, where what never was is NULL, but -1 for a version.
+A missing time (no visit, no due time) is NaN; a missing number (no source, no version) is -1. In crawl.db a column has
+the same name, in the table `urls` or `states`, where a missing value is NULL, but -1 for a version.
 """
 
 import math
@@ -22,9 +22,9 @@ CHANNEL_CODES = {channel: code for code, channel in enumerate(CHANNELS)}
 KIND_CODES = {kind: code for code, kind in enumerate(KINDS)}
 NEVER = math.nan
 PART = b"\0"
-"""What stands between the validators of two URLs: nothing that a header can hold."""
+"""Separates the validators of two URLs; no header can contain it."""
 FOUND = ("found", "channel", "source", "depth", "published", "due")
-"""Columns that are known as a URL is met, as the table `urls` has them."""
+"""Columns known when a URL is found, as in the table `urls`."""
 VISITED = (
     "kind",
     "visits",
@@ -38,30 +38,30 @@ VISITED = (
     "text_print",
     "validators",
 )
-"""Columns that visits change, as the table `states` has them."""
+"""Columns that visits change, as in the table `states`."""
 _UNSEEN = KIND_CODES[Kind.OTHER]
 _CODES: dict[str, dict[Any, int]] = {"channel": CHANNEL_CODES, "kind": KIND_CODES}
 
 
 class Texts:
-    """Very many short texts by number; more can be added and each can be replaced.
+    """Very many short texts by number; texts can be added and replaced.
 
-    Those that were there when a crawl was opened stay one block of bytes, as it was read: a text of eighty letters takes
-    84 bytes in it, as an object of its own 130, and is made only when somebody asks for it.
+    The texts present when a crawl is opened stay one block of bytes, as read: a text of eighty letters takes 84 bytes
+    in it, as an object of its own 130, and becomes an object only when requested.
     """
 
     def __init__(self, block: bytes = b"", count: int = 0, part: bytes = b"\n") -> None:
-        """`count` texts out of a block, in which one byte parts each from the next; a `ValueError` if they are not so many."""
+        """Takes `count` texts from a block, separated by one byte; raises a `ValueError` if the count differs."""
         self._block, self._count, self._part = block, count, part
         ends = np.flatnonzero(np.frombuffer(block, dtype=np.uint8) == part[0]) + 1 if block else np.empty(0, np.int64)
         if len(ends) != max(0, count - 1):
             raise ValueError(f"{len(ends) + 1} texts instead of {count}")
         self._begins = array("I" if len(block) < 2**32 else "Q", [0])
-        """Where each begins, and where one after the last would."""
+        """Where each text begins, and where one after the last would."""
         self._begins.frombytes(np.append(ends, len(block) + 1).astype(self._begins.typecode).tobytes())
         self._changed: dict[int, str] = {}
         self.late: list[str] = []
-        """Those that are not in the block."""
+        """The texts that are not in the block."""
 
     def __repr__(self) -> str:
         return f"<Texts {len(self)}, {self._count} of them in {len(self._block)} bytes>"
@@ -70,7 +70,7 @@ class Texts:
         return self._count + len(self.late)
 
     def __getitem__(self, number: int) -> str:
-        """Of a number from 0."""
+        """The text with this number, from 0."""
         if number >= self._count:
             return self.late[number - self._count]
         if number in self._changed:
@@ -90,14 +90,14 @@ class Texts:
         self.late.extend(texts)
 
     def copied(self) -> "Texts":
-        """As they are now, for another thread; the block is shared."""
+        """A copy for another thread; the block is shared."""
         other = Texts()
         other._block, other._count, other._part, other._begins = self._block, self._count, self._part, self._begins
         other._changed, other.late = self._changed.copy(), self.late.copy()
         return other
 
     def joined(self) -> bytes | None:
-        """All of them as one block; None if one of them holds what should part it from the next."""
+        """All texts as one block; None if one of them contains the separator."""
         pieces, at = [], 0
         for number in sorted(self._changed):
             pieces += [self._block[at : self._begins[number]], _encoded(self._changed[number])]
@@ -119,14 +119,15 @@ class Columns:
         self.visits, self.changes = array("i"), array("i")
         self.last_visit, self.last_change, self.due = array("d"), array("d"), array("d")
         self.seen = array("q")
-        """The number of the last visit, counted over all URLs from 1; 0 if there was none."""
+        """Number of the last visit, counted over all URLs from 1; 0 if there was none."""
         self.version = array("i")
         self.byte_print, self.text_print = array("Q"), array("Q")
         self.validators = Texts(part=PART)
-        """Date and entity tag in one string, parted by a line end, which no header can contain; empty if there are none."""
+        """Date and entity tag in one string, separated by a line end, which no header can contain; empty if there are
+        none."""
 
     def append(self, found: Found) -> None:
-        """The next URL, never visited."""
+        """Adds the next URL, never visited."""
         self.found.append(found.at)
         self.published.append(_moment(found.published))
         self.channel.append(CHANNEL_CODES[found.channel])
@@ -145,7 +146,7 @@ class Columns:
         self.validators.append("")
 
     def extend_unvisited(self, count: int) -> None:
-        """What visits will tell, for `count` URLs that had none yet."""
+        """Adds default values of the columns `VISITED` for `count` URLs."""
         self.kind.extend(array("b", [_UNSEEN]) * count)
         for column in (self.visits, self.changes, self.seen, self.byte_print, self.text_print):
             column.frombytes(bytes(count * column.itemsize))
@@ -155,7 +156,7 @@ class Columns:
         self.validators.extend([""] * count)
 
     def visited(self, visit: Visit, number: int, version: VersionId | None) -> None:
-        """Learn from the visit with this number, which made this version."""
+        """Learns from the visit with this number, which made this version."""
         id = visit.id
         self.visits[id] += 1
         self.seen[id] = number
@@ -176,14 +177,14 @@ class Columns:
         return (id, *[_cell(name, getattr(self, name)[id]) for name in VISITED])
 
     def add_found(self, cells: Sequence[tuple[Any, ...]]) -> None:
-        """Add URLs that were never visited: the columns `FOUND` as they stand in `urls`."""
+        """Adds URLs that were never visited: the columns `FOUND` as in `urls`."""
         for name, values in zip(FOUND, cells, strict=True):
             column = getattr(self, name)
             column.frombytes(_numbers(name, column, values).astype(column.typecode).tobytes())
         self.extend_unvisited(len(cells[0]))
 
     def add_states(self, ids: tuple[int, ...], cells: Sequence[tuple[Any, ...]]) -> None:
-        """Enter what visits have taught: the columns `VISITED` of these URLs, rising, as they stand in `states`."""
+        """Sets the columns `VISITED` of these URLs, in rising order, as in `states`."""
         if ids[0] < 0 or ids[-1] >= len(self.found):
             raise ValueError("a visited URL is missing")
         places = np.array(ids)
@@ -219,7 +220,7 @@ class Columns:
 
 
 def _cell(name: str, value: Any) -> Any:
-    """A value of a column as it stands in `states`."""
+    """A value of a column as in `states`."""
     if name == "kind":
         return KINDS[value].value
     if name == "validators":
@@ -244,7 +245,7 @@ def _encoded(text: str) -> bytes:
 
 
 def moment(number: float) -> float | None:
-    """A time out of a column; None if it never was."""
+    """A time from a column; None if it is missing."""
     return None if math.isnan(number) else number
 
 

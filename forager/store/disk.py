@@ -1,12 +1,12 @@
 """crawl.db in a run directory, through aiosqlite: one connection that writes, one that reads.
 
-Group commit: what is added while a batch is being written shares the next one. A batch is one call into the thread of the
-connection that writes, so it is committed whole, whoever is cancelled meanwhile: a caller that is cancelled only stops
-waiting. After a batch the disk rests some times as long as it wrote: a commit of few rows costs hardly less than one of
-many, so under load batches grow, and writing takes a bounded share of the time. A lonely caller hardly waits.
+Group commit: rows added while a batch is being written share the next one. A batch is one call into the thread of the
+writing connection, so it is committed as a whole even if callers are cancelled; a cancelled caller only stops waiting.
+After a batch the disk rests a multiple of the time it wrote, because a commit of few rows costs hardly less than one of
+many: under load batches grow, and writing takes a bounded share of the time. A single caller hardly waits.
 
-Long answers are read in pieces, each a short question of its own: a slow reader holds no old state of the file open, so the
-log of the writer never grows because of it. Rows are only ever added, so the end is fixed when the reading begins.
+Long results are read in pieces, each a short query of its own, so a slow reader keeps no old state of the file open and
+the writer's log does not grow. Rows are only ever added, so the end is fixed when reading begins.
 """
 
 import asyncio
@@ -28,21 +28,31 @@ from forager.errors import StoreError
 from forager.store.columns import VISITED
 from forager.store.ledger import Ledger
 from forager.store.protocol import Found, Story, Version, VersionId, Visit
-from forager.store.rows import STORIES, URLS, VISITS, Packer, Row, Table, versions_table, written
-from forager.store.rundir import DATABASE, Lock, StoreSettings, check, connect_reader, connect_writer, damaged, prepare
+from forager.store.rows import STORIES, URLS, VISITS, Packer, Row, Table, as_read, versions_table, written
+from forager.store.rundir import (
+    DATABASE,
+    Lock,
+    StoreSettings,
+    bridge,
+    check,
+    connect_reader,
+    connect_writer,
+    damaged,
+    prepare,
+)
 from forager.store.snapshot import SHARE, is_behind, load, taken
 from forager.terms import UrlId
 
 T = TypeVar("T")
 
 REST = 3.0
-"""How many times as long as it wrote the disk rests (ours)."""
+"""How long the disk rests, as a multiple of the time it wrote (ours)."""
 LONGEST_REST = 0.02
-"""Seconds it rests at most (ours)."""
+"""Maximum seconds of rest (ours)."""
 LONGER, SHORTER = 4.0, 0.8
-"""What the rest is multiplied by after a batch that several callers shared, or that one caller had to itself (ours)."""
+"""Factors of the rest after a batch that several callers shared, or that had one caller (ours)."""
 RECENT = 256
-"""Versions kept at hand."""
+"""Number of versions cached."""
 _PIECE = 256
 _INSERT_STATE = (
     f"INSERT OR REPLACE INTO states (url, {', '.join(VISITED)}) VALUES ({', '.join('?' * (1 + len(VISITED)))})"
@@ -52,12 +62,12 @@ Statements = Iterable[tuple[str, Iterable[Row]]]
 
 
 class Connection(aiosqlite.Connection):
-    """A connection whose thread ends with the process, closed or not, and that can write a transaction in one call."""
+    """A connection whose thread ends with the process, closed or not, and which writes a transaction in one call."""
 
     def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
         """`connect` is called in the thread of the connection."""
         super().__init__(connect, iter_chunk_size=_PIECE)
-        self._thread.daemon = True  # else a process that fails without closing never ends
+        self._thread.daemon = True  # otherwise a process that fails without closing never ends
 
     @classmethod
     async def opened(cls, connect: Callable[[], sqlite3.Connection]) -> "Connection":
@@ -67,12 +77,12 @@ class Connection(aiosqlite.Connection):
         try:
             await connection
         except BaseException:
-            connection._thread.join()  # it was told to end, and would speak to a loop that may be closed by then
+            connection._thread.join()  # it is about to end, and would otherwise call a loop that may be closed by then
             raise
         return connection
 
     async def transact(self, statements: Statements) -> None:
-        """Execute each statement for all its rows: all or nothing. The rows are made in the thread."""
+        """Executes each statement for all its rows: all or nothing. The thread generates the rows."""
         await self._execute(self._transact, statements)  # type: ignore[no-untyped-call]
 
     def _transact(self, statements: Statements) -> None:
@@ -89,7 +99,7 @@ class Connection(aiosqlite.Connection):
 
 @dataclass(slots=True)
 class Batch:
-    """What was added since the last batch, and what is committed together with it."""
+    """What was added since the last batch, and is committed together with it."""
 
     urls: list[tuple[UrlId, Found]] = field(default_factory=list)
     learned: dict[UrlId, None] = field(default_factory=dict)
@@ -100,19 +110,19 @@ class Batch:
     """With URL, time, and the older version whose text may be the same."""
     settled: dict[VersionId, None] = field(default_factory=dict)
     stories: list[tuple[int, Story]] = field(default_factory=list)
-    blocks: dict[str, float] = field(default_factory=dict)
+    hosts: dict[str, bytes] = field(default_factory=dict)
     kept: dict[str, bytes] = field(default_factory=dict)
     tallies: dict[str, int] = field(default_factory=dict)
 
     def finish(self, ledger: Ledger) -> None:
-        """Whatever the ledger has decided so far has its rows in this batch, so the state of the ledger fits."""
+        """Takes the state of the ledger, which fits, because every decision so far has its rows in this batch."""
         self.states = [ledger.columns.state(id) for id in self.learned]
         if self.visits:
             self.tallies.update((f"outcome {name}", count) for name, count in ledger.outcomes.items())
             self.tallies.update((f"trouble {name}", count) for name, count in ledger.troubles.items())
 
     def statements(self, versions: Table[Version]) -> Iterator[tuple[str, Iterable[Row]]]:
-        """In an order in which each row can look at those it refers to."""
+        """Statements in an order in which each row comes after those it refers to."""
         yield URLS.insert, (URLS.row((id,), found) for id, found in self.urls)
         yield _INSERT_STATE, self.states
         yield VISITS.insert, (VISITS.row((number,), visit) for number, visit in self.visits)
@@ -133,8 +143,8 @@ class Batch:
         )
         yield STORIES.insert, (STORIES.row((number,), story) for number, story in self.stories)
         yield (
-            "INSERT OR REPLACE INTO blocks (host, until) VALUES (?, ?)",
-            [(written(host), until) for host, until in self.blocks.items()],
+            "INSERT OR REPLACE INTO hosts (name, state) VALUES (?, ?)",
+            [(written(name), state) for name, state in self.hosts.items()],
         )
         yield (
             "INSERT OR REPLACE INTO kept (name, value) VALUES (?, ?)",
@@ -158,16 +168,17 @@ class Disk:
         writing: Connection | None = None,
         lock: Lock | None = None,
     ) -> None:
-        """Without a connection that writes it can only be read."""
+        """Read-only without a writing connection."""
         self.ledger = ledger
         self._directory, self._settings = directory, settings
         self._reading, self._writing, self._lock = reading, writing, lock
         self._batch, self._rows = Batch(), 0
         self._recent: OrderedDict[VersionId, tuple[UrlId, float, Version]] = OrderedDict()  # forgets its first at once
-        self._packed, self._read = versions_table(Packer()), versions_table(Packer())  # one for each thread
+        self._packer = Packer()
+        self._packed, self._read = versions_table(Packer()), versions_table(self._packer)  # one for each thread
         self._writer: Task[None] | None = None
         self._waiters: list[Future[None]] = []
-        self._committing: list[Future[None]] = []  # those whose batch is being written
+        self._committing: list[Future[None]] = []  # callers whose batch is being written
         self._full = asyncio.Event()
         self._rest = self._rested = 0.0
         self._error: BaseException | None = None
@@ -177,7 +188,7 @@ class Disk:
 
     @classmethod
     async def open(cls, directory: Path, settings: StoreSettings) -> "Disk":
-        """Create the run directory or go on with it; a StoreError says why that cannot be done."""
+        """Creates the run directory or continues it; raises a StoreError that says why it cannot."""
         lock, writing = prepare(directory), None
         try:
             writing, ledger = await _open(partial(connect_writer, directory, settings), directory)
@@ -194,7 +205,7 @@ class Disk:
 
     @classmethod
     async def view(cls, directory: Path, settings: StoreSettings) -> "Disk":
-        """Only to be read, also beside a crawl; a StoreError says why that cannot be done."""
+        """Opens it read-only, also beside a crawl; raises a StoreError that says why it cannot."""
         reading, ledger = await _open(partial(_checked_reader, directory, settings), directory)
         return cls(directory, settings, ledger, reading)
 
@@ -217,7 +228,7 @@ class Disk:
         self._batch.visits.append((number, visit))
         if visit.version is not None and version is not None:
             self._batch.versions[version] = visit.id, visit.at, same_text, visit.version
-            self._recent[version] = visit.id, visit.at, visit.version  # they are asked for at once, to be judged
+            self._recent[version] = visit.id, visit.at, visit.version  # it is read again at once, to be judged
             if len(self._recent) > RECENT:
                 self._recent.popitem(last=False)
         self._collect(3)
@@ -228,8 +239,8 @@ class Disk:
             self._batch.stories.append((number, story))
         self._collect(2)
 
-    def add_block(self, host: str, until: float) -> None:
-        self._batch.blocks[host] = until
+    def add_host(self, host: str, state: bytes) -> None:
+        self._batch.hosts[host] = state
         self._collect(1)
 
     def add_state(self, name: str, value: bytes) -> None:
@@ -247,6 +258,9 @@ class Disk:
         rows = await self._ask("SELECT value FROM kept WHERE name = ?", written(name))
         return rows[0][0] if rows else None
 
+    async def hosts(self) -> dict[str, bytes]:
+        return {as_read(name): state for name, state in await self._ask("SELECT name, state FROM hosts")}
+
     async def version(self, version: VersionId) -> tuple[UrlId, float, Version]:
         if version in self._recent:
             return self._recent[version]
@@ -260,6 +274,10 @@ class Disk:
         rows = await self._ask("SELECT id, at FROM versions WHERE url = ? ORDER BY id", id)
         return [(VersionId(number), at) for number, at in rows]
 
+    async def links_shown(self, id: UrlId) -> list[tuple[UrlId, ...]]:
+        rows = await self._ask("SELECT links FROM versions WHERE url = ?", id)
+        return [self._packer.unpack_links(packed) for (packed,) in rows]
+
     async def visits(self, id: UrlId | None, after: int, end: int) -> AsyncIterator[Visit]:
         where = "" if id is None else f"url = {int(id)} AND"
         question = f"{VISITS.select} WHERE {where} id > ? AND id <= ? ORDER BY id LIMIT ?"
@@ -271,7 +289,7 @@ class Disk:
             yield self._struct(STORIES, row)
 
     async def close(self) -> None:
-        async with AsyncExitStack() as stack:  # whatever fails or is cancelled, the rest is let go of
+        async with AsyncExitStack() as stack:  # releases everything even if something fails or is cancelled
             if self._lock is not None:
                 stack.callback(self._lock.release)
             if self._writing is not None:
@@ -283,7 +301,7 @@ class Disk:
                 await self.commit()
 
     async def _write_columns(self) -> None:
-        """Write them a last time if much has come since; whatever writes them already comes to its end first."""
+        """Writes the columns a last time if much has changed; first waits for a write in progress."""
         await self._snapshot
         if self._writing is not None and self._error is None and is_behind(self._directory, self.ledger):
             await get_running_loop().run_in_executor(None, taken(self.ledger).write, self._directory)
@@ -296,7 +314,7 @@ class Disk:
         return self._writer is not None and not self._writer.done()
 
     def _collect(self, rows: int) -> None:
-        """Count rows that were added, and see that a batch begins soon."""
+        """Counts added rows, and ensures that a batch begins soon."""
         self._rows += rows
         if self._rows >= self._settings.batch_rows:
             self._full.set()
@@ -305,7 +323,8 @@ class Disk:
             self._writer.add_done_callback(self._end)
 
     async def _write(self) -> None:
-        """Write batches until nothing waits; a task of its own, which belongs to no caller and ends before `close` does."""
+        """Writes batches until nothing waits; a task of its own, which belongs to no caller and ends before `close`
+        does."""
         assert self._writing is not None
         loop = get_running_loop()
         while self._rows and self._error is None:
@@ -319,7 +338,7 @@ class Disk:
             snapshot = taken(self.ledger) if is_due else None
             began = loop.time()
             await self._writing.transact(batch.statements(self._packed))
-            if snapshot is not None:  # all that it tells of is committed now
+            if snapshot is not None:  # all that it contains is committed now
                 self._snapshot = loop.run_in_executor(None, snapshot.write, self._directory)
             least, factor = REST * (loop.time() - began), LONGER if len(waiters) > 1 else SHORTER
             self._rest = min(LONGEST_REST, max(least, self._rest * factor))
@@ -330,7 +349,7 @@ class Disk:
                     waiter.set_result(None)
 
     async def _pause(self) -> None:
-        """Rest, unless there is much to write."""
+        """Rests, unless there is much to write."""
         seconds = max(self._settings.batch_wait, self._rested - get_running_loop().time())
         if seconds > 0:
             with suppress(TimeoutError):
@@ -338,7 +357,7 @@ class Disk:
                     await self._full.wait()
 
     def _end(self, writer: Task[None]) -> None:
-        """If the writer failed, so do all who wait, and everything that is asked for later."""
+        """If the writer failed, fails all waiting callers and all later calls."""
         if not writer.cancelled() and writer.exception() is None:
             return
         if self._error is None:
@@ -350,7 +369,7 @@ class Disk:
                 waiter.set_exception(self._failure())
 
     def _failure(self) -> BaseException:
-        """The error, afresh for each caller."""
+        """A new copy of the error for each caller."""
         if isinstance(self._error, sqlite3.Error):
             return StoreError(
                 f"{self._directory}: cannot write ({self._error}); mend that and start again, nothing committed is lost"
@@ -373,7 +392,7 @@ class Disk:
             start = rows[-1][0]
 
     async def _ask(self, question: str, *values: int | str | bytes) -> list[Any]:
-        """A reader sees whatever was decided before it asked, even if the caller that decided was cancelled."""
+        """Runs a query that sees everything decided before, even if the caller that decided was cancelled."""
         if self._writing is not None:
             await self.commit()
         if self._is_closed:
@@ -385,7 +404,7 @@ class Disk:
 
 
 async def _open(connect: Callable[[], sqlite3.Connection], directory: Path) -> tuple[Connection, Ledger]:
-    """A connection, and the ledger that is read over it; all of it in the thread of the connection."""
+    """A connection, and the ledger read through it, all in the thread of the connection."""
     ledgers: list[Ledger] = []
 
     def connected() -> sqlite3.Connection:
@@ -404,6 +423,7 @@ def _checked_reader(directory: Path, settings: StoreSettings) -> sqlite3.Connect
     connection = connect_reader(directory)
     try:
         check(directory / DATABASE, settings)
+        bridge(connection)
     except BaseException:
         connection.close()
         raise

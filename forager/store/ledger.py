@@ -1,4 +1,4 @@
-"""The book in which every store keeps its URLs: who is known, pending, leased, done, and what visits have taught.
+"""The state of all URLs in a store: known, pending, leased, done, and what visits have taught.
 
 It is synchronous and never touches the disk: all decisions of a store are made here, at once, before anything waits.
 """
@@ -21,13 +21,13 @@ from forager.terms import Url, UrlId
 
 @dataclass(frozen=True, slots=True)
 class Hashes:
-    """The hashes of the first URLs, rising, and the numbers of those URLs."""
+    """Sorted hashes of the first URLs, and the numbers of those URLs."""
 
     values: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, np.uint64))
     numbers: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
 
     def joined(self, urls: Sequence[str]) -> "Hashes":
-        """With those of further URLs, whose numbers follow."""
+        """These hashes with those of further URLs, whose numbers follow."""
         count = len(self.values)
         values = np.concatenate([self.values, _hashes(urls)])
         numbers = np.concatenate([self.numbers, np.arange(count, count + len(urls), dtype=np.int32)])
@@ -38,13 +38,12 @@ class Hashes:
 class Addresses:
     """Every URL at its number, dense from 0.
 
-    Those that a crawl was opened with are one block of text and are found by their hashes, which are kept in order:
-    nothing has to be made of a million URLs before the first is asked for. What was asked for once, or came later, is in
-    a dictionary.
+    The URLs with which a crawl was opened are one block of text and are found by their sorted hashes, so opening a
+    million URLs creates no objects. URLs that were looked up once, or came later, are in a dictionary.
     """
 
     def __init__(self, texts: Texts | None = None, hashes: Hashes | None = None) -> None:
-        """The URLs that are known from the start, with a hash for each."""
+        """The URLs known from the start, with a hash for each."""
         self.texts, self.hashes = texts or Texts(), hashes or Hashes()
         self._numbers: dict[Url, UrlId] = {}
 
@@ -58,13 +57,13 @@ class Addresses:
         return Url(self.texts[id])
 
     def append(self, url: Url) -> UrlId:
-        """The number of a new URL."""
+        """Adds a URL; returns its number."""
         id = self._numbers[url] = UrlId(len(self.texts))
         self.texts.append(url)
         return id
 
     def extend(self, urls: Sequence[Url]) -> None:
-        """Enter many new ones."""
+        """Adds many URLs."""
         self._numbers.update(zip(urls, map(UrlId, range(len(self), len(self) + len(urls))), strict=True))
         self.texts.extend(urls)
 
@@ -72,7 +71,7 @@ class Addresses:
         return self.find_all([url])[0]
 
     def find_all(self, urls: Sequence[Url]) -> list[UrlId | None]:
-        """The number of each URL; None for those that are not known."""
+        """The number of each URL; None for unknown ones."""
         found = list(map(self._numbers.get, urls))
         if len(self.hashes.values) and None in found:
             self._recall([url for url, id in zip(urls, found, strict=True) if id is None])
@@ -80,7 +79,7 @@ class Addresses:
         return found
 
     def _recall(self, urls: Sequence[Url]) -> None:
-        """Put those of these URLs at hand that were known from the start."""
+        """Puts those of these URLs that were known from the start into the dictionary."""
         hashes = _hashes(urls)
         begins, ends = (np.searchsorted(self.hashes.values, hashes, side) for side in ("left", "right"))
         for place in np.flatnonzero(begins < ends).tolist():
@@ -90,7 +89,8 @@ class Addresses:
 
 
 class Ledger:
-    """The state of all URLs. A URL is leased if it is in `leases`, else pending if it has a due time, else done."""
+    """The state of all URLs. A URL is leased if it is in `leases`, otherwise pending if it has a due time, otherwise
+    done."""
 
     def __init__(self) -> None:
         self.urls = Addresses()
@@ -101,7 +101,7 @@ class Ledger:
         self.visits = self.versions = self.stories = 0
         self.outcomes: Counter[str] = Counter()
         self.troubles: Counter[str] = Counter()
-        self._ends: list[tuple[float, UrlId]] = []  # a heap of when leases end; some have ended before
+        self._ends: list[tuple[float, UrlId]] = []  # heap of the ends of leases; some leases have ended before
 
     def __repr__(self) -> str:
         return f"<Ledger {len(self.urls)} known, {self.turns.pending} pending, {len(self.leases)} leased>"
@@ -123,6 +123,9 @@ class Ledger:
 
     def hosts(self, begin: int = 0) -> NDArray[np.int64]:
         return np.array(self.turns.hosts[1][begin:], dtype=np.int64)
+
+    def host_name(self, number: int) -> str:
+        return self.turns.names[number]
 
     def last_visits(self) -> NDArray[np.float64]:
         return np.array(self.columns.last_visit)
@@ -157,7 +160,7 @@ class Ledger:
 
     def lease(self, count: int, now: float, seconds: float, only: Sequence[UrlId] | None) -> list[Lease]:
         self._expire(now)
-        chosen = self._in_turn(now) if only is None else self._asked_for(only, now)
+        chosen = self._in_turn(now) if only is None else self._asked_for(only)
         return [self._lend(id, now + seconds) for id in islice(chosen, max(0, count))]
 
     def ack(self, visit: Visit) -> VersionId | None:
@@ -179,20 +182,20 @@ class Ledger:
         return version
 
     def with_same_text(self, visit: Visit) -> VersionId | None:
-        """The newest version of the visited URL, if its text has the fingerprint of the text that was seen now."""
+        """The newest version of the visited URL, if its text has the same fingerprint as the text seen now."""
         id, columns = self._checked(visit.id), self.columns
         if visit.version is None or columns.version[id] < 0 or columns.text_print[id] != visit.version.text_print:
             return None
         return VersionId(columns.version[id])
 
     def release(self, leases: Sequence[Lease]) -> None:
-        """A lease that is over, or was given to somebody else since, is passed over."""
+        """Ends leases; ignores those that are over or belong to another visitor now."""
         for lease in leases:
             if self.leases.get(lease.id) == lease.until:
                 self._return(lease.id)
 
     def settle(self, version: VersionId, story: Story | None) -> bool:
-        """Whether this is the first decision on the version; only the first counts."""
+        """Decides on a version; returns whether this is the first decision, which alone counts."""
         if not 0 <= version < self.versions:
             raise IndexError(f"no version has the number {version}")
         if version not in self.unsettled:
@@ -224,9 +227,9 @@ class Ledger:
         while (id := self.turns.choose(now)) is not None:
             yield id
 
-    def _asked_for(self, only: Sequence[UrlId], now: float) -> Iterator[UrlId]:
+    def _asked_for(self, only: Sequence[UrlId]) -> Iterator[UrlId]:
         for id in only:
-            if self._checked(id) not in self.leases and not self.turns.is_blocked(id, now):
+            if self._checked(id) not in self.leases:
                 yield id
 
     def _lend(self, id: UrlId, until: float) -> Lease:

@@ -1,14 +1,28 @@
-"""The nouns of the store: what is found, leased, visited, kept of a page, told as a story; and where rows are kept.
+"""The record types of the store: what is found, leased, visited, kept of a page, and accepted as a story; and the
+archive.
 
-The structs `Found`, `Visit`, `Version` and `Story` are rows by name: each field is the column of its name (see `rows`).
-A new column is a new field with a default, and a migration.
+The structs `Found`, `Visit`, `Version` and `Story` map to rows by name: each field is the column of its name (see
+`rows`). A new column is a new field with a default, and a migration.
 """
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, NewType, Protocol
 
-from forager.terms import NOBODY, Channel, Dated, ForagerId, Kind, Outcome, Trouble, Url, UrlId, Validators
+from forager.terms import (
+    NOBODY,
+    NOTHING,
+    About,
+    Channel,
+    Dated,
+    ForagerId,
+    Kind,
+    Outcome,
+    Trouble,
+    Url,
+    UrlId,
+    Validators,
+)
 
 VersionId = NewType("VersionId", int)
 """The number of a stored page version; dense, from 0."""
@@ -19,20 +33,20 @@ Print = Annotated[int, "unsigned, 64 bits"]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A URL met somewhere; only the first meeting is remembered."""
+    """A URL found somewhere; only the first occurrence is kept."""
 
     url: Url
     channel: Channel
     at: float
     source: UrlId | None = None
-    """The page that revealed it; None for seeds."""
+    """The page that linked to it; None for seeds."""
     anchor: str = ""
     depth: int = 0
     """Clicks from a seed."""
     published: float | None = None
-    """What a feed or news sitemap says."""
+    """Publication date from a feed or news sitemap."""
     due: float | None = None
-    """When it should be visited first; None means it is not to be visited by itself (state done)."""
+    """When to visit it first; None: no visit planned (state done)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +68,7 @@ class Version:
     byte_print: Print
     text_print: Print
     simhash: Print
-    """0 if the text is kept: it is worked out for the few versions that become stories, when they do."""
+    """0 if the text is kept: it is computed only for the few versions that become stories."""
     title: str = ""
     text: str = ""
     lang: str = ""
@@ -62,11 +76,12 @@ class Version:
     published: Dated | None = None
     modified: Dated | None = None
     links: tuple[UrlId, ...] = ()
+    about: About = NOTHING
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """One look at a URL, with what is learned from it."""
+    """One visit of a URL, with what is learned from it."""
 
     id: UrlId
     at: float
@@ -78,20 +93,20 @@ class Visit:
     error: str = ""
     by: ForagerId = NOBODY
     changed: bool = False
-    """A change in the sense of the settings was seen against the last stored version."""
+    """Whether the visit found a change, as defined by the settings, against the last stored version."""
     validators: Validators = Validators()  # noqa: RUF009 - frozen
-    """To ask with next time."""
+    """Validators for the next request."""
     final_url: str = ""
-    """Where redirects led; empty if nowhere else."""
+    """Final URL of redirects; empty if there were none."""
     due: float | None = None
-    """When to look again; None: not by itself."""
+    """When to visit again; None: no visit planned."""
     version: Version | None = None
-    """None if nothing new has to be kept."""
+    """The new version; None if nothing new has to be kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """A new, young document that was accepted; the unit that people want."""
+    """A new, young document that was accepted."""
 
     id: UrlId
     version: VersionId
@@ -101,7 +116,7 @@ class Story:
     published: float
     published_source: str
     first_seen: float
-    """When its URL was met first."""
+    """When its URL was first found."""
     fetched: float
     discovered_from: Url | None
     discovered_via: Channel
@@ -109,6 +124,7 @@ class Story:
     duplicate_of: Url | None = None
     text_print: Print = 0
     simhash: Print = 0
+    about: About = NOTHING
 
     @property
     def delay(self) -> float:
@@ -141,7 +157,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How much there is."""
+    """Numbers of rows."""
 
     known: int = 0
     pending: int = 0
@@ -161,17 +177,18 @@ class Archive(Protocol):
     """
 
     def check(self) -> None:
-        """Raise a StoreError if nothing can be added any more."""
+        """Raises a StoreError if nothing can be added any more."""
 
     def add_urls(self, new: Sequence[tuple[UrlId, Found]]) -> None: ...
 
     def add_visit(self, number: int, visit: Visit, version: VersionId | None, same_text: VersionId | None) -> None:
-        """A visit, numbered from 1, and the version it made; `same_text` is an older one whose text may be the same."""
+        """Adds a visit, numbered from 1, and the version it made; `same_text` is an older one whose text may be the
+        same."""
 
     def add_decision(self, version: VersionId, number: int, story: Story | None) -> None:
-        """The decision on a version: the story with this number, from 1, or none."""
+        """Adds the decision on a version: the story with this number, from 1, or none."""
 
-    def add_block(self, host: str, until: float) -> None: ...
+    def add_host(self, host: str, state: bytes) -> None: ...
 
     def add_state(self, name: str, value: bytes) -> None: ...
 
@@ -179,12 +196,17 @@ class Archive(Protocol):
 
     async def state(self, name: str) -> bytes | None: ...
 
+    async def hosts(self) -> dict[str, bytes]: ...
+
     async def version(self, version: VersionId) -> tuple[UrlId, float, Version]: ...
 
     async def versions(self, id: UrlId) -> list[tuple[VersionId, float]]: ...
 
+    async def links_shown(self, id: UrlId) -> list[tuple[UrlId, ...]]:
+        """The links of every version of a URL."""
+
     def visits(self, id: UrlId | None, after: int, end: int) -> AsyncIterator[Visit]:
-        """Up to the visit with the number `end`."""
+        """Visits up to the one with the number `end`."""
 
     def stories(self, after: int, end: int) -> AsyncIterator[Story]: ...
 

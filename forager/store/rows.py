@@ -1,7 +1,7 @@
-"""Structs as rows of crawl.db, by name: each field of a struct is the column of its name.
+"""Maps structs to rows of crawl.db by name: each field of a struct is the column of its name.
 
-Statements are made from the fields, so a new field needs nothing here. What differs from its field is told once, in
-the tables below: another column name, a struct inside a struct, and cells that are NULL if another row says the same.
+Statements are generated from the fields, so a new field needs no change here. The tables below list the exceptions:
+other column names, structs inside structs, and cells that are NULL if another row has the same value.
 """
 
 from array import array
@@ -13,10 +13,11 @@ from operator import attrgetter
 from types import NoneType, UnionType
 from typing import Any, Generic, TypeVar, Union, get_args, get_origin, get_type_hints
 
+import msgspec
 import zstandard
 
 from forager.store.protocol import Found, Print, Story, Version, Visit
-from forager.terms import UrlId
+from forager.terms import About, UrlId
 
 T = TypeVar("T")
 Cell = int | float | str | bytes | None
@@ -52,7 +53,7 @@ def as_read(cell: str | bytes) -> str:
 
 
 class Packer:
-    """Packs texts and lists of links; for one thread."""
+    """Compresses texts and lists of links; for one thread."""
 
     def __init__(self) -> None:
         self._packer = zstandard.ZstdCompressor(level=1, write_checksum=True)  # level 3: a third slower, 1% smaller
@@ -73,7 +74,7 @@ class Packer:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One cell of a row: how it is got from a struct, and how it is read back."""
+    """One cell of a row: how to get it from a struct, and how to read it back."""
 
     name: str
     get: Callable[[Any], Cell]
@@ -87,11 +88,11 @@ class Part:
     field: str
     columns: list[Column]
     struct: Callable[..., Any] | None
-    """What they make together; None if the one cell is the value."""
+    """The struct that the columns form together; None if the single cell is the value."""
 
 
 class Table(Generic[T]):
-    """A table whose rows are structs, after some cells that stand before them."""
+    """A table whose rows are structs, after some leading cells."""
 
     def __init__(
         self,
@@ -108,10 +109,10 @@ class Table(Generic[T]):
     ) -> None:
         """`before` names the columns before those of the struct, `without` the fields that have none.
 
-        `named`: columns named otherwise than their fields, and the columns of a struct in the struct.
-        `same`: what another row says; where the cell would say the same it is NULL.
-        `stored`, `shown`: what stands for a column in INSERT and SELECT. In all three `{column}` is a cell of the row.
-        `cells`: how fields are written and read whose type does not tell it.
+        `named`: columns with other names than their fields, and the columns of a struct in the struct. `same`: the
+        value of another row; a cell with the same value is NULL. `stored`, `shown`: expressions for a column in INSERT
+        and SELECT. In these three, `{column}` is a cell of the row. `cells`: how to write and read fields whose type
+        does not decide it.
         """
         self._struct, self._before = struct, len(before)
         named, cells, hints = named or {}, cells or {}, get_type_hints(struct, include_extras=True)
@@ -133,7 +134,7 @@ class Table(Generic[T]):
         return (*before, *[get(struct) for get in self._gets])
 
     def read(self, row: Sequence[Any]) -> T:
-        """The struct of a row that `select` answered."""
+        """The struct of a row that `select` returned."""
         cells = iter(row[self._before :])
         values = {}
         for part in self._parts:
@@ -153,7 +154,7 @@ def _part(field: str, hint: Any, column: str | tuple[str, ...], cell: tuple[Writ
     hints = get_type_hints(kind, include_extras=True)
     inner = [
         _column(one, _inner(field, name) if may_lack else attrgetter(f"{field}.{name}"), _cell(hint), may_lack)
-        for one, (name, hint) in zip(column, hints.items(), strict=True)
+        for one, (name, hint) in zip(column, hints.items(), strict=False)  # what has no column is not stored
     ]
     return Part(field, inner, partial(_struct_or_none, kind) if may_lack else kind)
 
@@ -207,6 +208,11 @@ def _cell(kind: Any) -> tuple[Write, Read]:
     return _as_it_is, _present
 
 
+_ABOUT: tuple[Write, Read] = (
+    lambda about: msgspec.json.encode(about).decode(),
+    lambda cell: msgspec.json.decode(cell or "{}", type=About),  # NULL in a version of an older crawl
+)
+
 URLS = Table("urls", Found, ["id"], named={"at": "found"})
 VISITS = Table(
     "visits", Visit, ["id"], named={"id": "url", "validators": ("etag", "last_modified")}, without=["version"]
@@ -219,14 +225,17 @@ STORIES = Table(
     same={
         "address": "(SELECT url FROM urls WHERE id = {url})",
         "title": "(SELECT title FROM versions WHERE id = {version})",
+        "about": "(SELECT about FROM versions WHERE id = {version})",
     },
+    cells={"about": _ABOUT},
 )
 _SAME_TEXT = """(SELECT holder.id FROM versions AS older JOIN versions AS holder ON holder.id = ifnull(older.text_of, older.id)
     WHERE older.id = {text_of} AND holder.text = {text})"""
 
 
 def versions_table(packer: Packer) -> Table[Version]:
-    """The cell `text_of` of a new row is an older version: it stays there if that has, or points to, the very same text."""
+    """The cell `text_of` of a new row names an older version; it is kept only if that version has, or refers to, the
+    same text."""
     return Table(
         "versions",
         Version,
@@ -238,5 +247,6 @@ def versions_table(packer: Packer) -> Table[Version]:
         cells={
             "text": (packer.pack_text, packer.unpack_text),
             "links": (packer.pack_links, packer.unpack_links),
+            "about": _ABOUT,
         },
     )

@@ -1,4 +1,4 @@
-"""The run directory: who may write it, whether crawl.db is sound, and its schema.
+"""The run directory: its lock, the checks of crawl.db, and its schema.
 
 Nothing is changed before everything has been checked: a file that is refused keeps its bytes.
 """
@@ -26,24 +26,29 @@ class StoreSettings:
     """How crawl.db is written and checked."""
 
     power_safe: bool = False
-    """Whether what was acknowledged survives power loss too (one disk flush per batch), not only kill -9; ours."""
+    """Whether acknowledged data survives power loss too (one disk flush per batch), not only kill -9; ours."""
     batch_wait: Duration = 0.0
-    """Seconds a batch waits for more calls before it is written; 0: written as soon as the writer is free, calls that
-    arrive meanwhile share the next batch; ours, by measurement."""
+    """Seconds a batch waits for more calls before it is written; 0: written as soon as the writer is free, and calls
+    that arrive meanwhile share the next batch; ours, by measurement."""
     batch_rows: Count = 5000
-    """Rows after which a batch waits no longer; ours."""
+    """Number of rows at which a batch is written without waiting; ours."""
     check_up_to: Size = 100_000_000
-    """Bytes up to which crawl.db is checked page by page when it is opened (a quarter of a second); of a larger one only
-    what is read; ours."""
+    """Size of crawl.db in bytes up to which it is checked page by page when opened (a quarter of a second); in a larger
+    one only what is read is checked; ours."""
+
+
+def own_file(path: str | os.PathLike[str], flags: int) -> int:
+    """Opens a file of a run directory, to be given as `opener`: never one that a link there leads to elsewhere."""
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
 
 
 class Lock:
-    """The right to write a run directory; the system takes it back when the process ends, however that happens."""
+    """The lock of a run directory; the system releases it when the process ends, however that happens."""
 
     def __init__(self, directory: Path) -> None:
         path = directory / LOCK
         try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
         except OSError as error:
             raise StoreError(f"{directory}: cannot write here ({error.strerror}); choose another directory") from None
         try:
@@ -53,14 +58,14 @@ class Lock:
             self.release()
             by = f"process {owner}" if owner else "another process"
             raise StoreError(f"{directory}: in use by {by}; stop it or choose another directory") from None
-        with suppress(OSError):  # on a full disk the lock holds without the number
+        with suppress(OSError):  # on a full disk the lock works without the number
             os.ftruncate(self._file, 0)
             os.pwrite(self._file, str(os.getpid()).encode(), 0)
-        os.register_at_fork(after_in_child=self._close)  # a child must not hold the lock longer than we live
+        os.register_at_fork(after_in_child=self._close)  # a child process must not hold the lock after we end
 
     def release(self) -> None:
         if self._file >= 0:
-            fcntl.flock(self._file, fcntl.LOCK_UN)  # a child just forked may not have closed its copy yet
+            fcntl.flock(self._file, fcntl.LOCK_UN)  # a newly forked child may not have closed its copy yet
             self._close()
 
     def _close(self) -> None:
@@ -70,7 +75,7 @@ class Lock:
 
 
 def prepare(directory: Path) -> Lock:
-    """Create the directory if need be, and take its lock."""
+    """Creates the directory if needed, and locks it."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -79,8 +84,10 @@ def prepare(directory: Path) -> Lock:
 
 
 def connect_writer(directory: Path, settings: StoreSettings, migrations: Path = MIGRATIONS) -> sqlite3.Connection:
-    """The one connection that writes, after every check; crawl.db is created if there is none."""
+    """The only connection that writes, after every check; creates crawl.db if there is none."""
     path = directory / DATABASE
+    if path.is_symlink():
+        raise StoreError(f"{path}: is a link; name the directory that it leads to")
     try:
         if not path.exists():
             _create(path, migrations)
@@ -99,7 +106,7 @@ def connect_writer(directory: Path, settings: StoreSettings, migrations: Path = 
 
 
 def connect_reader(directory: Path) -> sqlite3.Connection:
-    """A connection that cannot write, beside a running crawl or without one."""
+    """A read-only connection, beside a running crawl or without one."""
     path = directory / DATABASE
     if not path.is_file():
         raise StoreError(f"{directory}: no {DATABASE} here; name the directory of a crawl")
@@ -110,13 +117,14 @@ def connect_reader(directory: Path) -> sqlite3.Connection:
 
 
 def reader_address(path: Path) -> str:
-    """Without a log nobody writes: then the file can be read even where no helper file may be created beside it."""
+    """The address to open: without a log there is no writer, so the file can be read even if no helper file can be
+    created."""
     alone = not path.with_name(path.name + "-wal").exists() and not os.access(path.parent, os.W_OK)
     return f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if alone else ''}"
 
 
 def check(path: Path, settings: StoreSettings, migrations: Path = MIGRATIONS) -> None:
-    """Raise if this is no store of ours, from a newer Forager, or damaged."""
+    """Raises if this is no store of ours, from a newer Forager, or damaged."""
     if path.stat().st_size == 0:
         raise damaged(path, "the file is empty")
     with closing(connect_reader(path.parent)) as connection:
@@ -135,7 +143,7 @@ def check(path: Path, settings: StoreSettings, migrations: Path = MIGRATIONS) ->
 
 
 def migrate(connection: sqlite3.Connection, migrations: Path) -> None:
-    """Apply the numbered steps that this file has not seen, each in one transaction."""
+    """Applies the numbered migrations that this file lacks, each in one transaction."""
     for number, step in enumerate(_steps(migrations), start=1):
         if number > _pragma(connection, "user_version"):
             try:
@@ -145,8 +153,29 @@ def migrate(connection: sqlite3.Connection, migrations: Path) -> None:
                     connection.execute("ROLLBACK")
 
 
+def bridge(connection: sqlite3.Connection, migrations: Path = MIGRATIONS) -> None:
+    """Shows a reader of an older file the current schema: a missing column is NULL, a missing table is empty."""
+    if _pragma(connection, "user_version") == len(_steps(migrations)):
+        return
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as present:
+        migrate(present, migrations)
+        tables = [name for (name,) in present.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+        wanted = {name: _columns(present, name) for name in tables}
+    for table, columns in wanted.items():
+        held = _columns(connection, table)
+        lacking = "".join(f", NULL AS {one}" for one in columns if one not in held)
+        if not held:
+            connection.execute(f"CREATE TEMP TABLE {table} ({', '.join(columns)})")
+        elif lacking:
+            connection.execute(f"CREATE TEMP VIEW {table} AS SELECT *{lacking} FROM main.{table}")
+
+
+def _columns(connection: sqlite3.Connection, table: str) -> list[str]:
+    return [name for (name,) in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))]
+
+
 def damaged(path: Path, reason: object) -> StoreError:
-    """It cannot be used, and what to do: a full disk damages nothing."""
+    """The error for an unusable file, with what to do; a full disk damages nothing."""
     line = " ".join(str(reason).split())
     if getattr(reason, "sqlite_errorname", "") in _NO_ROOM:
         return StoreError(f"{path}: cannot be written ({line}); make room or choose another directory")
@@ -154,7 +183,7 @@ def damaged(path: Path, reason: object) -> StoreError:
 
 
 def _create(path: Path, migrations: Path) -> None:
-    """Made under another name, so that a crawl.db without its tables is never ours."""
+    """Creates crawl.db under another name first, so that a file without tables never has that name."""
     log = path.with_name(path.name + "-wal")
     if log.exists():
         raise StoreError(f"{path}: missing, though its log {log.name} is here; put it back or choose another directory")

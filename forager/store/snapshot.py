@@ -1,10 +1,10 @@
-"""crawl.db -> Ledger: from a file beside it that holds the columns, and from the rows that came later.
+"""Loads a ledger from crawl.db: from a file of columns beside it, and from the rows that came later.
 
-The file spares reading a million rows as a crawl of a million URLs is opened. It holds the ledger as of some visit;
-whatever came later is read from the rows: few wide questions, answered in blocks of columns. So it may be old, or missing.
-It is believed only if it is whole and fits the database: every part bears a checksum, and the last URL and the last visit in
-it must be those of the database. It is written when much has come since: as a crawl is opened or closed, and while it runs
-whenever it has grown by a share.
+The file avoids reading a million rows when a crawl of a million URLs is opened. It holds the ledger as of some visit;
+later changes are read from the rows with a few wide queries, in blocks of columns. So it may be old, or missing. It is
+used only if it is complete and fits the database: every part has a checksum, and its last URL and last visit must be
+those of the database. It is written when much has changed: when a crawl is opened or closed, and during a crawl
+whenever it has grown by a certain share.
 """
 
 import gc
@@ -29,11 +29,11 @@ from forager.store.rundir import DATABASE, damaged
 
 FILE = "crawl.columns"
 MUCH = 20_000
-"""URLs and visits that are not in the file, from which on it is written anew (ours: a quarter of a second of reading)."""
+"""Number of URLs and visits missing in the file at which it is rewritten (ours: a quarter of a second of reading)."""
 SHARE = 0.25
-"""Of the known URLs: so much more has come when the file is written during a crawl (ours)."""
+"""Growth, as a share of the known URLs, at which the file is rewritten during a crawl (ours)."""
 FORM = 2
-"""To be raised whenever the meaning of a column changes."""
+"""Format number; raise it whenever the meaning of a column changes."""
 
 _MAGIC = b"Forager columns\n"
 _ARRAYS = tuple(name for name, column in vars(Columns()).items() if isinstance(column, array))
@@ -47,40 +47,42 @@ _LAST = "SELECT (SELECT url FROM urls WHERE id = ?1), (SELECT at FROM visits WHE
 
 
 class Head(msgspec.Struct):
-    """What the file begins with."""
+    """The beginning of the file."""
 
     form: int
     known: int
     visits: int
     last_visit: float | None
-    """When the last visit was; None if there was none."""
+    """Time of the last visit; None if there was none."""
     sizes: dict[str, int]
-    """Bytes of each part, in their order."""
+    """Size of each part in bytes, in order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A ledger as it was at some moment."""
+    """A ledger at some point in time."""
 
     visits: int
     last_visit: float | None
     arrays: dict[str, bytes]
     urls: Texts
     hashes: Hashes
-    """Of those URLs that are not late."""
+    """Hashes of the URLs, without those added later."""
     names: Texts
-    """Of all hosts."""
+    """Names of all hosts."""
     validators: Texts
 
     def write(self, directory: Path) -> None:
-        """Put it beside crawl.db, where all of it must be committed; if it cannot be, the old one, or none, must do."""
+        """Writes the file beside crawl.db, where all its data must be committed; on an error, keeps the old file, if
+        any."""
         fresh = directory / f"{FILE}.new"
         try:
             parts = self._packed()
             if parts is None:
                 return
             head = Head(FORM, len(self.urls), self.visits, self.last_visit, {n: len(part) for n, part in parts.items()})
-            with fresh.open("wb") as file:
+            fresh.unlink(missing_ok=True)
+            with fresh.open("xb") as file:
                 file.write(_MAGIC + msgspec.json.encode(head) + b"\n")
                 for part in parts.values():
                     file.write(part)
@@ -90,7 +92,7 @@ class Snapshot:
                 fresh.unlink(missing_ok=True)
 
     def _packed(self) -> dict[str, bytes] | None:
-        """Every part; None if a text holds what should part it from the next."""
+        """Every part; None if a text contains the separator."""
         packer = zstandard.ZstdCompressor(level=1, write_checksum=True)
         hashes = self.hashes.joined(self.urls.late)
         arrays = {**self.arrays, _HASHES: hashes.values.tobytes(), _NUMBERS: hashes.numbers.tobytes()}
@@ -115,14 +117,14 @@ def taken(ledger: Ledger) -> Snapshot:
 
 
 def is_behind(directory: Path, ledger: Ledger, share: float = 0.0) -> bool:
-    """Whether much is not in the file, and more than a share of what is known."""
+    """Whether much is missing in the file, and more than a share of what is known."""
     head, known = _head(directory), len(ledger.urls)
     held, visits = (0, 0) if head is None else (head.known, head.visits)
     return abs(known - held) + abs(ledger.visits - visits) > max(MUCH, share * known)
 
 
 def restored(directory: Path, connection: sqlite3.Connection) -> Ledger:
-    """The ledger of the file, not yet planned; an empty one if there is no file that fits this database."""
+    """The ledger of the file, not yet planned; an empty one if no file fits this database."""
     head, ledger = _head(directory), Ledger()
     if head is None or not head.known:
         return ledger
@@ -152,7 +154,7 @@ def restored(directory: Path, connection: sqlite3.Connection) -> Ledger:
 
 
 def _head(directory: Path) -> Head | None:
-    """What the file says of itself; None if there is none, or none that we know."""
+    """The head of the file; None if there is no file, or none with a known format."""
     try:
         with (directory / FILE).open("rb") as file:
             if file.readline(100) != _MAGIC:
@@ -173,7 +175,7 @@ def _parts(directory: Path, head: Head) -> dict[str, bytes]:
 
 
 def _last(connection: sqlite3.Connection, known: int, visits: int) -> tuple[str | None, float | None]:
-    """The last of so many URLs, and when the last of so many visits was, as the database has them."""
+    """The URL and the time of the visit with these numbers, from the database."""
     url, at = connection.execute(_LAST, (known - 1, visits)).fetchone()
     return url, at
 
@@ -181,7 +183,7 @@ def _last(connection: sqlite3.Connection, known: int, visits: int) -> tuple[str 
 def load(connection: sqlite3.Connection, directory: Path) -> Ledger:
     """The ledger as of the last commit; nothing is leased."""
     try:
-        connection.execute("BEGIN")  # one moment for all questions
+        connection.execute("BEGIN")  # one consistent state for all queries
         try:
             with _no_collecting():
                 return _load(connection, restored(directory, connection))
@@ -193,7 +195,7 @@ def load(connection: sqlite3.Connection, directory: Path) -> Ledger:
 
 @contextmanager
 def _no_collecting() -> Iterator[None]:
-    """A million rows make no cycles, but would be looked through for them again and again."""
+    """Switches garbage collection off: a million rows contain no cycles, but would be scanned again and again."""
     was = gc.isenabled()
     gc.disable()
     try:
@@ -204,14 +206,12 @@ def _no_collecting() -> Iterator[None]:
 
 
 def _load(connection: sqlite3.Connection, ledger: Ledger) -> Ledger:
-    """Complete a ledger that holds the first URLs and visits, or nothing."""
+    """Completes a ledger that holds the first URLs and visits, or nothing."""
     for numbers, urls, *found in _blocks(connection, _URLS, len(ledger.urls)):
         add_urls(ledger, numbers, urls, found)
     for numbers, *visited in _blocks(connection, _STATES, ledger.visits):
         ledger.columns.add_states(numbers, visited)
     ledger.turns.fill(np.array(ledger.columns.due, dtype=np.float64), np.array(ledger.columns.seen, dtype=np.int64))
-    for host, until in connection.execute("SELECT host, until FROM blocks"):
-        ledger.turns.block(as_read(host), until)
     for (version,) in connection.execute("SELECT version FROM unsettled ORDER BY version"):
         ledger.unsettled[VersionId(version)] = None
     ledger.visits = _one(connection, "SELECT ifnull(max(id), 0) FROM visits")
@@ -224,7 +224,7 @@ def _load(connection: sqlite3.Connection, ledger: Ledger) -> Ledger:
 
 
 def add_urls(ledger: Ledger, numbers: tuple[int, ...], urls: tuple[Any, ...], found: list[tuple[Any, ...]]) -> None:
-    """Enter URLs that were never visited, not yet planned; `found` are the columns `FOUND` of them."""
+    """Adds URLs that were never visited, not yet planned; `found` are their columns `FOUND`."""
     first = len(ledger.urls)
     if numbers != tuple(range(first, first + len(numbers))):
         raise ValueError("the URLs are not numbered from 0 without gaps")
@@ -236,7 +236,7 @@ def add_urls(ledger: Ledger, numbers: tuple[int, ...], urls: tuple[Any, ...], fo
 
 
 def _blocks(connection: sqlite3.Connection, question: str, after: int) -> Iterator[Iterator[tuple[Any, ...]]]:
-    """The answer in blocks, each turned from rows to columns."""
+    """The result in blocks, each transposed from rows to columns."""
     cursor = connection.execute(question, (after,))
     while rows := cursor.fetchmany(_BLOCK):
         yield zip(*rows, strict=True)

@@ -1,7 +1,7 @@
-"""The store: known URLs, their visits and versions, the stories, and whatever a part wants to keep.
+"""The store: known URLs, their visits and versions, the stories, and the saved state of other parts.
 
-A URL is *pending* (waits for its due time), *leased* (somebody is visiting it) or *done* (no visit planned). A lease
-that is never acknowledged returns: when its time is over, or when the run directory is opened again.
+A URL is *pending* (waits for its due time), *leased* (being visited) or *done* (no visit planned). A lease that is
+never acknowledged returns: when its time is over, or when the run directory is opened again.
 """
 
 from collections import defaultdict
@@ -22,8 +22,8 @@ class Store:
     """A ledger, which decides at once and in memory, and an archive, which keeps the rows: on disk or in memory.
 
     `Store()` keeps everything in memory, for simulated time, tests and short trials: no call waits, no thread runs.
-    `await Store.open(directory)` keeps it in a run directory: a call that is awaited returns when its effect is
-    committed, and what was acknowledged survives `kill -9`.
+    `await Store.open(directory)` keeps it in a run directory: an awaited call returns when its effect is committed, and
+    what was acknowledged survives `kill -9`.
     """
 
     def __init__(self, ledger: Ledger | None = None, archive: Archive | None = None) -> None:
@@ -31,7 +31,7 @@ class Store:
 
     @classmethod
     async def open(cls, directory: Path, settings: StoreSettings | None = None) -> "Store":
-        """Create the run directory or go on with it; a StoreError says why that cannot be done."""
+        """Creates the run directory or continues it; raises a StoreError that says why it cannot."""
         from forager.store.disk import Disk
 
         disk = await Disk.open(directory, settings or StoreSettings())
@@ -39,7 +39,7 @@ class Store:
 
     @classmethod
     async def view(cls, directory: Path, settings: StoreSettings | None = None) -> "Store":
-        """Look into a run directory without disturbing it, also beside a crawl, as of now; nothing can be changed."""
+        """Opens a run directory read-only as of now, without disturbing a running crawl."""
         from forager.store.disk import Disk
 
         disk = await Disk.view(directory, settings or StoreSettings())
@@ -48,48 +48,52 @@ class Store:
     def __repr__(self) -> str:
         return f"<Store {self._ledger!r} {self._archive!r}>"
 
-    # Asking, from memory: never waits.
+    # Queries from memory: never wait.
 
     def find(self, url: Url) -> UrlId | None:
         """The number of a known URL."""
         return self._ledger.find(url)
 
     def find_all(self, urls: Sequence[Url]) -> list[UrlId | None]:
-        """The number of each URL; None for those that are not known."""
+        """The number of each URL; None for unknown ones."""
         return self._ledger.find_all(urls)
 
     def url(self, id: UrlId) -> Url:
         return self._ledger.url(id)
 
     def urls_of(self, host: str) -> list[Url]:
-        """The known URLs of a host, which is named as in the URL."""
+        """The known URLs of a host, which is written as in the URL."""
         return self._ledger.urls_of(host)
 
     def hosts(self, begin: int = 0) -> NDArray[np.int64]:
-        """The host of each URL from a number on: hosts have numbers of their own, dense, from 0."""
+        """The host of each URL from a number on; hosts have numbers of their own, dense, from 0."""
         return self._ledger.hosts(begin)
+
+    def host_name(self, number: int) -> str:
+        """The name of a host by its number."""
+        return self._ledger.host_name(number)
 
     def known(self, id: UrlId) -> Known:
         return self._ledger.known(id)
 
     def last_visits(self) -> NDArray[np.float64]:
-        """By number, when each URL was visited last; NaN for those that never were."""
+        """By number, when each URL was last visited; NaN if never."""
         return self._ledger.last_visits()
 
     def counts(self) -> Counts:
         return self._ledger.counts()
 
     def next_due(self, now: float) -> float | None:
-        """When the next lease can be had: `now` or later; None if nothing is pending.
+        """The earliest time, not before `now`, at which a URL can be leased; None if nothing is pending.
 
         A lease counts as pending again only once its time is over.
         """
         return self._ledger.next_due(now)
 
-    # Changing: returns when committed.
+    # Changes: return when committed.
 
     def enter(self, found: Sequence[Found]) -> list[UrlId]:
-        """As `put`, without waiting: committed together with, or before, whatever is changed next."""
+        """Like `put`, without waiting: committed together with, or before, the next change."""
         self._archive.check()
         ids, new = self._ledger.put(found)
         if new:
@@ -97,7 +101,7 @@ class Store:
         return ids
 
     async def put(self, found: Sequence[Found]) -> list[UrlId]:
-        """Enter URLs not yet known; the numbers of all, in order. Known ones stay as they are."""
+        """Adds unknown URLs; returns the numbers of all, in order. Known ones stay as they are."""
         known = len(self._ledger.urls)
         ids = self.enter(found)
         if len(self._ledger.urls) > known:
@@ -107,25 +111,26 @@ class Store:
     async def lease(
         self, count: int, now: float, *, seconds: float = 600.0, only: Sequence[UrlId] | None = None
     ) -> list[Lease]:
-        """Up to `count` pending URLs that are due, of hosts not blocked: earliest due first, hosts taking turns.
+        """Up to `count` pending URLs that are due, earliest due first, hosts taking turns.
 
         A host with fewer leases goes before one with more, then the one whose last visit is longest ago. With `only`,
-        exactly those among them that are not leased, in this order, due, done or not; a blocked host stays blocked.
+        exactly those among them that are not leased, in this order, due, done or not.
         """
         self._archive.check()
         return self._ledger.lease(count, now, seconds, only)
 
     async def ack(self, visit: Visit) -> VersionId | None:
-        """End a lease with its visit: everything learned from it in one transaction. The number of the new version.
+        """Ends a lease with its visit: everything learned from it in one transaction. Returns the number of the new
+        version.
 
-        A visit of a URL that was not leased is recorded just so.
+        A visit of a URL that was not leased is recorded the same way.
         """
         number = self.record(visit)
         await self._archive.commit()
         return number
 
     def record(self, visit: Visit) -> VersionId | None:
-        """As `ack`, without waiting: committed soon, together with, or before, whatever is changed next."""
+        """Like `ack`, without waiting: committed soon, together with, or before, the next change."""
         self._archive.check()
         same_text = self._ledger.with_same_text(visit)
         number = self._ledger.ack(visit)
@@ -133,25 +138,31 @@ class Store:
         return number
 
     async def release(self, leases: Sequence[Lease]) -> None:
-        """Give leases back unvisited; they are pending (or done) again as before."""
+        """Gives leases back unvisited; the URLs are pending (or done) again as before."""
         self._archive.check()
         self._ledger.release(leases)
 
     async def settle(self, version: VersionId, story: Story | None) -> None:
-        """The decision on a version: a story, or not. Only the first decision counts."""
+        """Stores the decision on a version: a story, or none. Only the first decision counts."""
         self._archive.check()
         if self._ledger.settle(version, story):
             self._archive.add_decision(version, self._ledger.stories, story)
             await self._archive.commit()
 
-    async def block(self, host: str, until: float) -> None:
-        """No leases for this host (as in the URL, with port if any) before `until`; a longer block stays."""
+    def note_host(self, host: str, state: bytes) -> None:
+        """Keep what the next run must know of a host (its waits and budgets), replacing what was there.
+
+        Committed together with, or before, whatever is changed next; `commit` waits for that.
+        """
         self._archive.check()
-        self._archive.add_block(host, self._ledger.turns.block(host, until))
+        self._archive.add_host(host, state)
+
+    async def commit(self) -> None:
+        """Return when all changes are committed."""
         await self._archive.commit()
 
     async def keep(self, name: str, value: bytes) -> None:
-        """Store a part's state under its name, replacing what was there."""
+        """Stores a part's state under its name, replacing the old one."""
         self._archive.check()
         self._archive.add_state(name, value)
         await self._archive.commit()
@@ -159,11 +170,15 @@ class Store:
     # Reading back.
 
     async def recall(self, name: str) -> bytes | None:
-        """The state that a part kept under its name."""
+        """The state that a part stored under its name."""
         return await self._archive.state(name)
 
+    async def noted_hosts(self) -> dict[str, bytes]:
+        """What was noted of hosts."""
+        return await self._archive.hosts()
+
     async def unsettled(self) -> list[VersionId]:
-        """Versions on which no decision was stored, in order."""
+        """Versions without a stored decision, in order."""
         return list(self._ledger.unsettled)
 
     async def version(self, version: VersionId) -> tuple[UrlId, float, Version]:
@@ -174,6 +189,11 @@ class Store:
         """The versions of a URL with their times, oldest first."""
         end = self._ledger.versions
         return [one for one in await self._archive.versions(id) if one[0] < end]
+
+    async def links_shown(self, id: UrlId) -> NDArray[np.int64]:
+        """Every link that a kept version of a URL showed, rising."""
+        shown = await self._archive.links_shown(id)
+        return np.unique(np.concatenate([np.empty(0, np.int64), *(np.asarray(one, np.int64) for one in shown)]))
 
     def visits(self, id: UrlId | None = None, after: int = 0) -> AsyncIterator[Visit]:
         """Visits of a URL, or of all, without the first `after` of all, in the order of acknowledgement.
@@ -187,7 +207,7 @@ class Store:
         return self._archive.stories(max(0, after), self._ledger.stories)
 
     async def close(self) -> None:
-        """Commit everything and let go of the run directory."""
+        """Commits everything and releases the run directory."""
         await self._archive.close()
 
 
@@ -201,6 +221,7 @@ class MemoryArchive:
         self._versions_of: defaultdict[UrlId, list[tuple[VersionId, float]]] = defaultdict(list)
         self._stories: list[Story] = []
         self._states: dict[str, bytes] = {}
+        self._hosts: dict[str, bytes] = {}
 
     def __repr__(self) -> str:
         return f"<MemoryArchive {len(self._visits)} visits>"
@@ -222,8 +243,8 @@ class MemoryArchive:
         if story is not None:
             self._stories.append(story)
 
-    def add_block(self, host: str, until: float) -> None:
-        pass
+    def add_host(self, host: str, state: bytes) -> None:
+        self._hosts[host] = state
 
     def add_state(self, name: str, value: bytes) -> None:
         self._states[name] = value
@@ -234,6 +255,9 @@ class MemoryArchive:
     async def state(self, name: str) -> bytes | None:
         return self._states.get(name)
 
+    async def hosts(self) -> dict[str, bytes]:
+        return dict(self._hosts)
+
     async def version(self, version: VersionId) -> tuple[UrlId, float, Version]:
         if version < 0:
             raise IndexError(f"no version has the number {version}")
@@ -241,6 +265,9 @@ class MemoryArchive:
 
     async def versions(self, id: UrlId) -> list[tuple[VersionId, float]]:
         return list(self._versions_of.get(id, ()))
+
+    async def links_shown(self, id: UrlId) -> list[tuple[UrlId, ...]]:
+        return [self._versions[number][2].links for number, _ in self._versions_of.get(id, ())]
 
     async def visits(self, id: UrlId | None, after: int, end: int) -> AsyncIterator[Visit]:
         for number in range(after, end) if id is None else list(self._visits_of.get(id, ())):

@@ -1,18 +1,18 @@
-"""Whose turn it is: which pending URL is leased next.
+"""Decides which pending URL is leased next.
 
-Within a host the earliest due URL goes first. Among the hosts that have a due URL and are not blocked, the one with the
-fewest leases goes first, then the one whose last visit is longest ago, then the one with the earliest due URL. All of
-this follows from what is stored and from the leases alone, so a crawl that is opened again decides as it would have.
+Within a host the earliest due URL comes first. Among the hosts that have a due URL, the one with the fewest leases
+comes first, then the one whose last visit is longest ago, then the one with the earliest due URL. This depends only on
+what is stored and on the leases, so a crawl that is opened again decides the same.
 
-Every host has a heap of its pending URLs. Hosts stand in one of two heaps: `waiting`, by the time at which they become
-ready (head due and not blocked), and `ready`, by turn. Entries are never removed from inside a heap: a host's entry
-counts only if it bears the host's current stamp, a URL's only if the URL is pending with that due time. Heaps with more
-dead than living entries are built anew, so each operation costs O(log n) on average, however many hosts are blocked.
+Every host has a heap of its pending URLs. Hosts are in one of two heaps: `waiting`, by the time at which they become
+ready (their first URL is due), and `ready`, by turn. Entries are never removed from inside a heap: a host's entry is
+valid only with the host's current stamp, a URL's only if the URL is pending with that due time. Heaps with more invalid
+than valid entries are rebuilt, so each operation costs O(log n) on average, however many hosts wait.
 
-A URL's entry is one whole number, due time before URL number: of a million URLs that saves 70 MB against pairs.
+A URL's entry is one integer, due time before URL number: for a million URLs that saves 70 MB against pairs.
 
-Nobody but a sweep asks for turns: foragers and the recrawl side choose for themselves. So the heaps are built when a turn
-is asked for first, and kept from then on.
+Only a sweep asks for turns: foragers and the recrawl side choose for themselves. So the heaps are built at the first
+request for a turn, and kept from then on.
 """
 
 import math
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from forager.terms import UrlId
 
-_SLACK = 32  # dead entries that are not worth building a heap anew
+_SLACK = 32  # number of invalid entries below which a heap is not rebuilt
 _ID_BITS = 32
 _ID = (1 << _ID_BITS) - 1
 _SIGN = 1 << 63
@@ -33,13 +33,13 @@ _DOUBLE, _INTEGER = struct.Struct("<d"), struct.Struct("<q")
 
 
 def _entry(due: float, id: UrlId) -> int:
-    """A number that sorts by due time, then by URL: the bits of a double, read as a number, are in its order."""
+    """A number that sorts by due time, then by URL: the bits of a double, read as an integer, have the same order."""
     bits: int = _INTEGER.unpack(_DOUBLE.pack(due))[0]
     return ((bits if bits >= 0 else -(bits + _SIGN)) << _ID_BITS) | id
 
 
 def _entries(due: NDArray[np.float64], ids: NDArray[np.int64]) -> list[int]:
-    """The same for many."""
+    """`_entry` for many."""
     bits = due.view(np.int64)
     ordered = np.where(bits >= 0, bits, -(bits ^ np.int64(-(2**63))))
     return [bit << _ID_BITS | id for bit, id in zip(ordered.tolist(), ids.tolist(), strict=True)]
@@ -51,26 +51,27 @@ class Turns:
     def __init__(self) -> None:
         self.pending = 0
         self._numbers: dict[str, int] = {}
+        self.names: list[str] = []
+        """Names of all hosts, by number."""
         self._host = array("i")  # of each URL
-        self._due = array("d")  # of each URL; NaN if it is not pending
-        self._living: list[int] = []  # of each host, as all below
-        self._blocked: list[float] = []
+        self._due = array("d")  # due time of each URL; NaN if it is not pending
+        self._living: list[int] = []  # valid entries of each host; all below are per host too
         self._leased: list[int] = []
         self._visited: list[int] = []
         self._stamps: list[int] = []
-        self._heaps: list[list[int]] = []  # none before a turn was asked for
+        self._heaps: list[list[int]] = []  # empty before the first request for a turn
         self._asked = False
-        self._touched: set[int] = set()  # hosts to be placed anew; their order does not matter
+        self._touched: set[int] = set()  # hosts to place again; their order does not matter
         self._waiting: list[tuple[float, int, int]] = []
         self._ready: list[tuple[int, int, float, UrlId, int, int]] = []
 
     def enter(self, host: str) -> None:
-        """The next URL number belongs to this host."""
+        """Assigns the next URL number to this host."""
         self._host.append(self._number(host))
         self._due.append(math.nan)
 
     def enter_all(self, hosts: list[str]) -> None:
-        """The next URL numbers belong to these hosts."""
+        """Assigns the next URL numbers to these hosts."""
         for host in dict.fromkeys(hosts):
             self._number(host)
         self._host.extend(map(self._numbers.__getitem__, hosts))
@@ -79,7 +80,7 @@ class Turns:
     @property
     def hosts(self) -> tuple[list[str], "array[int]"]:
         """The names of all hosts, and for each URL the place of its own among them."""
-        return list(self._numbers), self._host
+        return self.names.copy(), self._host
 
     def of(self, host: str) -> list[UrlId]:
         """The URLs of a host."""
@@ -87,14 +88,14 @@ class Turns:
         return list(map(UrlId, np.flatnonzero(np.asarray(self._host) == number).tolist()))
 
     def restore(self, names: list[str], hosts: bytes) -> None:
-        """Enter URLs as `hosts` told them before; nothing may have been entered."""
+        """Adds URLs as `hosts` returned them before; nothing may have been added."""
         for name in names:
             self._number(name)
         self._host.frombytes(hosts)
         self._due = array("d", [math.nan]) * len(self._host)
 
     def fill(self, due: NDArray[np.float64], seen: NDArray[np.int64]) -> None:
-        """Plan all URLs at once, with the number of their last visit; nothing may have been planned before."""
+        """Plans all URLs at once, with the number of their last visit; nothing may have been planned before."""
         self._due = array("d", due.tobytes())
         hosts = np.frombuffer(self._host, dtype=self._host.typecode)
         visited = np.zeros(len(self._living), dtype=np.int64)
@@ -105,7 +106,7 @@ class Turns:
         self.pending = int(np.count_nonzero(is_pending))
 
     def plan(self, id: UrlId, due: float) -> None:
-        """This URL is pending from now on."""
+        """Makes this URL pending."""
         host = self._host[id]
         if math.isnan(self._due[id]):
             self._living[host] += 1
@@ -120,7 +121,7 @@ class Turns:
             self._heaps[host] = sorted({entry for entry in heap if self._is_alive(entry)})
 
     def withdraw(self, id: UrlId) -> None:
-        """This URL is not pending any more."""
+        """Makes this URL not pending."""
         if not math.isnan(self._due[id]):
             host = self._host[id]
             self._due[id] = math.nan
@@ -129,7 +130,7 @@ class Turns:
             self._touched.add(host)
 
     def lend(self, id: UrlId) -> None:
-        """This URL is leased, which puts its host behind those with fewer leases."""
+        """Notes that this URL is leased, which puts its host behind those with fewer leases."""
         self.withdraw(id)
         self._leased[self._host[id]] += 1
         self._touched.add(self._host[id])
@@ -139,20 +140,10 @@ class Turns:
         self._touched.add(self._host[id])
 
     def visited(self, id: UrlId, number: int) -> None:
-        """The host of this URL had its turn; visits are numbered upwards."""
+        """Notes that the host of this URL had its turn; visits are numbered upwards."""
         host = self._host[id]
         self._visited[host] = max(number, self._visited[host])
         self._touched.add(host)
-
-    def block(self, host: str, until: float) -> float:
-        """No turn for this host before `until`; an earlier, longer block stays. When the block ends."""
-        number = self._number(host)
-        self._blocked[number] = max(until, self._blocked[number])
-        self._touched.add(number)
-        return self._blocked[number]
-
-    def is_blocked(self, id: UrlId, now: float) -> bool:
-        return self._blocked[self._host[id]] > now
 
     def choose(self, now: float) -> UrlId | None:
         """The URL to lease next, if any is due; the caller lends it."""
@@ -160,7 +151,7 @@ class Turns:
         return self._ready[0][3] if self._ready else None
 
     def next(self, now: float) -> float | None:
-        """When a URL can be chosen, `now` at the earliest; None if none is pending."""
+        """The earliest time, not before `now`, at which a URL can be chosen; None if none is pending."""
         self._advance(now)
         if self._ready:
             return now
@@ -173,15 +164,15 @@ class Turns:
         if number == len(self._living):
             if self._asked:
                 self._heaps.append([])
+            self.names.append(host)
             self._living.append(0)
-            self._blocked.append(-math.inf)
             self._leased.append(0)
             self._visited.append(0)
             self._stamps.append(0)
         return number
 
     def _advance(self, now: float) -> None:
-        """Bring both heaps of hosts to `now`; afterwards the first in `ready` has its turn."""
+        """Brings both heaps of hosts to `now`; then the first in `ready` has its turn."""
         if not self._asked:
             self._build()
         if len(self._waiting) + len(self._ready) > 2 * len(self._heaps) + _SLACK:
@@ -198,7 +189,7 @@ class Turns:
             if not self._is_stale(host, stamp):
                 if self._ready_at(host) <= now:
                     return
-                self._place(host)  # the clock was put back
+                self._place(host)  # the clock was set back
             heappop(self._ready)
 
     def _is_stale(self, host: int, stamp: int) -> bool:
@@ -209,10 +200,10 @@ class Turns:
         return _entry(self._due[id], id) == entry
 
     def _ready_at(self, host: int) -> float:
-        return max(self._due[self._heaps[host][0] & _ID], self._blocked[host])
+        return self._due[self._heaps[host][0] & _ID]
 
     def _place(self, host: int) -> None:
-        """Let the host wait for its time, if it has anything pending; its older entries become stale."""
+        """Puts the host into `waiting`, if it has anything pending; its older entries become invalid."""
         self._stamps[host] += 1
         heap = self._heaps[host]
         while heap and not self._is_alive(heap[0]):
@@ -221,7 +212,7 @@ class Turns:
             heappush(self._waiting, (self._ready_at(host), host, self._stamps[host]))
 
     def _build(self) -> None:
-        """The heaps of all hosts, as a turn is asked for."""
+        """Builds the heaps of all hosts at the first request for a turn."""
         self._asked = True
         hosts, due = np.asarray(self._host), np.asarray(self._due)
         pending = np.flatnonzero(~np.isnan(due))
@@ -230,7 +221,7 @@ class Turns:
         entries = _entries(due[order], order)
         self._heaps = [
             entries[begin:end] for begin, end in zip([0, *ends], ends, strict=False)
-        ]  # in order: each a heap
+        ]  # sorted, so each is a heap
         self._touched.update(range(len(self._heaps)))
 
     def _rebuild(self) -> None:

@@ -1,7 +1,6 @@
-"""Compile a tape: versions come in any order, singly or as columns; numbers, columns and shared link sets come out.
+"""Compiles a tape from versions in any order, singly or as columns: numbers URLs, shares link sets.
 
-While a tape is made, its versions stand as columns, and what a recording does not say outright is worked out: which
-captures show nothing new, and how old an undated document is.
+During compilation, versions are columns, and captures that show nothing new are detected.
 """
 
 import math
@@ -26,17 +25,17 @@ Sets = NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True)
 class VersionRows:
-    """One row per version; the columns mean what those of `Tape` do."""
+    """One row per version; the columns have the meaning of those of `Tape`."""
 
     owner: Ids
-    """The URL's number."""
+    """Number of the URL."""
     time: Floats
     published: Floats
     digest: Prints
     text_print: Prints
     gone: Flags
     seconds: NDArray[np.float32]
-    """nan if it was not noted."""
+    """Download time; nan if unknown."""
     state: Sets
     link_set: Sets
 
@@ -44,11 +43,11 @@ class VersionRows:
         return len(self.owner)
 
     def of(self, chosen: NDArray[Any]) -> "VersionRows":
-        """Some of the rows, by place or by flag."""
+        """Some of the rows, by index or by flag."""
         return VersionRows(*(getattr(self, one.name)[chosen] for one in fields(self)))
 
     def in_order(self) -> "VersionRows":
-        """By page, then by time; equal ones stay as they came."""
+        """The rows sorted by page, then by time; equal ones keep their order."""
         return self.of(np.lexsort((self.time, self.owner)))
 
 
@@ -71,9 +70,9 @@ NONE = VersionRows(
 
 
 def repeats(rows: VersionRows) -> Flags:
-    """Which versions show what their page showed just before; the rows are in order.
+    """Which versions show the same as the previous one of their page; the rows must be in order.
 
-    A print of 0 says nothing: the page is taken to be as it was. Of two versions at the same moment the last counts.
+    A print of 0 means unknown: the page is assumed unchanged. Of two versions at the same time the last counts.
     """
     dropped = np.zeros(len(rows), np.bool_)
     dropped[:-1] = (rows.owner[1:] == rows.owner[:-1]) & (rows.time[1:] == rows.time[:-1])
@@ -94,28 +93,18 @@ def repeats(rows: VersionRows) -> Flags:
 
 
 def _speaker(first: Flags, silent: Flags) -> Ids:
-    """For each row the last one of its page that says something; the page's first row if none does."""
+    """For each row, the last one of its page with a known print; the page's first row if there is none."""
     return np.asarray(np.maximum.accumulate(np.where(first | ~silent, np.arange(len(first)), 0)), np.int64)
 
 
-def first_seen_dates(rows: VersionRows, key: NDArray[Any], start: float) -> Floats:
-    """The dates, where an undated version has the first sight of its document (`key`) if that came after `start`."""
-    _, document = np.unique(key, return_inverse=True)
-    first = np.full(int(document.max(initial=-1)) + 1, np.inf)
-    np.minimum.at(first, document[~rows.gone], rows.time[~rows.gone])
-    seen = first[document]
-    undated = np.isnan(rows.published) & ~rows.gone & (seen > start)
-    return np.where(undated, seen, rows.published)
-
-
 EMPTY = 0
-"""The number of the link set without links."""
+"""Number of the empty link set."""
 _DRAIN = 1 << 16
-"""Single versions are turned into columns when there are so many."""
+"""Number of single versions that are converted to columns at once."""
 
 
 class TapeBuilder:
-    """Collects versions and gives the tape. URLs that are only linked to become pages without a version."""
+    """Collects versions and makes the tape. URLs that are only linked to become pages without a version."""
 
     def __init__(self, origin: str, identity: str = "url") -> None:
         self.origin, self.identity = origin, identity
@@ -134,15 +123,15 @@ class TapeBuilder:
 
     @property
     def versions(self) -> int:
-        """Added so far."""
+        """Number of versions added so far."""
         return sum(map(len, self._chunks)) + len(self._rows)
 
     def number(self, url: str) -> UrlId:
-        """The number of a URL, new or known."""
+        """Number of a URL, new or known."""
         return UrlId(self._ids.setdefault(url, len(self._ids)))
 
     def numbers(self, urls: Iterable[str]) -> Ids:
-        """The same for many."""
+        """Numbers of many URLs."""
         ids = self._ids
         return np.fromiter((ids.setdefault(url, len(ids)) for url in urls), np.int64)
 
@@ -150,7 +139,7 @@ class TapeBuilder:
         return url in self._ids
 
     def name_kind(self, id: int, kind: Kind) -> None:
-        """Say what a page is good for; the last word counts."""
+        """Sets the kind of a page; the last call counts."""
         self._kinds[id] = KINDS.index(kind)
 
     def add(
@@ -169,7 +158,7 @@ class TapeBuilder:
         state: NDArray[np.float32] | None = None,
         state_row: int = -1,
     ) -> None:
-        """Add a version that appeared at `time`, with its full link set, as URLs or as their numbers.
+        """Adds a version that appeared at `time`, with its full link set, as URLs or as their numbers.
 
         Its state is given here, or as a row of the states that `finish` will get.
         """
@@ -198,9 +187,10 @@ class TapeBuilder:
         link_sets: Sets | None = None,
         state_rows: Sets | None = None,
     ) -> None:
-        """Add versions as columns; what is not given is unknown.
+        """Adds versions as columns; what is not given is unknown.
 
-        `link_sets` are numbers that `link_sets` gave, `state_rows` rows of the states that `finish` will get.
+        `link_sets` are numbers that the method `link_sets` returned, `state_rows` rows of the states that `finish` will
+        get.
         """
         count = len(ids)
         self._chunks.append(
@@ -217,8 +207,8 @@ class TapeBuilder:
             )
         )
 
-    def link_sets(self, rows: Ids, targets: Ids, count: int) -> Sets:
-        """The numbers of `count` link sets: `targets[i]` is a link of set `rows[i]`, in any order, also twice."""
+    def link_sets(self, rows: Ids, targets: Ids | Sets, count: int) -> Sets:
+        """Numbers of `count` link sets: `targets[i]` is a link of set `rows[i]`, in any order, possibly repeated."""
         pages = max(len(self._ids), 1)
         pair = distinct(rows * pages + targets)
         row, links = pair // pages, pair % pages
@@ -228,7 +218,7 @@ class TapeBuilder:
         known = self._sets
         before = len(known)
         numbers = np.fromiter((known.setdefault(one, len(known)) for one in sets.tolist()), np.int32)
-        fresh = first[numbers >= before]  # `numbers` rises over the fresh ones, as they were met in this order
+        fresh = first[numbers >= before]  # `numbers` rises over the new ones, in the order of their first occurrence
         lengths = np.diff(start)[fresh]
         self._lengths.append(lengths)
         self._links.append(links[spans(start[fresh], lengths)].astype(np.int32))
@@ -240,40 +230,35 @@ class TapeBuilder:
         start: float | None = None,
         end: float | None = None,
         merge_repeats: bool = False,
-        date_by_first_sight: bool = False,
         states: NDArray[np.float32] | None = None,
     ) -> Tape:
-        """The tape of everything added, from the first to the last of it unless told otherwise.
+        """The tape of everything added, by default from the first to the last version.
 
-        `states`: what the rows of states given before stand for.
-
-        `merge_repeats`: a version equal to the one before it is no new version; a digest of 0 says "as before".
-        `date_by_first_sight`: an undated version is as old as the first sight of its document, unless that was there
-        at the start.
+        `states` are the states that the given rows refer to. With `merge_repeats`, a version equal to the one before it
+        is no new version; a digest of 0 means "as before".
         """
         self._drain()
         rows = joined(self._chunks).in_order()
+        self._chunks = [rows]
         begin = (float(rows.time.min()) if len(rows) else 0.0) if start is None else start
         last = float(rows.time.max(initial=begin)) if end is None else end
         if merge_repeats:
             rows = rows.of(~repeats(rows))
-        published = rows.published
-        if date_by_first_sight:
-            key = {"url": rows.owner, "link": rows.owner, "text": rows.text_print}.get(
-                self.identity, np.arange(len(rows))
-            )
-            published = first_seen_dates(rows, key, begin)
-        texts = [url.encode() for url in self._ids]
-        kinds = np.full(len(texts), KINDS.index(Kind.OTHER), np.uint8)
+        pages = len(self._ids)
+        text, ends = bytearray(), array("q", [0])
+        for url in self._ids:
+            text += url.encode()
+            ends.append(len(text))
+        kinds = np.full(pages, KINDS.index(Kind.OTHER), np.uint8)
         kinds[list(self._kinds)] = list(self._kinds.values())
         took = rows.seconds
         return Tape(
-            url_text=np.frombuffer(b"".join(texts), np.uint8),
-            url_start=_starts(np.fromiter(map(len, texts), np.int64)),
+            url_text=np.frombuffer(text, np.uint8),
+            url_start=np.asarray(ends, np.int64),
             url_kind=kinds,
-            version_start=np.searchsorted(rows.owner, np.arange(len(texts) + 1)).astype(np.int64),
+            version_start=np.searchsorted(rows.owner, np.arange(pages + 1)).astype(np.int64),
             time=rows.time,
-            published=published,
+            published=rows.published,
             digest=rows.digest,
             text_print=rows.text_print,
             gone=rows.gone,
@@ -281,7 +266,7 @@ class TapeBuilder:
             state=rows.state,
             link_set=rows.link_set,
             link_start=_starts(np.concatenate(self._lengths)),
-            links=np.concatenate([np.empty(0, np.int32), *self._links]),
+            links=self._all_links(),
             states=self._all_states(states),
             start=begin,
             end=last,
@@ -289,13 +274,18 @@ class TapeBuilder:
             identity=self.identity,
         )
 
+    def _all_links(self) -> Sets:
+        """The links of all sets, which are held once."""
+        self._links = [np.concatenate([np.empty(0, np.int32), *self._links])]
+        return self._links[0]
+
     def _all_states(self, given: NDArray[np.float32] | None) -> NDArray[np.float32]:
         if given is not None and len(given):
             return given
         return np.asarray(self._states, np.float32) if self._states else np.empty((0, 0), np.float32)
 
     def _drain(self) -> None:
-        """Turn the single versions into columns."""
+        """Converts the single versions to columns."""
         if not self._rows:
             return
         ends = np.asarray(self._row_ends, np.int64)
@@ -320,7 +310,7 @@ class TapeBuilder:
 
 
 def _set_prints(links: Ids, start: Ids) -> Prints:
-    """64 bits of each set: the sum of its mixed members (splitmix64); 0 for the empty set."""
+    """A 64-bit hash of each set: the sum of its mixed members (splitmix64); 0 for the empty set."""
     mixed = (links.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)

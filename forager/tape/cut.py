@@ -1,4 +1,4 @@
-"""A part of a tape as a tape of its own, and a tape whose states are squeezed anew."""
+"""Makes a tape of a part of another, and a tape with rescaled states."""
 
 from dataclasses import replace
 
@@ -8,13 +8,13 @@ from forager.tape.tape import Tape
 
 PER_VERSION = ("time", "published", "digest", "text_print", "gone", "seconds", "state", "link_set")
 _EDGE = 1e-6
-"""States this close to −1 or 1 cannot be told from each other any more."""
+"""States this close to −1 or 1 cannot be distinguished any more."""
 
 
 def cut_tape(tape: Tape, start: float, end: float) -> Tape:
-    """The versions that could be seen from `start` until before `end`; of the time after it nothing is left.
+    """The versions visible from `start` until before `end`, and nothing later.
 
-    URLs keep their numbers, so a page that comes later is one that was not recorded.
+    URLs keep their numbers, so a page that appears later counts as not recorded.
     """
     owner = np.repeat(np.arange(tape.pages), np.diff(tape.version_start))
     following = np.append(tape.time[1:], np.inf)
@@ -29,5 +29,5 @@ def squeezed_anew(tape: Tape, factor: float) -> Tape:
     """The tape as if its states had been made with `factor` times the scale c in tanh(c·x) (foragers paper, Alg 2)."""
     inside = np.clip(tape.states, _EDGE - 1, 1 - _EDGE)
     squeezed = replace(tape, states=np.tanh(factor * np.arctanh(inside)).astype(np.float32))
-    object.__setattr__(squeezed, "derived", tape.derived)  # the other columns are the same
+    object.__setattr__(squeezed, "derived", tape.derived)  # the other columns are unchanged
     return squeezed

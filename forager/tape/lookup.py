@@ -1,4 +1,4 @@
-"""Kernels that look pages up on a tape: the version that a download at some time shows, and the links on it."""
+"""Kernels that look pages up on a tape: the version that a download at some time shows, and its links."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,7 @@ def look_up(
 
 @compiled
 def standing_in(links: NDArray[np.int64], when: float, appears: NDArray[np.float64], out: NDArray[np.int64]) -> int:
-    """Of the links of one visit those that lead to a page that was there then, in a place for them; how many they are."""
+    """Copies to `out` the links that lead to pages existing at that time; returns their number."""
     count = 0
     for link in links:
         if appears[link] <= when:
@@ -47,7 +47,7 @@ def standing_in(links: NDArray[np.int64], when: float, appears: NDArray[np.float
 
 @compiled
 def standing(links: NDArray[np.int64], when: float, appears: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The same in a place of their own."""
+    """The links that lead to pages existing at that time."""
     out = np.empty(len(links), np.int64)
     return out[: standing_in(links, when, appears, out)]
 
@@ -56,7 +56,7 @@ def standing(links: NDArray[np.int64], when: float, appears: NDArray[np.float64]
 def parted(
     start: NDArray[np.int64], links: NDArray[np.int32], read: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """The link sets as two: the links to pages that are read off, and the others; each with where its sets begin."""
+    """Splits the link sets in two: links to pages that are read off, and the others; each with the starts of its sets."""
     count = 0
     for link in links:
         count += read[link]
@@ -78,6 +78,36 @@ def parted(
 
 
 @compiled
+def newest_links(
+    begin: NDArray[np.int64],
+    gone: NDArray[np.bool_],
+    link_set: NDArray[np.int32],
+    link_start: NDArray[np.int64],
+    links: NDArray[np.int32],
+    is_list: NDArray[np.bool_],
+) -> NDArray[np.int64]:
+    """For each version of a list the one that first had the newest of its links; for any other version itself.
+
+    So a list has changed, as one that shows a link it never showed before, if this number has risen. A link that came,
+    went and returned between two visits does not count.
+    """
+    newest = np.arange(len(link_set))
+    owner, first = np.full(len(is_list), -1), np.empty(len(is_list), np.int64)
+    for page in range(len(is_list)):
+        if not is_list[page]:
+            continue
+        for version in range(begin[page], begin[page + 1]):
+            if gone[version]:
+                continue
+            newest[version] = begin[page]
+            for link in links[link_start[link_set[version]] : link_start[link_set[version] + 1]]:
+                if owner[link] != page:
+                    owner[link], first[link] = page, version
+                newest[version] = max(newest[version], first[link])
+    return newest
+
+
+@compiled
 def reach(
     pages: NDArray[np.int64],
     begin: NDArray[np.int64],
@@ -88,7 +118,7 @@ def reach(
     read: NDArray[np.bool_],
     waiting: NDArray[np.int64],
 ) -> None:
-    """Mark these pages as reached, and all to which links lead that ever stood on a page reached; each set is read once."""
+    """Marks these pages as reached, and all pages that links ever on a reached page lead to; reads each set once."""
     count = 0
     for page in pages:
         if not reached[page]:

@@ -1,9 +1,9 @@
 """The rewired twin of a tape: the same degrees, another graph (foragers paper, section 6).
 
-The paper permutes the list of link origins and the list of link endpoints independently and pairs them again. As a set of
-pairs this is the same as giving each link the endpoint of another, drawn at random without return. So each link keeps its
-page and the versions in which it stands, and gets a new endpoint. As in a recording no link ever leads to a page that is
-not there yet, a link of the twin stands on its page only when the page at its new end has appeared (`Tape.waits`).
+The paper permutes the list of link origins and the list of link endpoints independently and pairs them again. As a set
+of pairs this is the same as giving each link the endpoint of another, drawn at random without replacement. So each link
+keeps its page and its versions, and gets a new endpoint. In a recording no link leads to a page that does not exist
+yet; so a link of the twin appears on its page only once the page at its new end has appeared (`Tape.waits`).
 """
 
 from dataclasses import replace
@@ -16,17 +16,17 @@ from forager.tape.tape import Tape
 Ids = NDArray[np.int64]
 
 _ROUNDS = 100
-"""Of mending; a link that is still double or leads to its own page after them stays so."""
+"""Rounds of repair; a link that is still double or leads to its own page after them stays so."""
 
 
 def distinct_links(tape: Tape) -> tuple[Ids, Ids]:
-    """Origins and targets of all links that ever stood on a page, each once, sorted."""
+    """Origins and targets of all links that were ever on a page, each once, sorted."""
     origin, target, _ = _slots(tape)
     return origin, target
 
 
 def rewired(tape: Tape, rng: np.random.Generator) -> Tape:
-    """The tape with its links re-paired; they wait for the pages that they lead to."""
+    """The tape with its links paired anew; a link waits until the page that it leads to appears."""
     origin, target, slot = _slots(tape)
     target = _mended(origin, rng.permutation(target), rng)
     owner = _owners(tape)
@@ -50,7 +50,8 @@ def _owners(tape: Tape) -> Ids:
 
 
 def _slots(tape: Tape) -> tuple[Ids, Ids, Ids]:
-    """The distinct links, and for each link of each distinct (page, link set), in order, which of them it is."""
+    """The distinct links, and for each link of each distinct (page, link set), in order, the index of its distinct
+    link."""
     pages = max(tape.pages, 1)
     sets = np.unique(np.stack([_owners(tape), tape.link_set.astype(np.int64)]), axis=1)
     begin, lengths = tape.link_start[sets[1]], np.diff(tape.link_start)[sets[1]]
@@ -61,9 +62,10 @@ def _slots(tape: Tape) -> tuple[Ids, Ids, Ids]:
 
 
 def _mended(origin: Ids, target: Ids, rng: np.random.Generator) -> Ids:
-    """The pairing without double links and links to the own page: each swaps its endpoint with a link drawn at random.
+    """The pairing without double links and links of a page to itself; each of these swaps its endpoint with a random
+    link.
 
-    A swap that does not mend is undone and tried again with another link.
+    A swap that does not help is undone and tried again with another link.
     """
     for _ in range(_ROUNDS):
         wrong = _wrong(origin, target)
@@ -82,7 +84,7 @@ def _mended(origin: Ids, target: Ids, rng: np.random.Generator) -> Ids:
 
 
 def _wrong(origin: Ids, target: Ids) -> Ids:
-    """Links to their own page, and all but the first of equal links."""
+    """Links of a page to itself, and all but the first of equal links."""
     pair = np.stack([origin, target])
     _, first = np.unique(pair[0] * (int(pair.max(initial=0)) + 1) + pair[1], return_index=True)
     double = np.ones(len(origin), np.bool_)

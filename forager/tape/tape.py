@@ -1,9 +1,9 @@
-"""The columns of a tape, and how they are stored: a folder of memory-mapped arrays with a checked table of contents.
+"""The columns of a tape, and their storage: a folder of memory-mapped arrays with a checked table of contents.
 
-Versions are sorted by URL, then by time; `version_start[u] : version_start[u + 1]` are the versions of URL `u`. A URL shows the
-newest version at or before now. Link sets are shared: version `v` has the links of set `link_set[v]`.
+Versions are sorted by URL, then by time; `version_start[u] : version_start[u + 1]` are the versions of URL `u`. A URL
+shows the newest version at or before now. Link sets are shared: version `v` has the links of set `link_set[v]`.
 
-Columns are checked before they are trusted: nothing may lead outside an array, and no replay may run for ever.
+Columns are checked before use: no index may lead outside an array, and no replay may run forever.
 """
 
 import json
@@ -39,11 +39,11 @@ TYPES = {
 }
 IDENTITIES = ("url", "text", "version", "link")
 LONGEST = 100 * 366 * 86_400.0
-"""Seconds that a tape may span."""
+"""Maximum length of a tape in seconds."""
 
 
 def objection(tape: "Tape") -> str:
-    """Why a tape is not to be used; empty if nothing speaks against it."""
+    """Why a tape is unusable; empty if it is fine."""
     for name, type in TYPES.items():
         values = getattr(tape, name)
         if values.dtype != np.dtype(type) or values.ndim != (2 if name == "states" else 1):
@@ -86,7 +86,7 @@ def _spans(tape: "Tape") -> bool:
         return False
     if not (abs(tape.start) < np.inf and 0 <= tape.end - tape.start <= LONGEST and np.isfinite(times).all()):
         return False
-    falls = np.flatnonzero(np.diff(times) < 0) + 1  # only where another page begins
+    falls = np.flatnonzero(np.diff(times) < 0) + 1  # allowed only where another page begins
     return bool(np.isin(falls, tape.version_start).all())
 
 
@@ -103,7 +103,7 @@ FORMAT = 1
 CONTENTS = "tape.json"
 KINDS = list(Kind)
 SETTLING = 3600.0
-"""A recording takes some time to see the pages that are there; what it saw in the first hour was there at the start."""
+"""Seconds at the start during which a recording still finds existing pages; what it saw then existed at the start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +123,9 @@ class Tape:
     digest: NDArray[np.uint64]
     text_print: NDArray[np.uint64]
     gone: NDArray[np.bool_]
-    """From this time on the page was not there."""
+    """Whether the page did not exist from this time on."""
     seconds: NDArray[np.float32]
-    """How long its download took."""
+    """Download time in seconds."""
     state: NDArray[np.int32]
     """Row in `states`; -1 if it has none."""
     link_set: NDArray[np.int32]
@@ -135,13 +135,13 @@ class Tape:
     start: float
     end: float
     origin: str
-    """What it was made from, for people."""
+    """What it was made from, as text."""
     identity: str
     """What makes a document new: `url`, `text` or `version`; `link`: an article, read off the first list that shows it."""
     waits: bool = False
-    """A link stands on its page only from the time on at which the page that it leads to is there."""
+    """Whether a link appears on its page only once the page that it leads to exists."""
     derived: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """What was computed from the columns other than `states`, by its name; kept as long as the tape is open."""
+    """Values computed from the columns other than `states`, by name; kept as long as the tape is open."""
 
     def __repr__(self) -> str:
         days = (self.end - self.start) / 86_400
@@ -149,7 +149,7 @@ class Tape:
         return f"<Tape {self.origin}: {size}, {days:.1f} days>"
 
     def once(self, name: Hashable, make: Callable[[], T]) -> T:
-        """What `make` computes from the columns, computed when it is asked for first."""
+        """The value that `make` computes from the columns; computed at the first call."""
         if name not in self.derived:
             self.derived[name] = make()
         return cast("T", self.derived[name])
@@ -180,7 +180,7 @@ _COLUMNS = [one.name for one in fields(Tape) if one.init and one.name not in _FA
 
 
 def save(tape: Tape, folder: Path) -> None:
-    """Write the tape; the table of contents comes last, so a half-written tape is never taken for a whole one."""
+    """Writes the tape; the table of contents comes last, so that a half-written tape is never taken for a complete one."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / CONTENTS).unlink(missing_ok=True)
@@ -197,7 +197,7 @@ def save(tape: Tape, folder: Path) -> None:
 
 
 def load_tape(folder: Path, *, check: bool = True) -> Tape:
-    """Map a tape into memory; `check` also reads every column once and compares its fingerprint."""
+    """Maps a tape into memory; `check` also reads every column once and compares its fingerprint."""
     try:
         contents = json.loads((folder / CONTENTS).read_text(encoding="utf-8"))
         if contents["format"] != FORMAT:

@@ -1,4 +1,4 @@
-"""What was there to be found on a tape: its documents, when each could first be seen, and how long it stayed."""
+"""The documents of a tape: when each could first be seen, and how long it stayed."""
 
 from dataclasses import dataclass
 
@@ -14,13 +14,13 @@ class Documents:
     """One row per document, in the order of first appearance."""
 
     key: NDArray[np.uint64]
-    """Its identity: URL number, main-text print or version number."""
+    """Its identity: URL number, fingerprint of the main text, or version number."""
     born: NDArray[np.float64]
-    """First possible sighting."""
+    """When it could first be seen."""
     gone: NDArray[np.float64]
-    """When its last copy went; the end of the tape if it stayed."""
+    """When its last copy disappeared; the end of the tape if it stayed."""
     of_version: NDArray[np.int64]
-    """For each version of the tape the row of its document; -1 if it is none."""
+    """For each version of the tape, the row of its document; -1 if it is none."""
 
     def __len__(self) -> int:
         return len(self.born)
@@ -29,7 +29,7 @@ class Documents:
 def documents(tape: Tape, *, identity: str = "", max_age: float = 86_400.0, hubs: bool = False) -> Documents:
     """The dated versions that were young when they appeared; lists of links only with `hubs`.
 
-    `identity` says what makes a document new: `url`, `text` or `version`; empty: what the tape says.
+    `identity` says what makes a document new: `url`, `text` or `version`; by default what the tape says.
     """
     identity = identity or tape.identity
     return tape.once(("documents", identity, max_age, hubs), lambda: _documents(tape, identity, max_age, hubs))
@@ -37,7 +37,7 @@ def documents(tape: Tape, *, identity: str = "", max_age: float = 86_400.0, hubs
 
 def _documents(tape: Tape, identity: str, max_age: float, hubs: bool) -> Documents:
     owner = np.repeat(np.arange(tape.pages), np.diff(tape.version_start))
-    young = (tape.time - tape.published <= max_age) & ~tape.gone  # false where there is no date
+    young = (tape.time - tape.published <= max_age) & ~tape.gone  # False without a date
     if not hubs:
         young &= ~np.isin(tape.url_kind, LISTS)[owner]
     key = _keys(tape, owner, identity)
@@ -45,7 +45,7 @@ def _documents(tape: Tape, identity: str, max_age: float, hubs: bool) -> Documen
     ends[tape.version_start[1:][np.diff(tape.version_start) > 0] - 1] = tape.end
     chosen = np.flatnonzero(young)
     key = key[chosen]
-    together = np.argsort(key, kind="stable") if identity == "text" else np.arange(len(key))  # the others rise
+    together = np.argsort(key, kind="stable") if identity == "text" else np.arange(len(key))  # the others are sorted
     key = key[together]
     is_first = np.append(True, key[1:] != key[:-1])[: len(key)]
     first = np.flatnonzero(is_first)
@@ -60,12 +60,12 @@ def _documents(tape: Tape, identity: str, max_age: float, hubs: bool) -> Documen
 
 
 def _best(better: np.ufunc, values: NDArray[np.float64], first: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The best value of each group of neighbours; `first` is where each begins."""
+    """The best value of each group of neighbours; `first` has the start of each group."""
     return np.asarray(better.reduceat(values, first) if len(first) else values[:0])
 
 
 def _keys(tape: Tape, owner: NDArray[np.int64], identity: str) -> NDArray[np.uint64]:
-    """The identity of each version's document; without main text a version stands for itself."""
+    """Identity of each version's document; a version without main text counts as a document of its own."""
     if identity in ("url", "link"):
         return owner.astype(np.uint64)
     versions = np.arange(tape.versions, dtype=np.uint64)

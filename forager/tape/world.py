@@ -1,4 +1,4 @@
-"""The World of a tape: no parsing, no sockets; a visit is an array look-up, and time passes only by downloading."""
+"""The World of a tape: no parsing, no sockets; a visit is an array look-up, and only downloads take time."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.core.sighting import Sighting
-from forager.tape.lookup import look_up, parted, standing
+from forager.core.findings import Sighting
+from forager.core.page_row import LOOKS_APART
+from forager.tape.lookup import look_up, newest_links, parted, standing
 from forager.tape.tape import KINDS, Tape
 from forager.terms import NOBODY, ForagerId, Kind, UrlId
 
@@ -15,7 +16,7 @@ LISTS = [KINDS.index(kind) for kind in (Kind.HUB, Kind.FEED, Kind.SITEMAP)]
 
 
 class TapeClock:
-    """A clock that stands still until somebody sleeps or downloads on it."""
+    """A clock that stands still except for sleeps and downloads."""
 
     def __init__(self, start: float) -> None:
         self.time = start
@@ -28,7 +29,7 @@ class TapeClock:
 
 
 class TapeColumns(NamedTuple):
-    """All that it takes to look up pages: first what `look_up` needs, then the rest."""
+    """Everything needed to look up pages: first the input of `look_up`, then the rest."""
 
     seconds: float
     revisit_after: float
@@ -43,6 +44,8 @@ class TapeColumns(NamedTuple):
     link_set: NDArray[np.int32]
     link_start: NDArray[np.int64]
     is_list: NDArray[np.bool_]
+    newest: NDArray[np.int64]
+    """The number that has risen when a visit finds a page changed: that of the version, but for lists."""
 
     links: NDArray[np.int64]
     published: NDArray[np.float64]
@@ -51,7 +54,7 @@ class TapeColumns(NamedTuple):
 
     shown_start: NDArray[np.int64]
     shown: NDArray[np.int64]
-    """For each link set the documents that are read off the page, where that is so."""
+    """For each link set the documents that are read off the page, on tapes of such documents."""
 
 
 class TapeWorld:
@@ -61,9 +64,11 @@ class TapeWorld:
         self.tape, self.clock, self.seconds, self.revisit_after = tape, clock, seconds, revisit_after
         self.downloads = self.unrecorded = 0
         self.held = np.full(tape.pages, -1, dtype=np.int64)
-        """The version of each page that was downloaded last, be it that the page was gone; -1 if there was none."""
+        """The version of each page that was downloaded last, even if it says that the page is gone; -1 if there was
+        none."""
         self.reads_off = tape.identity == "link"
-        """Pages that are only linked to are documents, read off the page that links them and never downloaded."""
+        """Whether pages that are only linked to are documents, read off the page that links to them and never
+        downloaded."""
         self._print = np.asarray(tape.text_print)
         fixed = tape.once("columns", lambda: _fixed(tape))
         self.columns = TapeColumns(
@@ -75,19 +80,20 @@ class TapeWorld:
             waits=tape.waits,
             **fixed,
         )
-        """For those who look up many pages themselves; they count them too."""
-        self._for_one = self.columns[:7]
+        """For callers that look up many pages themselves; they also count them."""
+        self._for_one = self.columns[2:7]
 
     def __repr__(self) -> str:
         return f"<TapeWorld {self.downloads:,} downloads, {self.unrecorded:,} of them unrecorded>"
 
     async def visit(self, urls: Sequence[UrlId], by: ForagerId = NOBODY) -> list[Sighting]:
-        """Download pages one after the other; what was downloaded a moment ago is shared and free."""
+        """Downloads pages one after the other; a page downloaded a moment ago is shared and free."""
         return [self.look(int(url)) for url in urls]
 
     def look(self, url: int) -> Sighting:
-        """One page, now."""
-        version, free, now = look_up(url, self.clock.time, *self._for_one)
+        """Downloads one page now."""
+        apart = min(self.revisit_after, LOOKS_APART) if self.columns.is_list.item(url) else self.revisit_after
+        version, free, now = look_up(url, self.clock.time, self.seconds, apart, *self._for_one)
         self.clock.time = now
         if not free:
             self.downloads += 1
@@ -97,13 +103,13 @@ class TapeWorld:
         return self.sighting(url, version, now, free)
 
     def sighting(self, url: int, version: int, now: float, free: bool) -> Sighting:
-        """This version of a page, as seen now."""
+        """This version of a page, as seen now; a list without a link that is new to it counts as the version it was."""
         columns, state = self.columns, self.columns.state.item(version)
         return Sighting(
             UrlId(url),
             now,
             True,
-            version,
+            columns.newest.item(version),
             self._print.item(version),
             columns.published.item(version),
             self.links_of(version, now),
@@ -120,8 +126,10 @@ class TapeWorld:
 
 
 def _fixed(tape: Tape) -> dict[str, NDArray[Any]]:
-    """The columns that no visit changes, as plain arrays: an element of a memory map costs several times as much."""
+    """The columns that no visit changes, as plain arrays: reading an element of a memory map takes several times as
+    long."""
     begin, time, link_start = np.asarray(tape.version_start), np.asarray(tape.time), np.asarray(tape.link_start)
+    is_list = np.isin(tape.url_kind, LISTS)
     if tape.identity == "link":
         read = tape.url_kind == KINDS.index(Kind.ARTICLE)
         shown_start, shown, link_start, links = parted(link_start, np.asarray(tape.links), read)
@@ -135,7 +143,15 @@ def _fixed(tape: Tape) -> dict[str, NDArray[Any]]:
         "state": np.asarray(tape.state),
         "link_set": np.asarray(tape.link_set),
         "link_start": link_start,
-        "is_list": np.isin(tape.url_kind, LISTS),
+        "is_list": is_list,
+        "newest": newest_links(
+            begin,
+            np.asarray(tape.gone),
+            np.asarray(tape.link_set),
+            np.asarray(tape.link_start),
+            np.asarray(tape.links),
+            is_list,
+        ),
         "links": links,
         "published": np.asarray(tape.published),
         "appears": _appearances(begin, time),
@@ -145,7 +161,7 @@ def _fixed(tape: Tape) -> dict[str, NDArray[Any]]:
 
 
 def _appearances(begin: NDArray[np.int64], time: NDArray[np.float64]) -> NDArray[np.float64]:
-    """When each page was there first; inf if it never was."""
+    """When each page first appeared; inf if never."""
     appears = np.full(len(begin) - 1, np.inf)
     shown = np.flatnonzero(np.diff(begin))
     appears[shown] = time[begin[shown]]

@@ -1,15 +1,12 @@
 """Searches better settings on the first part of a recording, and judges them on the rest.
 
-Invariant: no trial sees anything of the held-out part, and a search that is resumed goes on as if never stopped.
+Invariant: no trial sees the held-out part, and a resumed search gives the same trials as one that was never stopped.
 
-tuning       the whole of a tuning, in a folder that keeps every trial
-goals        what can be tuned for
-space        which settings may move, within which bounds; the same as YAML
-split        the recording in two parts that know nothing of each other
-study        the trials: suggested, pruned, kept in a journal file
-search       trial after trial, in one process or several
-select       the best of the trials, and which of its changes matter
-judge        old against new on the held-out part, with paired intervals
-tuned_file   tuned.yaml
+tuning       runs a whole tuning in a folder that keeps every trial; writes tuned.yaml
+goals        the figures that a search can improve
+space        which settings a search may change, within which bounds; reads and writes them as YAML
+split        cuts the recording into a training part and a held-out part
+study        the trials: suggests, prunes and keeps them in a journal file
+judge        picks the best trial and tests it on the held-out part
 report       the search and its outcome as one HTML file
 """

@@ -1,4 +1,4 @@
-"""What can be tuned for: a figure of a replay, and which way is better."""
+"""The goals of tuning: figures of a replay, and whether more or less is better."""
 
 import difflib
 import math
@@ -10,39 +10,39 @@ from forager.simulation.compare import FIGURES
 from forager.simulation.replay_account import ReplayFigures
 
 TOLERANCE = 0.01
-"""Coverage that a search for something else may cost (ours)."""
+"""Coverage that a search for another goal may cost (ours)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """One figure to be made better."""
+    """One figure to improve."""
 
     name: str
     figure: str
-    """Its name in `simulation.compare.FIGURES`."""
+    """Name of the figure in `simulation.compare.FIGURES`."""
     more: bool
-    """More is better; else less is."""
+    """True if more is better, False if less is."""
     worst: float
-    """What a replay that has no such figure gets: it found nothing."""
+    """Value for a replay that found nothing and so lacks the figure."""
     guarded: bool
-    """It could be had by finding less: where it is the only goal, coverage must stay."""
+    """Whether finding fewer stories could improve the figure; if so, coverage must not fall."""
 
     def of(self, figures: ReplayFigures) -> float:
-        """The figure of a replay."""
+        """Value of the figure in a replay."""
         value = FIGURES[self.figure](figures)
         return value if math.isfinite(value) else self.worst
 
     def gain(self, new: float, old: float) -> float:
-        """How much better the new value is, as a share of the old one; negative if it is worse."""
+        """Improvement as a share of the old value; negative if worse."""
         difference = new - old if self.more else old - new
         return difference / max(abs(old), 1e-9)
 
     def better(self, low: float, high: float) -> bool:
-        """Does an interval of new − old lie wholly on the good side?"""
+        """Whether an interval of new − old lies entirely on the better side."""
         return low > 0 if self.more else high < 0
 
     def worse(self, low: float, high: float) -> bool:
-        """The same for the bad side."""
+        """Whether an interval of new − old lies entirely on the worse side."""
         return high < 0 if self.more else low > 0
 
 
@@ -59,11 +59,11 @@ GOALS: Mapping[str, Goal] = {
         Goal("age", "age_hours", more=False, worst=240.0, guarded=True),
     )
 }
-"""By the name that `--for` takes. `late` is the mean delay with a missed story counted as a day."""
+"""Goals by the name that `--for` takes. `late` is the mean delay, where a missed story counts as a day."""
 
 
 def goals_named(names: Iterable[str]) -> tuple[Goal, ...]:
-    """The goals called by these names, or by several joined with commas; none: `late`."""
+    """Goals by name; several names may be joined with commas; without any, `late`."""
     wanted = [name.strip() for text in names for name in text.split(",") if name.strip()]
     for name in wanted:
         if name not in GOALS:
@@ -74,16 +74,16 @@ def goals_named(names: Iterable[str]) -> tuple[Goal, ...]:
 
 
 def guarded(goals: Sequence[Goal]) -> bool:
-    """Must coverage be watched while these goals are sought?"""
+    """Whether coverage must not fall while these goals are sought."""
     return all(goal.guarded for goal in goals)
 
 
 def shortfall(figures: ReplayFigures, base_coverage: float) -> float:
-    """Coverage lost against the settings before, beyond what may be lost; not above 0 if all is well."""
+    """Coverage lost against the original settings beyond the tolerance; at most 0 if acceptable."""
     covered = figures.delay.coverage
     return base_coverage - TOLERANCE - (covered if math.isfinite(covered) else 0.0)
 
 
 def balance(goals: Sequence[Goal], new: Sequence[float], old: Sequence[float]) -> float:
-    """The gain in the goal that gains least: what makes one point of several goals better than another."""
+    """The gain of the goal that gains least, which ranks trials with several goals."""
     return min(goal.gain(a, b) for goal, a, b in zip(goals, new, old, strict=True))

@@ -1,4 +1,4 @@
-"""The report of a tuning as one HTML file: old against new, the search, and what mattered."""
+"""Report of a tuning as one HTML file: old against new settings, the search, and which settings mattered."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -8,13 +8,11 @@ from html import escape
 import numpy as np
 
 from forager.report import charts as svg
-from forager.report.charts import Marks
-from forager.report.page import html_table, page, pair, section, tiles
+from forager.report.charts import Marks, html_table, page, pair, section, tiles
 from forager.report.text import shown, shown_moment
 from forager.settings import value_of
 from forager.tuning.goals import Goal
-from forager.tuning.judge import FIGURES, Judgement
-from forager.tuning.select import importances
+from forager.tuning.judge import FIGURES, Judgement, importances
 from forager.tuning.space import Choices, Plain, plain
 from forager.tuning.study import Trial
 from forager.tuning.tuning import TuningOutcome
@@ -24,7 +22,7 @@ SLICES, SHARES = 6, 15
 
 
 def tuning_report(outcome: TuningOutcome, now: float) -> str:
-    """The page."""
+    """The report as an HTML page."""
     tuning, trials = outcome.tuning, outcome.tuning.study.trials()
     tape, goals = tuning.tape, outcome.judged.goals
     matter = importances(tuning.study)
@@ -176,7 +174,7 @@ def _number(value: Plain) -> float:
 
 
 def _usual(values: Sequence[float], goal: Goal) -> tuple[float, float]:
-    """What the better nine in ten keep to; hopeless trials would press the rest together."""
+    """Range of the better nine in ten, because hopeless trials would squeeze the rest of the chart."""
     known = [value for value in values if math.isfinite(value)]
     if not known:
         return svg.OPEN

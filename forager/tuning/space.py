@@ -1,15 +1,16 @@
-"""Which settings may move, within which bounds, and what must hold between them.
+"""Which settings a search may change, within which bounds, and the constraints between them.
 
-What counts as a document (`identity`, `hubs`, `max_age`) never moves: it would change the measure, not the fleet.
+Settings that define a document (`identity`, `hubs`, `max_age`) never change: they would change the measure, not the
+fleet.
 
-A space is written as YAML: `key: [low, high]`, `key: {choices: […]}`, a fixed value, or `false` for what shall not
-move.
+A space is written as YAML: `key: [low, high]`, `key: {choices: […]}`, a fixed value, or `false` to leave a setting
+unchanged.
 
-crawl.least_worth: [0.1, 0.5]             # narrowed
-crawl.cycle: [5m, 1h, log]                # factors count, not differences
+crawl.least_worth: [0.1, 0.5]             # narrower bounds
+crawl.cycle: [5m, 1h, log]                # on a logarithmic scale
 forager.kind: {choices: [WL, RL]}
 forager.max_step: 10                      # the same in all trials
-reinforcing.scores.relative: false        # left as it is; fixed to false: {choices: [false]}
+reinforcing.scores.relative: false        # unchanged; to fix it to false: {choices: [false]}
 """
 
 import dataclasses
@@ -26,22 +27,23 @@ import numpy as np
 import yaml
 from pydantic import ValidationError
 
+from forager.core.parameters import INHERITED
 from forager.errors import InputError
 from forager.settings import PRESETS, Settings, setting_leaves, value_of
 
 Plain = bool | int | float | str
 Point = Mapping[str, Plain]
-"""A value for each setting of a space, by dotted name."""
+"""Values of the settings of a space, by dotted name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """From `low` to `high`, both included."""
+    """Numbers from `low` to `high`, inclusive."""
 
     low: float
     high: float
     log: bool = False
-    """Factors count, not differences."""
+    """Whether the scale is logarithmic."""
     whole: bool = False
 
     def holds(self, value: Plain) -> bool:
@@ -51,7 +53,7 @@ class Range:
         return self._plain(min(max(float(value), self.low), self.high))
 
     def drawn(self, rng: np.random.Generator) -> Plain:
-        """A value drawn evenly."""
+        """A uniformly drawn value."""
         low, high = (math.log(self.low), math.log(self.high)) if self.log else (self.low, self.high)
         value = rng.uniform(low, high)
         return self.nearest(math.exp(value) if self.log else value)
@@ -73,7 +75,7 @@ class Choices:
         return value if value in self.values else self.values[0]
 
     def drawn(self, rng: np.random.Generator) -> Plain:
-        """A value drawn evenly."""
+        """A uniformly drawn value."""
         return self.values[int(rng.integers(len(self.values)))]
 
 
@@ -90,27 +92,24 @@ USUAL: Mapping[str, Dimension] = {
     "forager.order": Choices(("expectation", "profit")),
     "forager.credit": Choices(("revealer", "visit")),
     "forager.harvest": Choices((True, False)),
-    "forager.max_step": _whole(2, 200),
-    "forager.weblog.size": _whole(10, 500),
+    **{f"forager.{key}": Range(*bounds) for key, bounds in INHERITED.items()},
     "forager.weblog.start_size": _whole(1, 100),
-    "forager.weblog.step": Range(0.02, 1.0, log=True),
     "forager.weblog.texts": Choices((False, True)),
     "forager.start.by": Choices(("best", "draw", "list")),
-    "forager.start.explore": Range(0.0, 0.3),
-    "forager.leaving.below": Range(0.0, 3.0),
     "forager.leaving.memory": _whole(50, 5000),
-    "forager.expectation.hub_rate": Range(0.05, 5.0, log=True),
+    "forager.expectation.main_rate": Range(0.5, 200.0, log=True),
+    "forager.expectation.hub_rate": Range(0.05, 20.0, log=True),
+    "forager.expectation.hub_weight": Range(0.05, 10.0, log=True),
+    "forager.expectation.place_weight": Range(0.2, 20.0, log=True),
+    "forager.expectation.patience": Range(0.0, 120.0),
     "forager.expectation.backlog_worth": Range(0.02, 2.0, log=True),
     "forager.expectation.prior_hours": Range(1.0, 200.0, log=True),
     "forager.expectation.prior_links": Range(0.5, 50.0, log=True),
-    "forager.expectation.breadth": Range(0.0, 1.0),
-    "forager.expectation.text_breadth": Range(0.0, 1.0),
-    "forager.expectation.fresh_first": Range(1.0, 50.0, log=True),
+    "forager.expectation.fresh_first": Range(1.0, 150.0, log=True),
     "forager.expectation.lift_most": Range(1.0, 6.0),
-    "forager.expectation.profit_weight": Range(0.0, 1.0),
-    "forager.profit.discount": Range(0.3, 0.99),
-    "forager.profit.rate": Range(0.003, 0.5, log=True),
     "forager.states.scale": Range(1.0, 40.0, log=True),
+    "forager.profit.learn": Choices(("arrivals", "moves")),
+    "reinforcing.mutation": Range(0.0, 0.5),
     "reinforcing.slice": Range(30.0, 3600.0, log=True),
     "reinforcing.relevancy.reward": Range(10.0, 1000.0, log=True),
     "reinforcing.relevancy.penalty": Range(-50.0, 0.0),
@@ -130,10 +129,10 @@ USUAL: Mapping[str, Dimension] = {
     "crawl.explore": Range(0.0, 0.3),
     "visits.revisit_after": Range(0.0, 3600.0),
 }
-"""The settings that a search may move; bounds are ours, wide around the defaults and the paper's values."""
+"""The settings that a search may change; bounds are ours, wide around the defaults and the paper's values."""
 
-NEEDS_STATES = ("forager.profit.", "forager.states.", "forager.expectation.profit_weight")
-"""Of no consequence on a tape without states."""
+NEEDS_STATES = ("forager.states.",)
+"""Settings without effect on a tape without states."""
 
 AT_MOST = (
     ("forager.weblog.start_size", "forager.weblog.size"),
@@ -142,16 +141,18 @@ AT_MOST = (
     ("reinforcing.scores.initial", "reinforcing.scores.multiply_at"),
     ("reinforcing.scores.delete_below", "reinforcing.scores.initial"),
 )
-"""The first of each pair is never above the second."""
+"""Pairs of settings of which the first must not exceed the second."""
 
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """Where a search looks: what moves, what is fixed for all trials, and the settings everything starts from."""
+    """Where a search looks: the dimensions that vary, values fixed for all trials, and the original settings."""
 
     base: Settings
     dimensions: Mapping[str, Dimension] = field(default_factory=lambda: USUAL)
     fixed: Point = field(default_factory=dict)
+    survivors: Point = field(default_factory=dict)
+    """Values that foragers of a run were selected with, tried early; none: no such run is given."""
 
     def __repr__(self) -> str:
         return f"<Space {len(self.dimensions)} settings move, {len(self.fixed)} fixed>"
@@ -162,32 +163,39 @@ class Space:
         return dataclasses.replace(self, dimensions=kept)
 
     def of(self, settings: Settings) -> dict[str, Plain]:
-        """The values of the moving settings."""
+        """Values of the settings that vary."""
         return {key: plain(value_of(settings, key)) for key in self.dimensions}
 
     def holds(self, settings: Settings) -> bool:
-        """Could a trial have these settings?"""
+        """Whether a trial could have these settings."""
         values = self.of(settings)
         inside = all(one.holds(values[key]) for key, one in self.dimensions.items())
         return inside and all(plain(value_of(settings, key)) == value for key, value in self.fixed.items())
 
     def nearest(self, settings: Settings) -> dict[str, Plain]:
-        """The point of the space closest to these settings, each setting by itself."""
+        """The closest point of the space to these settings, setting by setting."""
         values = self.of(settings)
         return {key: one.nearest(values[key]) for key, one in self.dimensions.items()}
 
     def near(self, share: float, rng: np.random.Generator) -> dict[str, Plain]:
-        """The start with about this share of the settings drawn anew."""
+        """The original settings with about this share of them redrawn."""
         point = self.nearest(self.base)
         for key, one in self.dimensions.items():
             if rng.random() < share:
                 point[key] = one.drawn(rng)
         return point
 
+    def survived(self) -> dict[str, Plain]:
+        """The start with what survived elsewhere."""
+        kept = {
+            key: self.dimensions[key].nearest(value) for key, value in self.survivors.items() if key in self.dimensions
+        }
+        return self.nearest(self.base) | kept
+
     def changes(self, point: Point) -> dict[str, Plain]:
-        """The settings of a trial as far as they differ from the start; what must hold between them is restored."""
+        """The changes of a trial to the original settings, corrected to satisfy the constraints."""
         values: dict[str, Plain] = {**self.fixed, **point}
-        for lower, upper in AT_MOST * 2:  # a pair mended may break one before it
+        for lower, upper in AT_MOST * 2:  # correcting one pair may break an earlier one
             small, large = (float(values.get(key, value_of(self.base, key))) for key in (lower, upper))
             if small > large and lower in point:
                 values[lower] = values.get(upper, plain(value_of(self.base, upper)))
@@ -197,7 +205,7 @@ class Space:
 
 
 def plain(value: Any) -> Any:
-    """A setting as YAML knows it."""
+    """Value of a setting as YAML writes it."""
     return value.value if isinstance(value, Enum) else value
 
 
@@ -214,18 +222,18 @@ def _replaced(section: Any, path: list[str], value: object) -> Any:
 
 
 def paper(base: Settings) -> Settings:
-    """The paper's fleet, judged by the same documents as `base`."""
+    """The paper's fleet, measured on the same documents as `base`."""
     return changed_keys(base, {key: value for key, value in PRESETS["paper"].items() if key in USUAL})
 
 
 READ_BY_REPLAYS = ("crawl.", "forager.", "reinforcing.", "visits.revisit_after")
-"""Where settings stand that a replay obeys."""
+"""Prefixes of the settings that affect a replay."""
 MEASURE = ("identity", "hubs", "max_age")
-"""The last parts of names of settings that say what counts as a document."""
+"""Last parts of the names of settings that define a document."""
 
 
 def read_space(path: Path, base: Settings) -> Space:
-    """The usual space as narrowed by a file."""
+    """The default space, changed by a file."""
     try:
         given = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
     except (OSError, UnicodeDecodeError) as error:
@@ -242,7 +250,7 @@ def read_space(path: Path, base: Settings) -> Space:
 
 
 def narrowed(base: Settings, given: Mapping[str, Any], origin: str) -> Space:
-    """The usual space with what was given for some settings."""
+    """The default space with the given dimensions and fixed values."""
     dimensions, fixed = dict(USUAL), dict[str, Plain]()
     for key, wanted in given.items():
         _check_key(str(key), origin)
@@ -259,7 +267,7 @@ def narrowed(base: Settings, given: Mapping[str, Any], origin: str) -> Space:
 
 
 def shown_space(dimensions: Mapping[str, Dimension]) -> str:
-    """The space as such a file."""
+    """The space in the format of such a file."""
     wide = max(map(len, dimensions), default=0) + 1
     return "".join(f"{key + ':':<{wide}} {_text(one)}\n" for key, one in dimensions.items())
 
@@ -306,7 +314,7 @@ def _choices(key: str, wanted: dict[str, Any], origin: str) -> Choices:
 
 
 def _value(key: str, wanted: Any, origin: str) -> Plain:
-    """A value in the setting's own type."""
+    """Converts a value to the type of the setting."""
     try:
         value: Plain = plain(setting_leaves()[key].validate_python(wanted))
     except ValidationError as error:

@@ -1,7 +1,7 @@
-"""Where trials run: a recording in two parts, the first to search on, the rest to judge by.
+"""Splits a recording in two: the first part to search on, the rest to judge by.
 
-Each part is cut out as a tape of its own. A trial opens the training tape alone, so it cannot have seen anything of the
-time after it; and the fleet that is judged starts afresh.
+Each part becomes a tape of its own. A trial opens only the training tape, so it cannot see anything later; the fleet
+that is judged starts without knowledge.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,18 +21,18 @@ from forager.tape.truth import documents
 from forager.terms import UrlId
 
 LEAST_STORIES = 20
-"""Stories that each part must hold after its warm-up: with fewer, luck decides (ours)."""
+"""Stories that each part must have after its warm-up; with fewer, chance decides (ours)."""
 WARM_UP = 12 * 3600.0
-"""News of this first time of each part does not count, or of its first quarter if that is less: pages must be found first."""
+"""Seconds at the start of each part whose stories do not count, at most a quarter: the fleet must first find pages."""
 SLICES = 12
-"""A trial is looked at after every simulated day, but no more often than this (ours)."""
+"""A trial is checked after every simulated day, but at most this many times (ours)."""
 DAY = 86_400.0
 TRAINING, HELD_OUT = "training.tape", "held-out.tape"
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One part of the recording with the conditions of every replay on it."""
+    """One part of the recording, and the conditions of every replay on it."""
 
     tape: Path
     seeds: tuple[UrlId, ...]
@@ -40,9 +40,9 @@ class Part:
     """Downloads per hour."""
     warm_up: float
     slices: int
-    """Equal parts after which a replay is looked at."""
+    """Number of equal slices after which a replay is checked."""
     tape_scale: float
-    """The tanh scale of the tape's states."""
+    """Scale of the tanh of the tape's states."""
 
     def job(self, settings: Settings, luck: int) -> Job:
         """A replay of this part."""
@@ -50,7 +50,7 @@ class Part:
         return Job(self.tape, kind, self.budget, luck, self.seeds, settings, self.warm_up, self.tape_scale)
 
     def watched(self, settings: Settings, luck: int, player: Player) -> Iterator[ReplayFigures]:
-        """The figures of a replay after each of its slices; those after the last are of all of it."""
+        """Figures of a replay after each slice; the last are those of the whole replay."""
         replay = player.replay(self.job(settings, luck))
         for end in np.linspace(replay.clock.time, replay.end, self.slices + 1)[1:].tolist():
             replay.run(end)
@@ -59,8 +59,6 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Both parts."""
-
     training: Part
     held_out: Part
 
@@ -74,9 +72,9 @@ def laid_out(
     budget: float,
     seeds: Sequence[UrlId] = (),
 ) -> Split:
-    """Cut the tape in two and keep the parts in the folder; `held_out` is the share of time that is not trained on.
+    """Cuts the tape in two and saves the parts in the folder; `held_out` is the share of time not used for training.
 
-    Both start from the same pages; without `seeds`, those that the first part offers.
+    Both parts start from the same pages: `seeds`, or the default seeds of the first part.
     """
     split = tape.end - held_out * (tape.end - tape.start)
     start = tuple(seeds) or default_seeds(cut_tape(tape, tape.start, split))

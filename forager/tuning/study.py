@@ -1,8 +1,8 @@
 """The trials of a search: suggested by TPE, pruned when hopeless, kept in a journal file that survives `kill -9`.
 
-The n-th trial depends on the seed and on the trials finished before it, never on when the search was stopped and resumed.
-The first is the settings as they are, the second the paper's; then come settings near the first, then Optuna's multivariate
-TPE takes over.
+The n-th trial depends only on the seed and on the trials finished before it, not on interruptions. The first trial has
+the original settings, the second the paper's; then come settings near the original ones, then Optuna's multivariate TPE
+takes over.
 """
 
 import fcntl
@@ -30,47 +30,49 @@ from forager.tuning.split import Part
 
 JOURNAL, LOCK = "trials.journal", "lock"
 START = 12
-"""Trials near the start before TPE takes over (ours)."""
+"""Number of the trial from which on TPE suggests settings (ours)."""
+SURVIVORS = 2
+"""Number of the trial that takes what survived in a run, if one is given (ours)."""
 NEAR = 0.3
-"""Share of the settings that such a trial draws anew (ours)."""
+"""Share of the settings that a trial near the original ones redraws (ours)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A trial that came to its end."""
+    """A finished trial."""
 
     ticket: int
-    """Its place in the search, from 0."""
+    """Its number in the search, from 0."""
     pruned: bool
     values: tuple[float, ...]
-    """By goal; of a pruned one, as they stood when it was given up."""
+    """Values by goal; for a pruned trial, the last values before it stopped."""
     point: Point
     changes: Point
-    """Its settings as far as they differ from the start."""
+    """Its changes to the original settings."""
     shortfall: float
-    """Coverage lost beyond what may be lost; above 0 it does not count."""
+    """Coverage lost beyond the tolerance; above 0 the trial does not count."""
 
 
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """All that a process must know to make trials."""
+    """Everything a process needs to run trials."""
 
     folder: Path
     parts: tuple[Part, ...]
-    """What is trained on; a trial replays each part with each luck."""
+    """The training parts; a trial replays each part with each seed in `lucks`."""
     lucks: tuple[int, ...]
     space: Space
     goals: tuple[Goal, ...]
     base_coverage: float
-    """Of the settings as they were."""
+    """Coverage of the original settings."""
     seed: int
 
 
 class Study:
     """The trials of one search in its folder.
 
-    A trial is made in memory and enters the journal as a whole when it has come to its end, so a process that dies leaves
-    nothing half-done behind, and a trial costs one write.
+    A trial runs in memory and enters the journal as a whole when it ends. So a process that dies leaves nothing
+    incomplete, and a trial costs one write.
     """
 
     def __init__(self, folder: Path, goals: Sequence[Goal]) -> None:
@@ -87,25 +89,25 @@ class Study:
         self._here = optuna.create_study(directions=directions)
         self._player = Player()
         self._known: set[int] = set()
-        """The tickets of the trials that are in memory."""
+        """Numbers of the trials that are in memory."""
 
     def __repr__(self) -> str:
         return f"<Study {len(self.trials())} trials finished>"
 
     def trials(self) -> list[Trial]:
-        """Those that came to their end, in the order in which they were begun."""
+        """The finished trials, in the order in which they began."""
         return sorted((_told(one) for one in self.kept.get_trials(deepcopy=False)), key=lambda one: one.ticket)
 
     def note(self, name: str, value: Any) -> None:
-        """Keep a fact about the search."""
+        """Saves a fact about the search."""
         self.kept.set_user_attr(name, value)
 
     def noted(self, name: str) -> Any:
-        """A fact noted before; None if it was not."""
+        """A fact saved before, otherwise None."""
         return self.kept.user_attrs.get(name)
 
     def attempt(self, orders: Orders, ticket: int, stopped: Callable[[], bool]) -> Trial | None:
-        """Make one trial; None if it was stopped on the way. `ticket` counts trials from 0."""
+        """Runs one trial; None if it was stopped. `ticket` numbers trials from 0."""
         for one in self.kept.get_trials(deepcopy=False):
             if one.user_attrs["ticket"] not in self._known:
                 self._here.add_trial(one)
@@ -130,7 +132,7 @@ class Study:
     def _played(
         self, trial: optuna.Trial, orders: Orders, changes: Point, stopped: Callable[[], bool]
     ) -> list[float] | None:
-        """The values of a trial: means over its replays. None if it was stopped or is hopeless."""
+        """Values of a trial: means over its replays; None if it was stopped or pruned."""
         settings = changed_keys(orders.space.base, changes)
         replays = [(part, luck) for luck in orders.lucks for part in orders.parts]
         seen, lost, step = np.zeros((len(replays), len(self.goals))), np.zeros(len(replays)), 0
@@ -140,7 +142,7 @@ class Study:
                     return None
                 seen[turn] = [goal.of(figures) for goal in self.goals]
                 lost[turn] = shortfall(figures, orders.base_coverage) if guarded(self.goals) else 0.0
-                if len(self.goals) == 1:  # Optuna cannot prune where there are several goals
+                if len(self.goals) == 1:  # Optuna cannot prune with several goals
                     trial.report(float(seen[: turn + 1].mean()), step)
                     if trial.should_prune():
                         trial.set_constraint("shortfall", float(lost[: turn + 1].mean()))
@@ -151,7 +153,7 @@ class Study:
 
 
 class FileLock:
-    """A lock on the journal that ends with the process that holds it, however that ends; Optuna's own do not."""
+    """A lock on the journal that ends with the process that holds it, however that dies; Optuna's own locks do not."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -168,7 +170,7 @@ class FileLock:
 
 
 def claim(folder: Path) -> IO[bytes]:
-    """Make the folder ours while the returned file is open; mend what a killed process left half-written."""
+    """Locks the folder while the returned file is open, and removes a half-written last line of a killed process."""
     with _usable(folder):
         folder.mkdir(parents=True, exist_ok=True)
         file = (folder / LOCK).open("ab")
@@ -185,7 +187,7 @@ def claim(folder: Path) -> IO[bytes]:
 
 
 def check_terms(study: Study, terms: Mapping[str, Any], folder: Path) -> None:
-    """Refuse to mix trials of different searches; the first one's terms are kept."""
+    """Raises an error if the folder holds a search with other terms; keeps the terms of the first search."""
     known = study.noted("terms")
     mine = json.loads(json.dumps(terms))
     if known is None:
@@ -198,7 +200,7 @@ def check_terms(study: Study, terms: Mapping[str, Any], folder: Path) -> None:
 
 
 class _usable:
-    """Turns what goes wrong with the files of a folder into one line."""
+    """Turns file errors in a folder into one-line errors."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -212,13 +214,15 @@ class _usable:
 
 
 def _sampler(orders: Orders, ticket: int) -> optuna.samplers.BaseSampler:
-    """How the settings of this trial are found."""
+    """How to choose the settings of this trial."""
     rng = stream(orders.seed, f"trial {ticket}")
     space, seed = orders.space, int(rng.integers(2**31))
     if ticket == 0:
         fixed = space.nearest(space.base)
     elif ticket == 1:
         fixed = space.nearest(paper(space.base))
+    elif ticket == SURVIVORS and space.survivors:
+        fixed = space.survived()
     elif ticket < START:
         fixed = space.near(NEAR, rng)
     else:
@@ -231,7 +235,7 @@ def _sampler(orders: Orders, ticket: int) -> optuna.samplers.BaseSampler:
             seed=seed,
             multivariate=True,
             n_startup_trials=START,
-            constant_liar=False,  # trials under way are in other processes
+            constant_liar=False,  # running trials are in other processes
         )
 
 
@@ -242,7 +246,7 @@ def _suggested(trial: optuna.Trial, key: str, space: Space) -> Plain:
     if one.whole:
         return trial.suggest_int(key, int(one.low), int(one.high), log=one.log)
     value = trial.suggest_float(key, one.low, one.high, log=one.log)
-    return one.nearest(float(f"{value:.3g}"))  # settings that people can read
+    return one.nearest(float(f"{value:.3g}"))  # three digits, so that people can read the settings
 
 
 def _told(trial: optuna.trial.FrozenTrial) -> Trial:

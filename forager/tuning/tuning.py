@@ -1,45 +1,96 @@
-"""The whole of a tuning, from a tape to a judgement, in a folder that keeps every finished trial."""
+"""Runs a whole tuning, from a tape to a judgement, in a folder that keeps every finished trial.
+
+It runs trials, in one process or several, until there are enough, the time is over, or the user stops it. Then it
+judges the best one. `tuned_yaml` writes the settings that differ, with what they gained, on which recording, and when.
+"""
 
 import math
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from forager.errors import InputError
-from forager.settings import Settings
-from forager.simulation.jobs import Crew, Job, Played, Player
+from forager.report.text import shown, shown_moment
+from forager.settings import Settings, setting_leaves, value_of
+from forager.simulation.jobs import Crew, Job, Played, Player, Stopped, Work
 from forager.tape.tape import Tape
 from forager.tuning.goals import Goal
-from forager.tuning.judge import Judgement, Replays, checking_lucks, judge, judged_lucks, trial_lucks
-from forager.tuning.search import search
-from forager.tuning.select import SHORTLIST, Chosen, choose_trial, measured, shortlist
-from forager.tuning.space import Point, Space, changed_keys, shown_space
+from forager.tuning.judge import (
+    SHORTLIST,
+    Chosen,
+    Judgement,
+    Replays,
+    checking_lucks,
+    choose_trial,
+    judge,
+    judged_lucks,
+    measured,
+    shortlist,
+    trial_lucks,
+)
+from forager.tuning.space import READ_BY_REPLAYS, Plain, Point, Space, changed_keys, plain, shown_space
 from forager.tuning.split import Split, laid_out
 from forager.tuning.study import Orders, Study, Trial, check_terms, claim
 
+
+def search(
+    orders: Orders,
+    first: int,
+    limit: int,
+    *,
+    processes: int,
+    expired: Callable[[], bool],
+    tell: Callable[[Trial | None], None],
+) -> None:
+    """Runs the trials from `first` to before `limit`; calls `tell` with each, and from time to time with None.
+
+    Trials that are running when the time is over, or when the user stops, are discarded.
+    """
+
+    def stopped() -> bool:
+        tell(None)
+        return expired()
+
+    with Crew(min(processes, limit - first), partial(_trials, orders)) as crew:
+        for _, trial in crew.work(range(first, limit), stopped):
+            tell(trial)
+
+
+def _trials(orders: Orders) -> Work[int, Trial]:
+    """Makes the function that runs trials in a worker process."""
+    study = Study(orders.folder, orders.goals)
+
+    def attempt(ticket: int, stopped: Stopped | None) -> Trial | None:
+        return study.attempt(orders, ticket, stopped or (lambda: False))
+
+    return attempt
+
+
 CHECKED = 3
-"""Replays with other luck by which the best trial is chosen (ours)."""
+"""Replays with other seeds that choose the best trial (ours)."""
 SPARE, STARTING = 1.5, 5.0
-"""Time is kept for what comes after the search as if replays took so many times as long as the first, and seconds to start
-processes (ours)."""
+"""Safety factor on the time of replays after the search, and seconds to start processes (ours)."""
 Phase = Callable[[str, int, int], None]
-"""Hears what is being done, how many replays of it are done, and of how many."""
+"""Called with a phase name, the number of finished replays and their total."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What is to be done."""
+    """Options of a tuning."""
 
     goals: tuple[Goal, ...]
     budget: float
     """Downloads per hour."""
     trials: int
     held_out: float
-    """Share of the recording that is not trained on."""
+    """Share of the recording not used for training."""
     seeds: int
-    """Replays of old and new on the held-out part."""
+    """Replays of old and new settings on the held-out part."""
     repeats: int
     """Replays of each trial."""
     processes: int
@@ -47,7 +98,7 @@ class Wishes:
 
 @dataclass(frozen=True, slots=True)
 class TuningOutcome:
-    """What came of a tuning."""
+    """Result of a tuning."""
 
     tuning: "Tuning"
     chosen: Chosen
@@ -55,12 +106,12 @@ class TuningOutcome:
 
     @property
     def changes(self) -> Point:
-        """The settings to be changed: none if the held-out part does not bear them out."""
+        """The settings to change; none if the held-out part does not confirm them."""
         return self.chosen.changes if self.judged.better else {}
 
 
 class Tuning:
-    """A search that can be stopped and resumed, and what comes after it; a context that owns its folder."""
+    """A search that can be stopped and resumed, then the judgement; a context that locks its folder."""
 
     def __init__(
         self,
@@ -72,12 +123,13 @@ class Tuning:
         left: Callable[[], float] = lambda: math.inf,
         tell: Phase = lambda phase, done, count: None,
     ) -> None:
-        """`left`: seconds until all must be done, the judgement included; `tell` hears of all replays beside the search."""
+        """`left` returns the seconds left, judgement included; `tell` receives the progress of replays outside the
+        search."""
         self.tape, self.folder, self.wishes = tape, folder, wishes
         self._left, self._tell = left, tell
         self.space = space if len(tape.states) else space.without_states()
         self.resumed = 0
-        """Trials that were finished before."""
+        """Number of trials finished in earlier calls."""
 
     def __repr__(self) -> str:
         return f"<Tuning {self.tape.origin} in {self.folder}>"
@@ -97,20 +149,20 @@ class Tuning:
 
     @property
     def base(self) -> Settings:
-        """The settings as they were."""
+        """The original settings."""
         return self.space.base
 
     @property
     def start(self) -> tuple[float, ...]:
-        """What the settings as they were reached on the training part, by goal, with the luck of the trials."""
+        """Values of the original settings on the training part, by goal, with the seeds of the trials."""
         return tuple(self.study.noted("start")["values"])
 
     def best(self) -> Trial | None:
-        """The best trial so far that counts; None if there is none."""
+        """The best valid trial so far, or None."""
         return next(iter(shortlist(self.study.trials(), self.orders, self.start)), None)
 
     def search(self, *, tell: Callable[[Trial | None], None]) -> None:
-        """Make the trials that are still wanted, and for which there is time."""
+        """Runs the remaining trials, as far as there is time."""
         done, kept = self.study.trials(), self.kept
         first = done[-1].ticket + 1 if done else 0
         search(
@@ -124,7 +176,7 @@ class Tuning:
 
     @property
     def kept(self) -> float:
-        """Seconds to be kept for choosing and judging: what that takes by the first replays, or half of what is left."""
+        """Seconds reserved for choosing and judging: an estimate from the first replays, at most half the time left."""
         settings = len(self.space.dimensions)
         taken_back = settings + CHECKED * math.ceil(math.log2(settings + 1))
         replays = CHECKED * (1 + SHORTLIST) + taken_back
@@ -132,17 +184,17 @@ class Tuning:
 
     @property
     def _judging(self) -> float:
-        """Seconds that judging takes."""
+        """Estimated seconds for judging."""
         longer = self.wishes.held_out / (1 - self.wishes.held_out)
         return longer * self._seconds(2 * self.wishes.seeds)
 
     def _seconds(self, replays: int) -> float:
-        """What so many replays of the training part take."""
+        """Estimated seconds for so many replays of the training part."""
         each = self.study.noted("start").get("seconds", math.inf)
         return float(SPARE * each * math.ceil(replays / self.wishes.processes))
 
     def outcome(self) -> TuningOutcome | None:
-        """Choose among the trials, then judge once: old against new on the held-out part; None if there is no time for it."""
+        """Chooses a trial, then judges old against new once on the held-out part; None if there is no time for it."""
         wishes, seed = self.wishes, self.base.seed
         with Crew(wishes.processes, Player) as crew:
             lucks, kept = checking_lucks(seed, CHECKED), min(self._left() / 2, self._judging)
@@ -157,7 +209,7 @@ class Tuning:
         return TuningOutcome(self, chosen, judged)
 
     def _replays(self, crew: Crew[Job, Played], kept: float = 0.0) -> Replays:
-        """Replays until no more than `kept` seconds are left."""
+        """Makes a function that replays jobs while more than `kept` seconds are left."""
 
         def play(phase: str, jobs: Sequence[Job]) -> list[Played | None]:
             done = 0
@@ -177,7 +229,7 @@ class Tuning:
 
     @property
     def judged(self) -> int:
-        """After how many different searches the held-out part was looked at: once is evidence, more is not."""
+        """Number of different searches judged on the held-out part; only the first judgement is evidence."""
         return len(self.study.noted("judged") or ())
 
     def _orders(self) -> Orders:
@@ -195,7 +247,7 @@ class Tuning:
         return Orders(self.folder, parts, lucks, self.space, wishes.goals, coverage, self.base.seed)
 
     def _terms(self) -> dict[str, Any]:
-        """What must be the same for trials to be of one search."""
+        """What must be equal for trials to belong to the same search."""
         wishes, tape = self.wishes, self.tape
         return {
             "recording": [tape.origin, tape.pages, tape.versions, tape.start, tape.end],
@@ -206,3 +258,51 @@ class Tuning:
             "--space": [shown_space(self.space.dimensions), dict(self.space.fixed)],
             "settings": zlib.crc32(repr(self.base).encode()),
         }
+
+
+def tuned_yaml(outcome: TuningOutcome, now: float) -> str:
+    """Text of tuned.yaml; only comments if the new settings are not better."""
+    tape, judged, base, changes = outcome.tuning.tape, outcome.judged, outcome.tuning.base, outcome.changes
+    budget = outcome.tuning.wishes.budget
+    lines = [
+        f"# Tuned by `forager tune` on {shown_moment(now)} UTC.",
+        f"# Recording: {shown(tape.origin)}, {shown_moment(tape.start)} to {shown_moment(tape.end)}; "
+        f"{budget:g} downloads per hour.",
+        f"# Sought: {', '.join(goal.name for goal in judged.goals)}. "
+        f"Judged on the held-out part with {len(judged.before.repeats)} seeds, paired, 95% intervals:",
+    ]
+    for goal in judged.goals:
+        old, new = (row.mean(goal.figure) for row in (judged.before, judged.after))
+        lines.append(f"#   {goal.figure}: {old:.4g} before, {new:.4g} after: {judged.difference(goal.figure)}")
+    if not judged.better:
+        lines.append("# No better than the settings as they were: nothing is changed here.")
+    notes = {key: f"was {plain(value_of(base, key))}" for key in changes}
+    given = _given(base)
+    notes |= {key: "as it was given" for key in given if key not in changes}
+    return "\n".join([*lines, "", _tree({**given, **changes}, notes)]).rstrip() + "\n"
+
+
+def _given(base: Settings) -> dict[str, Plain]:
+    """The original settings that affect a replay and differ from the program's defaults."""
+    usual = Settings()
+    keys = [key for key in setting_leaves() if key.startswith(READ_BY_REPLAYS)]
+    return {key: plain(value_of(base, key)) for key in keys if value_of(base, key) != value_of(usual, key)}
+
+
+def _tree(values: Point, notes: Mapping[str, str]) -> str:
+    """Dotted names as nested YAML sections, each value with its note."""
+    lines: list[str] = []
+    above: list[str] = []
+    for key in (key for key in setting_leaves() if key in values):
+        *sections, name = key.split(".")
+        common = 0
+        while common < min(len(sections), len(above)) and sections[common] == above[common]:
+            common += 1
+        lines += [f"{'  ' * depth}{sections[depth]}:" for depth in range(common, len(sections))]
+        lines.append(f"{'  ' * len(sections)}{name}: {_scalar(values[key])}  # {notes[key]}")
+        above = sections
+    return "\n".join(lines)
+
+
+def _scalar(value: Any) -> str:
+    return str(yaml.safe_dump(value, default_flow_style=True, width=1000)).splitlines()[0]

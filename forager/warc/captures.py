@@ -1,14 +1,14 @@
 """Records as requests and responses: our own exactly as they were, those of other tools decoded.
 
-A capture whose body was written earlier (a `revisit`) says so by the digest of that body; `WarcWeb` and whoever else
-needs the bytes looks it up. A 304 has no body, then as now.
+A capture whose body was written earlier (a `revisit`) has the digest of that body; `WarcWeb` and other readers look it
+up. A 304 has no body.
 
-Chunks and compression that other tools leave in a payload are undone. Tools differ: some keep the bytes as they came,
-some keep decoded bytes under the old headers. So a body that is not what its headers say is taken as it stands.
+Chunks and compression that other tools leave in a payload are removed. Tools differ: some keep the bytes as received,
+some keep decoded bytes under the old headers. So a body that does not match its headers is taken as it is.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,11 +22,11 @@ _CHUNK = re.compile(rb"[ \t]*([0-9a-fA-F]{1,8})[ \t]*(?:;[^\r\n]*)?\r?\n")
 
 
 class TooLongError(Exception):
-    """The body passes the limit when it is decompressed."""
+    """The decompressed body exceeds the limit."""
 
 
 def decoded(headers: Fields, payload: bytes, limit: int) -> bytes:
-    """The body that a payload amounts to. Raises TooLongError beyond `limit` bytes."""
+    """Decodes a payload to its body. Raises TooLongError beyond `limit` bytes."""
     if "chunked" in _value(headers, "transfer-encoding").lower():
         payload = dechunked(payload)
     body = _inflated(_value(headers, "content-encoding"), payload, limit)
@@ -36,7 +36,7 @@ def decoded(headers: Fields, payload: bytes, limit: int) -> bytes:
 
 
 def dechunked(payload: bytes) -> bytes:
-    """The payload without its chunk sizes; as it stands if it has none; what there is if it breaks off."""
+    """The payload without chunk sizes; unchanged if it has none; the available part if it is cut off."""
     parts: list[bytes] = []
     at = 0
     while (size := _CHUNK.match(payload, at)) is not None:
@@ -69,7 +69,7 @@ def _value(headers: Fields, name: str) -> str:
 
 
 BODY_LIMIT = 10_000_000
-"""Bytes of a decoded body at most, as in a live crawl."""
+"""Maximum size of a decoded body in bytes, as in a live crawl."""
 
 _OUR_LIMIT = 100_000_000  # our own bodies kept to the limit of their crawl
 _NOT_MODIFIED = "revisit/server-not-modified"
@@ -81,34 +81,42 @@ class Capture:
 
     request: Request
     response: Response
-    """Without its body if `repeats` is set."""
+    """The response, without its body if `repeats` is set."""
     took: float
-    """Seconds the asker waited, on the clock of the crawl; 0 if the tool did not say."""
+    """Seconds the client waited, on the clock of the crawl; 0 if unknown."""
     digest: str
-    """Of the payload, as the record gives it; may be empty."""
+    """Digest of the payload, as in the record; may be empty."""
     repeats: bool
-    """The body is that of an earlier capture with the same digest."""
+    """Whether the body is that of an earlier capture with the same digest."""
     place: RecordPlace
-    """Of the record that holds the answer."""
+    """Place of the record that holds the answer."""
     refers_to: tuple[Url, float] | None = None
     """URL and time of the capture whose body is repeated, if the record names it."""
 
 
-def captures(paths: Iterable[Path], limit: int = LIMIT) -> Iterator[Capture | Broken]:
-    """Every exchange in some WARC files, in their order, and every record that cannot be used."""
+def captures(
+    paths: Iterable[Path], limit: int = LIMIT, passed: Callable[[WarcRecord], None] = lambda record: None
+) -> Iterator[Capture | Broken]:
+    """Every exchange in some WARC files, in order, and every unusable record.
+
+    `passed` is told of sound records that hold no answer.
+    """
     for path in paths:
         asked: dict[str, Request] = {}
         for record in records(path, limit):
             if isinstance(record, Broken):
                 yield record
             elif record.kind == "request":
-                asked = {record.field("warc-record-id"): request_of(record)}  # ours stands right before its answer
+                asked = {record.field("warc-record-id"): request_of(record)}  # our request precedes its answer
+                passed(record)
             elif (found := capture_of(record, asked.get(record.field("warc-concurrent-to")))) is not None:
                 yield found
+            else:
+                passed(record)
 
 
 def capture_of(record: WarcRecord, request: Request | None = None) -> Capture | Broken | None:
-    """The exchange that a record answers; None if it is a record of another kind."""
+    """The exchange that a record answers; None for records of other kinds."""
     if not record.url.lower().startswith(("http://", "https://")):
         return None
     request = request or Request(Url(record.url))
@@ -194,7 +202,7 @@ def _resource(record: WarcRecord) -> tuple[int, tuple[tuple[str, str], ...], byt
 
 
 def _conditional(request: Request, unchanged: Response) -> Request:
-    """The question behind a 304, if only the answer was kept: it must have been asked with these validators."""
+    """The request behind a 304 of which only the answer was kept: it must have had these validators."""
     if request.validators != Validators():
         return request
     validators = Validators(unchanged.header("etag"), unchanged.header("last-modified"))

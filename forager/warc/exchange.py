@@ -1,4 +1,4 @@
-"""An exchange as WARC records: the request, then what came of it.
+"""An exchange as WARC records: the request, then its result.
 
 | the answer                                   | becomes                                                          |
 |----------------------------------------------|------------------------------------------------------------------|
@@ -7,10 +7,10 @@
 | 304 to a conditional request                 | `revisit`, profile server-not-modified                           |
 | none: refused, no connection, no answer      | `metadata` with outcome, trouble and error                       |
 
-Fields of our own (`Forager-…`) keep what WARC has no name for, exactly, so that a replay can give the same `Response`.
-Ids are made from what a record holds and where it stands: a simulated crawl with the same seed writes the same bytes.
+Our own fields (`Forager-…`) keep exactly what WARC has no name for, so that a replay can return the same `Response`.
+Ids are computed from the content and place of a record: a simulated crawl with the same seed writes the same bytes.
 
-`Payloads` knows which bodies were written already, so that a body that comes again is only referred to.
+`Payloads` knows which bodies are already written, so that a repeated body is only referred to.
 """
 
 import hashlib
@@ -26,14 +26,14 @@ from forager.web.recording import Exchange
 
 
 class Written(NamedTuple):
-    """Where a body was written first."""
+    """Where a body was first written."""
 
     url: str
     date: str
 
 
 class Payloads:
-    """Bodies by digest, and the digest that each URL had last; the oldest are forgotten beyond `remember`."""
+    """Bodies by digest, and the last digest of each URL; forgets the oldest beyond `remember`."""
 
     def __init__(self, remember: int) -> None:
         self._remember = remember
@@ -48,11 +48,12 @@ class Payloads:
         return self._written.get(digest)
 
     def latest(self, url: str) -> str:
-        """The digest of the last body that this URL had; empty if it is not known."""
+        """Digest of the last body of this URL; empty if unknown."""
         return self._latest.get(url, "")
 
     def note(self, url: str, digest: str, date: str, *, version: bool) -> None:
-        """A body was written or referred to; `version`: it is what the URL now has, not an error page."""
+        """Notes that a body was written or referred to; `version`: it is the current content of the URL, not an error
+        page."""
         if digest not in self._written:
             self._written[digest] = Written(url, date)
             _trim(self._written, self._remember)
@@ -65,7 +66,7 @@ class Payloads:
         _trim(self._latest, self._remember)
 
     def load(self, index: Iterable[str]) -> None:
-        """Remember what the lines of an index say; a revisit holds no body to refer to."""
+        """Loads the lines of an index; a revisit has no body to refer to."""
         for line in filter(None, map(read_line, index)):
             time, is_version = warc_moment(line.stamp), line.status.startswith("2")
             if time is None or not line.digest:
@@ -77,7 +78,8 @@ class Payloads:
 
 
 def _trim(known: dict[str, Written] | dict[str, str], most: int) -> None:
-    """Forget the oldest tenth if there are too many; one by one would search the front of the dict each time."""
+    """Removes the oldest tenth if there are too many; removing single entries would scan the front of the dict each
+    time."""
     if len(known) > most:
         for key in list(islice(known, most // 10 + 1)):
             del known[key]
@@ -103,9 +105,9 @@ class Made:
 
     bytes: bytes
     index: Line | None = None
-    """What the index says of it, but for file name, offset and length; None: it is not indexed."""
+    """Its index entry without file name, offset and length; None: not indexed."""
     stored: int = 0
-    """So many of its last bytes came compressed already."""
+    """Number of its last bytes that are already compressed."""
 
 
 class Composer:
@@ -203,14 +205,14 @@ class Composer:
 
 
 def _uuid5(name: str) -> str:
-    """As `uuid.uuid5` of our namespace, at a third of its time."""
+    """Like `uuid.uuid5` in our namespace, in a third of the time."""
     digits = hashlib.sha1(_NAMESPACE + name.encode(), usedforsecurity=False).hexdigest()
     variant = "89ab"[int(digits[16], 16) & 3]
     return f"{digits[:8]}-{digits[8:12]}-5{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:32]}"
 
 
 def _exactly(exchange: Exchange) -> Pairs:
-    """Our own fields: what is needed to give the very same response again."""
+    """Our own fields, which are needed to return exactly the same response."""
     response = exchange.response
     fields = [
         ("Forager-Asked", repr(response.asked)),
@@ -228,7 +230,7 @@ def _exactly(exchange: Exchange) -> Pairs:
 
 
 def _truncated(request: Request, response: Response) -> str:
-    """Why the body is not whole, in WARC's words; empty if it is."""
+    """Why the body is incomplete, in the terms of WARC; empty if it is complete."""
     if response.outcome is Outcome.FAILED and 200 <= response.status < 300:
         return _TRUNCATED.get(response.trouble, "")
     is_cut = request.body_limit is not None and len(response.body) >= request.body_limit > 0
@@ -240,7 +242,7 @@ def _mime(response: Response) -> str:
 
 
 def sha1(payload: bytes) -> str:
-    """The digest of a payload as archives write it."""
+    """Digest of a payload in the format of archives."""
     return _written(hashlib.sha1(payload, usedforsecurity=False).digest())
 
 

@@ -1,8 +1,8 @@
-"""The index beside a recording: a line per capture, `key timestamp {json}`, sorted, as replay tools read it.
+"""The index beside a recording: one line per capture, `key timestamp {json}`, sorted, as replay tools read it.
 
-Keys are URLs as web archives sort them: `com,example)/news?a=1`. The host is turned round, so that all pages of a site
-and its subdomains stand together; scheme, `www`, user, default port, fragment, case, dots and a final slash are dropped
-and the query is sorted, so that spellings of one page share a key. Long session ids are taken out as well.
+Keys are URLs in the sort order of web archives: `com,example)/news?a=1`. The host is reversed, so that all pages of a
+site and its subdomains are together. Scheme, `www`, user, default port, fragment, case, dots and a final slash are
+dropped and the query is sorted, so that different spellings of one page share a key. Long session ids are removed too.
 """
 
 import heapq
@@ -23,7 +23,7 @@ _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456
 
 
 def surt(url: str) -> str:
-    """The key of a URL; whatever is no URL is its own key, in lower case and without blanks."""
+    """Key of a URL; anything else is its own key, in lower case and without blanks."""
     usual = _USUAL.fullmatch(url)
     if usual is not None:
         return _place(usual[1].lower(), usual[2].lower(), usual[3] or "") + (usual[4].lower() or "/")
@@ -64,7 +64,7 @@ def _path(path: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """One spelling of percent codes: decoded where a character can stand for itself."""
+    """Normalizes percent codes: decodes those that are not needed."""
     if "%" not in text and text.isascii() and " " not in text:
         return text
     return "".join(chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in unquote_to_bytes(text))
@@ -73,11 +73,11 @@ def _escaped(text: str) -> str:
 SUFFIX = ".cdxj"
 
 REVISIT = "warc/revisit"
-"""The media type under which indexes list captures that refer to an earlier body."""
+"""Media type in indexes for captures that refer to an earlier body."""
 
 
 class Line(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What an index says of a capture; numbers are written as text, as everybody does."""
+    """Index entry of a capture; numbers are text, as is usual."""
 
     url: str
     mime: str = ""
@@ -93,13 +93,13 @@ _decode = msgspec.json.Decoder(Line).decode
 
 
 def format_line(line: Line) -> str:
-    """A line of the index, without its line end; key and timestamp stand before the rest."""
+    """An index line without line end; key and timestamp come first."""
     rest = msgspec.json.encode(msgspec.structs.replace(line, stamp=""))
     return f"{surt(line.url)} {line.stamp} {rest.decode()}"
 
 
 def read_line(text: str) -> Line | None:
-    """A line of any CDXJ; None for comments and rubbish."""
+    """Parses a line of any CDXJ; None for comments and invalid lines."""
     _, _, rest = text.partition(" ")
     stamp, _, json = rest.partition(" ")
     try:
@@ -109,7 +109,7 @@ def read_line(text: str) -> Line | None:
 
 
 def write_index(path: Path, index: Iterable[str]) -> None:
-    """Write the lines, sorted by their bytes."""
+    """Writes the lines, sorted by their bytes."""
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(f"{line}\n" for line in sorted(index))
 
@@ -122,5 +122,5 @@ def lines_of(path: Path) -> Iterator[str]:
 
 
 def merged_index(paths: Iterable[Path]) -> Iterator[str]:
-    """One sorted index of many."""
+    """Merges indexes into one sorted index."""
     return heapq.merge(*map(lines_of, paths))

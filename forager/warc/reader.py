@@ -1,7 +1,10 @@
-"""The records of a WARC file, whoever wrote it: plain, gzip or zstd, one member for each record or not.
+"""Reads the records of a WARC file, whoever wrote it: plain, gzip or zstd, with one member per record or not.
 
-Nothing here raises for what a file contains. A record that is torn, mis-declared, too long or no record at all is named
-with its place, and reading goes on at the next one that can be found.
+ARC files, the format before WARC (1996–2008), are read too: a line with URL, address, date, media type and length, in
+their second version with more fields, and the answer as it came. Their records look like those of WARC.
+
+No content of a file raises an error. A record that is cut off, mis-declared, too long or not a record is reported with
+its place, and reading continues at the next record that can be found.
 """
 
 import os
@@ -16,12 +19,14 @@ from forager.warc.records import Fields, parsed
 from forager.warc.stream import TornError, unpacked
 
 LIMIT = 64 * 2**20
-"""Bytes of a block at most; longer ones are named and passed over."""
+"""Maximum size of a block in bytes; longer ones are reported and skipped."""
 
 _HEAD_LIMIT = 2**16
 _START, _RECORD_END = b"WARC/", b"\r\n\r\n"
 _LINE_ENDS = re.compile(rb"[\r\n]+")
-_PASS_OVER = 16  # blocks up to this many limits are read and dropped; beyond, the member is given up
+_ARC_LINE = re.compile(rb"([a-z]{3,8}:[^\r\n]+) (\S+) (\d{14}) ([^\r\n]*) (\d{1,19})\r?\n")
+_ARC_TAIL = 2**13  # bytes at the end of a buffer in which such a line may have begun
+_PASS_OVER = 16  # blocks up to this many limits are read and dropped; beyond, the member is skipped
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,7 @@ class RecordPlace:
 
 @dataclass(frozen=True, slots=True)
 class WarcRecord:
-    """A record as it stands in the file."""
+    """A record as in the file."""
 
     kind: str
     """The WARC-Type, in lower case."""
@@ -46,21 +51,21 @@ class WarcRecord:
     block: bytes
     place: RecordPlace
     end: int
-    """Where in the file it ends; -1 if it ends inside a compressed member."""
+    """End offset in the file; -1 if it ends inside a compressed member."""
 
     def field(self, name: str) -> str:
-        """The first field of this (lower case) name, or the empty string."""
+        """First field of this lower-case name, or the empty string."""
         return next((value for key, value in self.fields if key == name), "")
 
     @property
     def url(self) -> str:
-        """The target; some versions of Wget put it in angle brackets."""
+        """The target URL; some versions of Wget put it in angle brackets."""
         return self.field("warc-target-uri").removeprefix("<").removesuffix(">")
 
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A record, or a stretch of the file, that cannot be used."""
+    """A record, or a part of the file, that cannot be used."""
 
     place: RecordPlace
     why: str
@@ -70,13 +75,13 @@ class Broken:
 
 
 def records(path: Path, limit: int = LIMIT) -> Iterator[WarcRecord | Broken]:
-    """Every record of a file, in its order, and everything in between that is none."""
+    """Every record of a file, in order, and everything in between that is not a record."""
     with _opened(path) as file:
         yield from _Walk(file, path, 0, limit).walk()
 
 
 def record_at(place: RecordPlace, limit: int = LIMIT) -> WarcRecord | Broken:
-    """The record at a place that `records` gave."""
+    """The record at a place that `records` returned."""
     with _opened(place.path) as file:
         return next(_Walk(file, place.path, place.offset, limit).walk(place.skip), Broken(place, "no record here"))
 
@@ -89,7 +94,7 @@ def _opened(path: Path) -> BinaryIO:
 
 
 class _Walk:
-    """A walk through the records of a file, member by member; a record never reaches into the next member."""
+    """Reads the records of a file, member by member; a record never extends into the next member."""
 
     def __init__(self, file: BinaryIO, path: Path, start: int, limit: int) -> None:
         self._path, self._limit = path, limit
@@ -97,11 +102,12 @@ class _Walk:
         self._bytes = unpacked(file, start)
         self._buffer, self._at = b"", 0
         self._before = 0  # bytes of the member before the buffer
-        self._torn, self._is_told = "", False  # why no more bytes of this member can be had; whether that was said
-        self._is_hopeless = False  # the rest of this member is not worth inflating
+        self._torn, self._is_told = "", False  # why this member has no more bytes; whether that was reported
+        self._is_hopeless = False  # the rest of this member is not worth decompressing
+        self._is_arc = False
 
     def walk(self, skip: int = 0) -> Iterator[WarcRecord | Broken]:
-        """The records; `skip` bytes of the first member are passed over."""
+        """The records; skips `skip` bytes of the first member."""
         while self._bytes.begin():
             self._buffer, self._at, self._before = b"", 0, 0
             self._torn, self._is_told, self._is_hopeless = "", False, False
@@ -113,14 +119,14 @@ class _Walk:
 
     def _member(self) -> Iterator[WarcRecord | Broken]:
         while not self._is_hopeless and self._is_more_than_line_ends():
-            place = self._place()
-            if self._continues_with(_START):
-                found = self._record(place)
+            place, line = self._place(), None
+            if self._continues_with(_START) or (line := self._arc_line()) is not None:
+                found = self._record(place) if line is None else self._arc_record(place, line)
                 yield found
                 if isinstance(found, WarcRecord):
                     continue
             else:
-                yield Broken(place, "bytes that are no WARC record")
+                yield Broken(place, f"bytes that are no {'ARC' if self._is_arc else 'WARC'} record")
             self._find_start()
         if self._torn and not self._is_told:
             yield Broken(self._place(), self._tell_torn())
@@ -133,7 +139,31 @@ class _Walk:
         declared = next((value for name, value in fields if name == "content-length"), "")
         if not (declared.isascii() and declared.isdigit() and len(declared) < 20):
             return Broken(place, f"Content-Length {declared[:40]!r} is no length")
-        length = int(declared)
+        block = self._block(place, int(declared))
+        if isinstance(block, Broken):
+            return block
+        kind = next((value.lower() for name, value in fields if name == "warc-type"), "")
+        return WarcRecord(kind, fields, block, place, self._end())
+
+    def _arc_line(self) -> re.Match[bytes] | None:
+        """The line that begins a record of an ARC file, if one stands here."""
+        while self._buffer.find(b"\n", self._at) < 0 and len(self._buffer) - self._at < _HEAD_LIMIT and self._more():
+            pass
+        return _ARC_LINE.match(self._buffer, self._at, self._at + _HEAD_LIMIT)
+
+    def _arc_record(self, place: RecordPlace, line: re.Match[bytes]) -> WarcRecord | Broken:
+        self._at, self._is_arc = line.end(), True
+        block = self._block(place, int(line[5]))
+        if isinstance(block, Broken):
+            return block
+        url, address, date, rest = (part.decode("utf-8", "replace") for part in line.groups()[:4])
+        media = rest.split(" ")[0]
+        fields = (("warc-target-uri", url), ("warc-date", date), ("warc-ip-address", address), ("content-type", media))
+        kind = "response" if url.startswith("http") else "warcinfo"
+        return WarcRecord(kind, fields, block, place, self._end())
+
+    def _block(self, place: RecordPlace, length: int) -> bytes | Broken:
+        """What a record holds, so many bytes by its own word."""
         if not self._bytes.is_packed and self._place().offset + length > self._size:
             return Broken(place, f"declares {length} bytes, more than the file holds")
         if length > self._limit:
@@ -143,22 +173,25 @@ class _Walk:
         block = self._take(length)
         if len(block) < length:
             if not self._torn:
-                self._buffer, self._at, self._before = block, 0, before  # the next record may stand in it
+                self._buffer, self._at, self._before = block, 0, before  # it may contain the next record
             return Broken(place, self._tell_torn() or f"declares {length} bytes, but {len(block)} are there")
-        is_closed = self._continues_with(_RECORD_END)
-        if self._is_more_than_line_ends() and not is_closed and not self._continues_with(_START):
+        is_closed = self._continues_with(b"\n" if self._is_arc else _RECORD_END)
+        if self._is_more_than_line_ends() and not is_closed and not self._begins():
             return Broken(place, f"goes on after its declared length of {length} bytes")
         if self._torn:
             return Broken(place, self._tell_torn())
-        kind = next((value.lower() for name, value in fields if name == "warc-type"), "")
-        return WarcRecord(kind, fields, block, place, self._end())
+        return block
+
+    def _begins(self) -> bool:
+        """Whether a record begins here."""
+        return self._arc_line() is not None if self._is_arc else self._continues_with(_START)
 
     def _tell_torn(self) -> str:
         self._is_told = True
         return self._torn
 
     def _head(self) -> bytes | None:
-        """The version line and the fields, with the empty line behind them taken off; None if there is no such line."""
+        """The version line and the fields, without the empty line after them; None if there is no such line."""
         while True:
             for ending in (b"\r\n\r\n", b"\n\n"):
                 end = self._buffer.find(ending, self._at, self._at + _HEAD_LIMIT)
@@ -181,7 +214,7 @@ class _Walk:
         return b"".join(taken) if len(taken) > 1 else taken[0]
 
     def _drop(self, length: int) -> None:
-        """Go on by `length` bytes, or to the end of the member."""
+        """Skips `length` bytes, or to the end of the member."""
         while length > len(self._buffer) - self._at:
             length -= len(self._buffer) - self._at
             self._at = len(self._buffer)
@@ -190,17 +223,17 @@ class _Walk:
         self._at += length
 
     def _pass_over(self, length: int) -> None:
-        """Leave a block behind that is too long to hold; a member that would become absurdly long is given up."""
+        """Skips a block that is too long to hold; skips the whole member if it would become absurdly long."""
         self._is_hopeless = self._bytes.is_packed and length > _PASS_OVER * self._limit
         if not self._is_hopeless:
             self._drop(length)
 
     def _find_start(self) -> None:
-        """Go on to a line that begins a record, if there is one in this member."""
+        """Moves to a line that begins a record, if this member has one."""
         passed = 0
-        while (found := self._buffer.find(b"\n" + _START, self._at)) < 0:
+        while (found := self._next_start()) < 0:
             passed += len(self._buffer) - self._at
-            self._at = max(self._at, len(self._buffer) - len(_START))
+            self._at = max(self._at, len(self._buffer) - (_ARC_TAIL if self._is_arc else len(_START)))
             if self._bytes.is_packed and passed > _PASS_OVER * self._limit:
                 self._is_hopeless = True
                 return
@@ -209,8 +242,15 @@ class _Walk:
                 return
         self._at = found + 1
 
+    def _next_start(self) -> int:
+        """Where in the buffer a line ends behind which a record begins; -1 if nowhere."""
+        if not self._is_arc:
+            return self._buffer.find(b"\n" + _START, self._at)
+        line = _ARC_LINE.search(self._buffer, self._at)
+        return line.start() - 1 if line is not None and line.start() > self._at else -1
+
     def _is_more_than_line_ends(self) -> bool:
-        """Pass over line ends; False if the member ends with them."""
+        """Skips line ends; False if the member ends with them."""
         while True:
             ends = _LINE_ENDS.match(self._buffer, self._at)
             self._at = ends.end() if ends else self._at
@@ -225,7 +265,7 @@ class _Walk:
         return self._buffer.startswith(expected, self._at)
 
     def _next(self) -> bool:
-        """New bytes in place of the buffer, which is used up; False at the end of the member, or where it is torn."""
+        """Replaces the used-up buffer by new bytes; False at the end of the member, or where it is damaged."""
         if self._torn:
             return False
         try:
@@ -239,7 +279,7 @@ class _Walk:
         return bool(piece)
 
     def _more(self) -> bool:
-        """New bytes behind those in the buffer that are not used yet."""
+        """Appends new bytes to the unused ones in the buffer."""
         rest = self._buffer[self._at :]
         if not self._next():
             return False

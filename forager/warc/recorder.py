@@ -1,8 +1,8 @@
-"""Between the event loop and the writer: exchanges are compressed and written while the loop goes on.
+"""Runs the writer beside the event loop, which continues while a thread compresses and writes exchanges.
 
-An exchange is taken before anybody waits. The batch that is being written holds up nobody; only when more bytes wait than
-the queue may hold, whoever fetches waits for room. A crawl in a hurry is written in larger batches, as each costs the loop
-some time: the next one begins a moment after the last has ended. There is no task to be cancelled.
+An exchange enters the queue at once. Fetches wait only while more bytes are queued than the queue may hold. A busy
+crawl is written in larger batches, because each batch costs the event loop some time: the next one begins a short pause
+after the last has ended. There is no task that could be cancelled.
 """
 
 import asyncio
@@ -14,12 +14,12 @@ from forager.warc.writer import WarcWriter
 from forager.web.recording import Exchange
 
 REST = 0.05
-"""Seconds from the end of a batch to the next, unless somebody waits for room (ours)."""
-_OVERHEAD = 1000  # bytes that headers and objects of an exchange take, roughly
+"""Seconds between the end of a batch and the next, unless a fetch waits for room (ours)."""
+_OVERHEAD = 1000  # rough size of an exchange's headers and objects in bytes
 
 
 class BackgroundRecorder:
-    """Writes in a thread of its own, in batches; after an error it refuses everything."""
+    """Writes batches in a thread of its own; after an error it refuses everything."""
 
     def __init__(self, writer: WarcWriter) -> None:
         self.writer = writer
@@ -46,7 +46,7 @@ class BackgroundRecorder:
             await self._batch_end()
 
     async def close(self) -> None:
-        """Write what waits and close the file; raises if anything could not be written."""
+        """Writes what is queued and closes the file; raises if anything could not be written."""
         try:
             while self._error is None and (self._is_writing or self._pending):
                 await self._batch_end()
@@ -64,7 +64,7 @@ class BackgroundRecorder:
         self._check()
 
     def _arrange(self) -> None:
-        """See that a batch begins: at once, or when the rest after the last one is over."""
+        """Schedules the next batch: now, or when the pause after the last one is over."""
         if self._is_writing or not self._pending or self._error is not None:
             return
         loop = asyncio.get_running_loop()
@@ -96,7 +96,7 @@ class BackgroundRecorder:
         self._arrange()
 
     def _check(self) -> None:
-        """Raise, afresh for each caller, if nothing can be written any more."""
+        """Raises a new error for each caller if writing has failed."""
         if isinstance(self._error, ForagerError):
             raise OutputError(str(self._error))
         if self._error is not None:

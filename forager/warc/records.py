@@ -1,10 +1,10 @@
-"""HTTP messages as WARC blocks, and back; header lines as WARC and HTTP share them, and the dates of WARC.
+"""HTTP messages as WARC blocks, and back; header lines of WARC and HTTP, and the dates of WARC.
 
-A body is kept without chunks, and compressed as it came if all of it came. If only the body after decompression is at hand,
-that is kept. Other tools undo whatever Content-Encoding and Transfer-Encoding say, so those that do not hold for the body
-as it is kept, and a Content-Length that does not fit, are kept under the names that archives use for this:
-`x-archive-orig-content-encoding` and so on. Received names are in lower case; a `Content-Length` in capitals is ours,
-says the true length and is dropped on reading back.
+A body is kept without chunks, and in its original compression if all of it arrived; otherwise the decompressed body is
+kept. Other tools undo whatever Content-Encoding and Transfer-Encoding say. So if these do not match the body as kept,
+or Content-Length does not, they are kept under the names that archives use for this: `x-archive-orig-content-encoding`
+and so on. Received names are in lower case; a `Content-Length` in capitals is ours, gives the true length and is
+dropped on reading.
 """
 
 import re
@@ -28,7 +28,7 @@ _DATE = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)T?(\d\d):?(\d\d):?(\d\d)(\.\d{1,9})?
 
 
 def lines(fields: Iterable[tuple[str, str]]) -> bytes:
-    """Header lines, each with its line end; a line break in a value becomes a space."""
+    """Header lines with line ends; a line break in a value becomes a space."""
     pairs = list(fields)
     text = "".join([f"{name}: {value}\r\n" for name, value in pairs])
     if text.count("\n") > len(pairs) or text.count("\r") > len(pairs):
@@ -37,7 +37,7 @@ def lines(fields: Iterable[tuple[str, str]]) -> bytes:
 
 
 def parsed(block: bytes) -> Fields:
-    """The fields of a header block; a line that begins with a blank continues the one before; other rubbish is skipped."""
+    """Fields of a header block; a line that begins with a blank continues the previous one; invalid lines are skipped."""
     try:
         rows = block.decode().split("\n")
     except UnicodeDecodeError:
@@ -62,13 +62,13 @@ def _text(raw: bytes) -> str:
 
 
 def safe_url(url: str) -> str:
-    """A URL that can stand in a header line: blanks and control characters become percent codes."""
+    """A URL for a header line: blanks and control characters become percent codes."""
     return _CONTROLS.sub(lambda match: quote(match[0], safe="", errors="replace"), url)
 
 
 @lru_cache(maxsize=16)
 def warc_date(time: float) -> str:
-    """UTC with microseconds, as WARC 1.1 allows; the records of an exchange ask for the same one."""
+    """UTC with microseconds, as WARC 1.1 allows; cached, because all records of an exchange need the same one."""
     return datetime.fromtimestamp(time, UTC).isoformat(timespec="microseconds")[:-6] + "Z"
 
 
@@ -78,7 +78,7 @@ def stamp(time: float) -> str:
 
 
 def warc_moment(text: str) -> float | None:
-    """A WARC date or 14 digits as UTC seconds since the epoch; None if it is neither."""
+    """Converts a WARC date or 14 digits to UTC seconds since the epoch; None if it is neither."""
     match = _DATE.fullmatch(text.strip())
     if match is None:
         return None
@@ -100,14 +100,14 @@ _REQUEST_LINE = re.compile(rb"[A-Z]+ [^\r\n]+ HTTP/\d")
 
 
 def request_block(request: Request, user_agent: str) -> bytes:
-    """The GET as it went over the wire."""
+    """The GET request as sent."""
     host, target = _address(safe_url(request.url))
     headers = {"Host": host, **request_headers(request, user_agent)}
     return f"GET {target} HTTP/1.1\r\n".encode("utf-8", "replace") + lines(headers.items()) + b"\r\n"
 
 
 def _address(url: str) -> tuple[str, str]:
-    """The host, and what is asked of it."""
+    """The host, and the path with its query."""
     usual = _USUAL_URL.fullmatch(url)
     if usual is not None:
         return usual[1], usual[2]
@@ -133,7 +133,7 @@ def response_head(response: Response) -> bytes:
 
 
 def split_response(block: bytes) -> tuple[int, Fields, bytes] | None:
-    """Status, headers as they stand, and body of a response block; None if it is no HTTP."""
+    """Status, headers as written, and body of a response block; None if it is not HTTP."""
     status = _STATUS_LINE.match(block)
     if status is None:
         return None
@@ -142,7 +142,7 @@ def split_response(block: bytes) -> tuple[int, Fields, bytes] | None:
 
 
 def received(block: bytes, headers: Fields) -> Fields:
-    """The headers that one of our own blocks was made from."""
+    """The received headers from which one of our own blocks was made."""
     last = _split(block)[0].rstrip(b"\r\n").rpartition(b"\n")[2]
     if not last.startswith(_OURS):
         return headers

@@ -1,14 +1,14 @@
-"""A web that answers from recordings as of its clock, as slowly as it was then.
+"""A web that answers from recordings as of its clock, with the recorded delays.
 
-Before its first capture a URL is UNRECORDED; afterwards the last capture at or before now speaks:
+Before its first capture a URL is UNRECORDED; afterwards the last capture at or before now gives the answer:
 
 | it was                      | asked the same question        | asked another question                               |
 |-----------------------------|--------------------------------|------------------------------------------------------|
-| a body (2xx)                | the same answer                | 304 if what is asked with fits its validators        |
-| a 304                       | the same answer                | 304 if it fits, else the body that it confirmed      |
+| a body (2xx)                | the same answer                | 304 if the validators of the request fit             |
+| a 304                       | the same answer                | 304 if they fit, else the body that it confirmed     |
 | a redirect, error, failure  | the same answer                | the same answer                                      |
 
-"Fits" is equality of the recorded ETag, or of Last-Modified if the asker has no ETag.
+"Fit" means that the recorded ETag is equal, or Last-Modified if the request has no ETag.
 """
 
 from bisect import bisect_right
@@ -26,13 +26,13 @@ _TOLERANCE = 0.001  # seconds: simulated clocks differ in their last digits, and
 _KEPT_IN_304 = frozenset(
     {"cache-control", "content-location", "date", "etag", "expires", "last-modified", "vary", "server"}
 )
-_NAMED = 20  # broken records that are kept with their names
+_NAMED = 20  # number of broken records kept by name
 _NOTHING = Validators()
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What is held in memory of a capture; its bytes stay in the file."""
+    """What is kept in memory of a capture; its bytes stay in the file."""
 
     asked: float
     request: Request
@@ -41,16 +41,16 @@ class _Known:
 
 
 class WarcWeb:
-    """Answers from WARC files, which are read once to know what is where; bodies are read when they are asked for."""
+    """Answers from WARC files. It reads them once to index captures, and reads bodies on demand."""
 
     def __init__(self, paths: Iterable[Path], clock: Clock) -> None:
         self.clock = clock
         self.broken = 0
-        """Records that could not be used."""
+        """Number of unusable records."""
         self.named: list[Broken] = []
-        """The first of them."""
+        """The first unusable records."""
         self.unrecorded = 0
-        """Requests for what was never recorded, or not yet."""
+        """Number of requests for what was not recorded by then."""
         self.asked = 0
         self._captures: dict[Url, list[_Known]] = {}
         self._bodies: dict[str, RecordPlace] = {}
@@ -70,10 +70,26 @@ class WarcWeb:
         times = [known[place].asked for known in self._captures.values() for place in (0, -1)]
         return (min(times), max(times)) if times else None
 
+    def holds(self, url: Url) -> bool:
+        """Whether there is any capture of a URL; asking for another one is no request: the answer is known."""
+        return _key(url) in self._captures
+
+    def times(self, url: Url) -> int:
+        """How many captures there are of a URL."""
+        return len(self._captures.get(_key(url), ()))
+
+    def read(self, url: Url, most: int) -> list[Capture]:
+        """Captures of a URL with their bodies, the first and so many in all at most, evenly spread."""
+        known = self._captures.get(_key(url), [])
+        places = sorted({len(known) * place // most for place in range(most)}) if known else []
+        return [found for place in places if (found := self._read(known[place])) is not None]
+
     async def fetch(self, request: Request) -> Response:
         now = self.clock.now()
-        self.asked += 1
         known = self._captures.get(_key(request.url), [])
+        if not known:
+            return Response(request.url, Outcome.UNRECORDED, now, error="never recorded")
+        self.asked += 1
         seen = bisect_right(known, now + _TOLERANCE, key=lambda capture: capture.asked)
         answer = self._answer(request, known, seen)
         if answer is None:
@@ -83,7 +99,7 @@ class WarcWeb:
         return replace(_cut(answer.response, request.body_limit), url=request.url, asked=now)
 
     def _answer(self, request: Request, known: Sequence[_Known], seen: int) -> Capture | None:
-        """What the last of the `seen` captures amounts to for this request; None if there is no such thing."""
+        """The answer of the last of the `seen` captures to this request; None if there is none."""
         if not seen:
             return None
         last = known[seen - 1]
@@ -103,7 +119,7 @@ class WarcWeb:
         return None if confirmed is None else replace(confirmed, took=capture.took)
 
     def _confirmed(self, validators: Validators, earlier: Sequence[_Known]) -> Capture | None:
-        """The capture with a body that a 304 confirmed; if none fits, the last one before it."""
+        """The capture with the body that a 304 confirmed; if none fits, the last one before it."""
         bodies = (self._read(known) for known in reversed(earlier) if known.outcome is Outcome.FETCHED)
         nearest = None
         for capture in filter(None, bodies):
@@ -146,16 +162,16 @@ class WarcWeb:
                 repeated.add(found.digest)
             elif found.digest and found.response.body:
                 self._bodies.setdefault(found.digest, found.place)
-            request = requests.setdefault(found.request, found.request)  # the same question is held once
+            request = requests.setdefault(found.request, found.request)  # equal requests share one object
             known = _Known(found.response.asked, request, found.response.outcome, found.place)
             self._captures.setdefault(_key(found.request.url), []).append(known)
         self._bodies = {digest: place for digest, place in self._bodies.items() if digest in repeated}
         for captured in self._captures.values():
-            captured.sort(key=lambda known: known.asked)  # stable: of two at the same time the later in the file speaks
+            captured.sort(key=lambda known: known.asked)  # stable: of two at the same time the later in the file wins
 
 
 def _key(url: Url) -> Url:
-    """Other tools record URLs as they found them; a crawl asks for the canonical form."""
+    """Canonical form of a URL, because other tools record URLs as found."""
     return canonical(url) or url
 
 
@@ -165,7 +181,7 @@ def _is_same_question(request: Request, last: _Known) -> bool:
 
 
 def _fits(asked: Validators, recorded: Validators) -> bool:
-    """Whether the asker's copy is the recorded version; an ETag, if given, decides alone (RFC 9110, section 13.2.2)."""
+    """Whether the client's copy is the recorded version; an ETag, if given, decides alone (RFC 9110, section 13.2.2)."""
     if asked.etag:
         return asked.etag.removeprefix("W/") == recorded.etag.removeprefix("W/")
     return bool(asked.last_modified) and asked.last_modified == recorded.last_modified
@@ -181,14 +197,14 @@ def _not_modified(response: Response) -> Response:
 
 
 def _filled(response: Response, original: Response) -> Response:
-    """A response with the body of the capture it repeats; one without headers takes those as well."""
+    """A response with the body of the capture that it repeats, and its headers if it has none."""
     if response.headers:
         return replace(response, body=original.body)
     return replace(original, url=response.url, asked=response.asked, seconds=response.seconds)
 
 
 def _cut(response: Response, limit: int | None) -> Response:
-    """The response to somebody who reads `limit` bytes at most."""
+    """The response cut to `limit` bytes."""
     if limit is None or len(response.body) <= limit:
         return response
     return replace(response, body=response.body[:limit], wire_bytes=min(response.wire_bytes, limit))

@@ -1,10 +1,11 @@
-"""A WARC file as bytes after decompression, read forwards, with the place of every record known.
+"""Reads a WARC file as decompressed bytes, forwards, with the place of every record.
 
-gzip and zstd files are rows of members (frames), as a rule one for each record. A member that cannot be read is given up,
-and the next one is looked for by its first bytes. Nothing is inflated beyond what was asked for by more than a piece.
+gzip and zstd files are sequences of members (frames), usually one per record. A damaged member is skipped, and the next
+one is found by its first bytes. At most one piece more than requested is decompressed.
 """
 
 import os
+import re
 from collections.abc import Callable
 from typing import BinaryIO, Protocol
 
@@ -17,7 +18,8 @@ _DICTIONARY = b"\x5d\x2a\x4d\x18"  # the skippable frame that holds a dictionary
 _ZSTD_WINDOW = 128 * 2**20  # zstd's --long is what archives use
 _ZSTD_SLICE = 512  # a 4-byte block can grow to 128 KiB, so a slice yields at most 16 MiB
 _DICTIONARY_LIMIT = 16 * 2**20
-_START = b"WARC/"
+_START = re.compile(rb"WARC/|[a-z]{3,8}:[^\r\n]+ \d{14} ")
+"""How a record of a WARC or ARC file begins."""
 
 
 class TornError(Exception):
@@ -26,23 +28,23 @@ class TornError(Exception):
 
 class Unpacked(Protocol):
     is_packed: bool
-    """Whether there is any compression."""
+    """Whether the file is compressed."""
 
     def begin(self) -> bool:
-        """Begin the next member; False at the end of the file."""
+        """Begins the next member; False at the end of the file."""
 
     def piece(self) -> bytes:
-        """The next bytes of the member, nothing at its end. Raises TornError."""
+        """The next bytes of the member, empty at its end. Raises TornError."""
 
     def give_up(self) -> bool:
-        """Look for a later member that begins with a record, and make it the next; False if there is none."""
+        """Finds a later member that begins with a record, and makes it the next; False if there is none."""
 
     def place(self, inside: int) -> tuple[int, int]:
-        """Where to start, and how many bytes to skip then, to come to a byte of the present member."""
+        """Offset to start from, and bytes to skip, to reach a byte of the current member."""
 
     @property
     def position(self) -> int:
-        """How far the file has been used."""
+        """Offset up to which the file has been used."""
 
 
 class PlainMembers:
@@ -141,7 +143,7 @@ class Members:
     def _is_record(self, offset: int) -> bool:
         self._file.seek(offset)
         try:
-            return self._coding().inflate(memoryview(self._file.read(512)))[0].startswith(_START)
+            return _START.match(self._coding().inflate(memoryview(self._file.read(512)))[0]) is not None
         except TornError:
             return False
 
@@ -190,7 +192,7 @@ class _Zstd:
 
 
 def unpacked(file: BinaryIO, start: int = 0) -> Unpacked:
-    """The reader for what the first bytes of a file say it is; `start` is a place given by one."""
+    """The reader for the format in the first bytes of a file; `start` is a place that such a reader returned."""
     file.seek(0)
     head = file.read(4)
     if head.startswith(_GZIP[:2]):
@@ -202,7 +204,7 @@ def unpacked(file: BinaryIO, start: int = 0) -> Unpacked:
 
 
 def _dictionary(file: BinaryIO) -> tuple[zstandard.ZstdCompressionDict | None, int]:
-    """The dictionary in the first frame of a .warc.zst, which may be compressed itself, and where the frame ends."""
+    """The dictionary in the first frame of a .warc.zst, which may itself be compressed, and where the frame ends."""
     file.seek(4)
     length = int.from_bytes(file.read(4), "little")
     raw = file.read(min(length, _DICTIONARY_LIMIT))
@@ -212,5 +214,5 @@ def _dictionary(file: BinaryIO) -> tuple[zstandard.ZstdCompressionDict | None, i
         dictionary = zstandard.ZstdCompressionDict(raw)
         zstandard.ZstdDecompressor(dict_data=dictionary)  # raises if it is damaged
     except zstandard.ZstdError:
-        return None, 8 + length  # the frames will be named as broken
+        return None, 8 + length  # the frames will be reported as broken
     return dictionary, 8 + length

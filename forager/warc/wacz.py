@@ -1,7 +1,7 @@
 """WACZ 1.1.1: recordings with index and page list in one zip file, as replay tools in the browser read them.
 
-Packing stores the WARC files as they are. Unpacking trusts nothing: names, sizes, ratios, links and digests are checked,
-and only the WARC files inside come out, under plain names, into the target directory.
+Packing stores the WARC files unchanged. Unpacking trusts nothing: it checks names, sizes, ratios, links and digests,
+and writes only the WARC files, under plain names, into the target directory.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ from forager.warc.writer import index_name, warcs_in
 
 WACZ_VERSION = "1.1.1"
 UNPACK_LIMIT = 20_000_000_000
-"""Bytes that may come out of a WACZ at most."""
+"""Maximum number of bytes unpacked from a WACZ."""
 
 _MOST_MEMBERS = 100_000
 _RATIO = 200  # deflate reaches 1032 on nothing but zeros; WARC text stays far below
@@ -37,7 +37,7 @@ _BAD_ZIP = (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, Runti
 
 @dataclass(frozen=True, slots=True)
 class PageEntry:
-    """A page that a reader may want to open."""
+    """A page to list for readers."""
 
     url: str
     time: float
@@ -47,7 +47,8 @@ class PageEntry:
 def pack_wacz(
     directory: Path, target: Path, *, now: float, title: str = "", pages: Iterable[PageEntry] | None = None
 ) -> int:
-    """Pack the closed WARC files of a directory; without `pages` every HTML capture is listed. How many files went in."""
+    """Packs the closed WARC files of a directory; lists every HTML capture unless `pages` are given. Returns the file
+    count."""
     warcs = [path for path in warcs_in(directory) if index_name(path).exists() and not path.name.endswith(".open")]
     if not warcs:
         raise InputError(f"{directory}: no closed WARC files with an index here; name the warc directory of a crawl")
@@ -70,15 +71,15 @@ def pack_wacz(
 
 
 class _Packing:
-    """Adds members and keeps the list of them that goes into the data package."""
+    """Adds members and lists them for the data package."""
 
     def __init__(self, wacz: zipfile.ZipFile) -> None:
         self._wacz = wacz
         self._resources: list[dict[str, object]] = []
 
     def add(self, name: str, blocks: Iterable[bytes], *, compress: bool = True) -> str:
-        """Add a member; its digest."""
-        entry = zipfile.ZipInfo(name)  # with zip's first day for a date: the same recording makes the same file
+        """Adds a member; returns its digest."""
+        entry = zipfile.ZipInfo(name)  # with zip's earliest date: the same recording gives the same file
         entry.compress_type = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
         entry.external_attr = 0o644 << 16
         digest, size = hashlib.sha256(), 0
@@ -106,7 +107,7 @@ class _Packing:
 
 
 def html_pages(indexes: Iterable[Path]) -> Iterator[PageEntry]:
-    """Every HTML page in some indexes, once, as of its first capture."""
+    """Every HTML page in some indexes, once, with its first capture."""
     seen = set()
     for index in indexes:
         for line in filter(None, map(read_line, lines_of(index))):
@@ -123,7 +124,7 @@ def _page_lines(pages: Iterable[PageEntry]) -> Iterator[bytes]:
 
 
 def unpack_wacz(source: Path, target: Path, limit: int = UNPACK_LIMIT) -> list[Path]:
-    """The WARC files of a WACZ, written into a directory, which is created if need be; nothing else is written."""
+    """Writes the WARC files of a WACZ, and nothing else, into a directory, which it creates if needed."""
     try:
         with zipfile.ZipFile(source) as wacz:
             chosen = _checked(source, wacz, limit)
@@ -137,7 +138,7 @@ def unpack_wacz(source: Path, target: Path, limit: int = UNPACK_LIMIT) -> list[P
 
 
 def _checked(source: Path, wacz: zipfile.ZipFile, limit: int) -> list[zipfile.ZipInfo]:
-    """The members to take out, after every check that needs no reading."""
+    """The members to unpack, after every check that needs no reading."""
     entries = wacz.infolist()
     if len(entries) > _MOST_MEMBERS:
         raise InputError(f"{source}: {len(entries)} members, more than {_MOST_MEMBERS}; this is no recording")
@@ -164,7 +165,7 @@ def _checked(source: Path, wacz: zipfile.ZipFile, limit: int) -> list[zipfile.Zi
 
 
 def _digests(source: Path, wacz: zipfile.ZipFile) -> dict[str, str]:
-    """SHA-256 of the members by path, as far as the data package says."""
+    """SHA-256 of the members by path, as far as the data package has them."""
     try:
         entry = wacz.getinfo("datapackage.json")
     except KeyError:
@@ -179,7 +180,7 @@ def _digests(source: Path, wacz: zipfile.ZipFile) -> dict[str, str]:
 
 
 def _extract(source: Path, wacz: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path, digest: str) -> Path:
-    """Write a member under its plain name; a file that turns out damaged is removed again."""
+    """Writes a member under its plain name; deletes the file if it turns out damaged."""
     path = target / PurePosixPath(entry.filename).name
     try:
         with wacz.open(entry) as member, path.open("xb") as file:
@@ -196,7 +197,7 @@ def _extract(source: Path, wacz: zipfile.ZipFile, entry: zipfile.ZipInfo, target
 
 
 def _copy(member: IO[bytes], file: IO[bytes]) -> str:
-    """Copy; zipfile itself never gives more than the declared size. The SHA-256 of what was copied."""
+    """Copies; zipfile itself never returns more than the declared size. Returns the SHA-256."""
     digest = hashlib.sha256()
     while block := member.read(_BLOCK):
         file.write(block)

@@ -1,21 +1,23 @@
-"""WARC files of a recording: begun, filled, closed with an index, and mended if a crawl was killed.
+"""Writes the WARC files of a recording, closes them with an index, and repairs them if a crawl was killed.
 
-A file is called `….warc.gz.open` until it is closed; only then its index stands beside it. Every record is a gzip
-member of its own and goes to the system with its exchange, so `kill -9` tears at most the last one (see `repair`).
+A file is named `….warc.gz.open` until it is closed; only then its index is written beside it. Every record is a gzip
+member of its own and is passed to the system with its exchange, so `kill -9` cuts off at most the last one (see
+`repair`).
 
-A payload that came compressed is not compressed again: after the head of its record it is stored as it is (RFC 1951,
-3.2.4), which takes a third of the time and hardly more room.
+A payload that arrived compressed is not compressed again: after the head of its record it is stored as it is (RFC 1951,
+3.2.4), which takes a third of the time and hardly more space.
 
-`repair` mends what a killed crawl left: a file still called `.open`, whose last record may be torn. Everything complete
-is kept; what stands behind the last complete record is cut off, the index is made from the records, and the file gets
-its name. Mending twice, or being killed while mending, does no harm: the name comes last.
+`repair` handles what a killed crawl left: a file still named `.open`, whose last record may be cut off. It keeps
+everything complete, cuts off what follows the last complete record, makes the index from the records, and renames the
+file. Repairing twice, or a kill during repair, does no harm, because renaming comes last.
 """
 
 import os
 import re
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO
 
@@ -45,7 +47,7 @@ def member(record: bytes, level: int, stored: int = 0) -> bytes:
 
 
 def _partly_stored(record: memoryview, begin: int, level: int) -> bytes:
-    """Compressed up to `begin`, stored from there on."""
+    """Compresses up to `begin`, stores the rest."""
     packer = (isal_zlib if level <= _FAST else zlib).compressobj(level, zlib.DEFLATED, -zlib.MAX_WBITS)
     parts: list[bytes | memoryview] = [_HEADER, packer.compress(record[:begin]), packer.flush(zlib.Z_SYNC_FLUSH)]
     for place in range(begin, len(record), _MOST_STORED):
@@ -62,52 +64,70 @@ def _partly_stored(record: memoryview, begin: int, level: int) -> bytes:
 
 
 OPEN = ".open"
-_LIMIT = 2**40  # whatever we wrote we keep
+_LIMIT = 2**40  # keep everything that we wrote
 
 
 @dataclass(frozen=True, slots=True)
 class Repaired:
-    """What was done to a file."""
+    """Result of repairing a file."""
 
     path: Path
     """Its new name; it does not exist if nothing in the file was complete."""
     kept: int
-    """Complete records."""
+    """Number of complete records."""
     cut: int
-    """Bytes cut off at the end."""
+    """Number of bytes cut off at the end, or cut out."""
 
 
 def repair(directory: Path) -> list[Repaired]:
-    """Close every file of ours that a killed crawl left open here."""
-    return [_mend(path) for path in sorted(directory.glob(f"forager-*.warc.gz{OPEN}"))]
+    """Closes every file of ours that a killed crawl left open in this directory."""
+    return [_mend(path) for path in sorted(directory.glob(f"forager-*.warc.gz{OPEN}")) if not path.is_symlink()]
 
 
 def _mend(path: Path) -> Repaired:
     final = path.with_name(path.name.removesuffix(OPEN))
     index: list[str] = []
-    kept = end = 0
+    whole: list[tuple[int, int]] = []
     for record in records(path, _LIMIT):
         if isinstance(record, Broken):
             continue
-        kept, end = kept + 1, record.end
+        whole.append((record.place.offset, record.end))
         line = index_line(record, final.name)
         if line is not None:
             index.append(format_line(line))
     size = path.stat().st_size
-    if not kept:
+    if not whole:
         path.unlink()
         return Repaired(final, 0, size)
+    if any(end != begin for (_, end), (begin, _) in pairwise([(0, 0), *whole])):  # holes: the power went
+        _close_up(path, whole)
+        mended = _mend(path)
+        return Repaired(final, mended.kept, size - final.stat().st_size)
+    end = whole[-1][1]
     if end < size:
         with path.open("r+b") as file:
             file.truncate(end)
             os.fsync(file.fileno())
     write_index(path.with_name(final.name.removesuffix(".warc.gz") + SUFFIX), index)
     path.rename(final)
-    return Repaired(final, kept, size - end)
+    return Repaired(final, len(whole), size - end)
+
+
+def _close_up(path: Path, whole: Sequence[tuple[int, int]]) -> None:
+    """Leave out everything between the whole records, which stand at these places."""
+    draft = path.with_name(path.name + ".new")
+    draft.unlink(missing_ok=True)
+    with path.open("rb") as source, draft.open("xb") as file:
+        for begin, end in whole:
+            source.seek(begin)
+            file.write(source.read(end - begin))
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
 
 
 def index_line(record: WarcRecord, filename: str) -> Line | None:
-    """What an index says of a record; None if it is not indexed."""
+    """Index entry of a record; None if it is not indexed."""
     if record.kind not in ("response", "revisit") or record.end < 0:
         return None
     http, time = split_response(record.block), warc_moment(record.field("warc-date"))
@@ -134,7 +154,7 @@ _WARC = re.compile(r".+\.warc(\.gz|\.zst)?(\.open)?")
 
 
 class WarcWriter:
-    """Writes exchanges into a directory that nobody else writes to; files left open there are mended first.
+    """Writes exchanges into a directory of its own; first repairs files left open there.
 
     `about` goes into the first record of every file: the settings of the crawl, an operator, a description.
     """
@@ -168,7 +188,7 @@ class WarcWriter:
         return f"<WarcWriter {self.exchanges} exchanges, {name}>"
 
     def write(self, exchanges: Iterable[Exchange]) -> None:
-        """Write exchanges and hand them to the system."""
+        """Writes exchanges and passes them to the system."""
         try:
             for exchange in exchanges:
                 file = self._file_for(exchange.response.asked)
@@ -180,7 +200,7 @@ class WarcWriter:
             raise self._failure(error) from error
 
     def close(self) -> None:
-        """Close the open file, if there is one; writing may go on with a new one."""
+        """Closes the open file, if any; writing may continue with a new one."""
         file, self._file = self._file, None
         if file is not None:
             try:
@@ -208,7 +228,7 @@ class WarcWriter:
 
 
 class _OpenFile:
-    """A file in the making, with its index in memory."""
+    """A file being written, with its index in memory."""
 
     def __init__(self, path: Path, composer: Composer, level: int, begun: float) -> None:
         self.path, self.composer, self.begun = path, composer, begun
@@ -235,15 +255,15 @@ class _OpenFile:
 
 
 def opened_name(path: Path) -> Path:
-    """What a file is called until it is closed."""
+    """Name of a file until it is closed."""
     return path.with_name(path.name + OPEN)
 
 
 def index_name(path: Path) -> Path:
-    """The index that stands beside a file."""
+    """Name of the index of a file."""
     return path.with_name(path.name.removesuffix(".gz").removesuffix(".warc") + SUFFIX)
 
 
 def warcs_in(directory: Path) -> list[Path]:
-    """The WARC files of a directory, by name; a file that is still open is one too."""
+    """The WARC files of a directory, sorted by name, including one that is still open."""
     return sorted(path for path in directory.iterdir() if _WARC.fullmatch(path.name) and path.is_file())

@@ -1,8 +1,8 @@
-"""The address guard: we talk to public addresses only, whatever a name or a redirect points to.
+"""The address guard: allows connections to public addresses only, whatever a name or a redirect points to.
 
-A check of the name or of the URL is not enough: a name can point to another address a moment later (DNS rebinding),
-and an address can be written in many ways. So the guard stands where a socket is made for one concrete address, and
-looks at the peer of the connection once more before a request is written to it.
+Checking the name or the URL is not enough: a name can resolve to another address a moment later (DNS rebinding), and an
+address can be written in many ways. So the guard checks where a socket is created for one concrete address, and checks
+the peer of the connection once more before a request is written to it.
 """
 
 import errno
@@ -16,21 +16,22 @@ from forager.errors import SettingsError
 Address = IPv4Address | IPv6Address
 
 REMEMBERED = 10_000
-"""Addresses whose verdict is remembered (ours)."""
+"""Number of addresses whose verdict is cached (ours)."""
 
 _NAT64 = IPv6Network("64:ff9b::/96")
 
 
 class AddressRefusedError(OSError):
-    """Raised inside the connector in place of making a socket."""
+    """Raised inside the connector instead of creating a socket."""
 
     def __init__(self, address: str) -> None:
-        super().__init__(errno.EACCES, "the address guard refuses the address")  # one text: see `Live`
+        super().__init__(errno.EACCES, "the address guard refuses the address")  # one fixed text: see `Live`
         self.address = address
 
 
 class Guard:
-    """Refuses what is not public (loopback, private, link-local, shared, multicast, reserved), unless it is allowed."""
+    """Refuses addresses that are not public (loopback, private, link-local, shared, multicast, reserved), unless
+    allowed."""
 
     def __init__(self, allow_addresses: Sequence[str] = ()) -> None:
         try:
@@ -39,7 +40,7 @@ class Guard:
             message = f"allow_addresses: {error}; write addresses or networks such as 127.0.0.1, 10.0.0.0/8 or ::1"
             raise SettingsError(message) from None
         self.permits = lru_cache(REMEMBERED)(self._permits)
-        """Whether we may talk to this address; what is not an address is refused."""
+        """Whether we may connect to this address; refuses anything that is not an address."""
 
     def __repr__(self) -> str:
         return f"<Guard public addresses{''.join(f' and {network}' for network in self.allowed)}>"
@@ -59,14 +60,14 @@ class Guard:
     def make_socket(
         self, addr_info: tuple[socket.AddressFamily | int, socket.SocketKind | int, int, str, tuple[object, ...]]
     ) -> socket.socket:
-        """A socket for one concrete address (aiohttp's `socket_factory`), or AddressRefusedError."""
+        """A socket for one concrete address (aiohttp's `socket_factory`); raises AddressRefusedError."""
         family, kind, proto, _, sockaddr = addr_info
         self.check(str(sockaddr[0]))
         return socket.socket(family=family, type=kind, proto=proto)
 
 
 def embedded(address: Address) -> Address:
-    """The IPv4 address that an IPv6 address stands for (mapped, 6to4, NAT64), or the address itself."""
+    """The IPv4 address inside an IPv6 address (mapped, 6to4, NAT64), or the address itself."""
     if isinstance(address, IPv4Address):
         return address
     if address in _NAT64:

@@ -1,7 +1,7 @@
-"""Undo Content-Encoding while the body arrives, and never produce more than a limit.
+"""Undoes Content-Encoding while the body arrives, and never produces more than a limit.
 
-Every step asks its decompressor for a bounded amount, so a bomb of a few kilobytes costs no more memory than the limit.
-gzip goes through ISA-L, which is about twice as fast as zlib on pages.
+Every step asks its decompressor for a bounded amount, so a decompression bomb of a few kilobytes costs no more memory
+than the limit. gzip uses ISA-L, which is about twice as fast as zlib on pages.
 """
 
 import zlib
@@ -14,7 +14,7 @@ import zstandard
 from isal import isal_zlib
 
 MOST_CODINGS = 3
-"""Real servers stack two at most (ours)."""
+"""Maximum number of codings; real servers use two at most (ours)."""
 
 _ZSTD_WINDOW = 8 * 2**20  # RFC 8878, 3.1.1.1.2: decoders should support 8 MB; RFC 9659 forbids more on the web
 _ZSTD_SLICE = 256  # a 4-byte zstd block can grow to 128 KiB, so a slice yields at most 8 MiB
@@ -23,20 +23,20 @@ _UNSUPPORTED = frozenset({"compress", "x-compress", "dcb", "dcz"})
 
 
 class InflateError(Exception):
-    """The body is not what its Content-Encoding says."""
+    """The body does not match its Content-Encoding."""
 
 
 class Coding(Protocol):
     def inflate(self, piece: bytes, room: int) -> bytes:
-        """What the next piece becomes: at most about `room` bytes, the rest is dropped with the stream."""
+        """Decompresses the next piece to at most about `room` bytes; drops the rest with the stream."""
 
     @property
     def complete(self) -> bool:
-        """Whether the stream has come to its proper end."""
+        """Whether the stream has ended properly."""
 
 
 class Gzip:
-    """RFC 1952; members may follow each other, and rubbish after the last one is ignored as browsers do."""
+    """RFC 1952; accepts several members, and ignores garbage after the last one, as browsers do."""
 
     def __init__(self) -> None:
         self._stream = isal_zlib.decompressobj(wbits=31)
@@ -99,7 +99,7 @@ class Brotli:
 
 
 class Zstd:
-    """RFC 8878; frames may follow each other."""
+    """RFC 8878; accepts several frames."""
 
     def __init__(self) -> None:
         self._stream = _zstd_frame()
@@ -134,14 +134,14 @@ _ERRORS: tuple[type[Exception], ...] = (isal_zlib.IsalError, zlib.error, brotli.
 
 
 class Inflater:
-    """A body in the making: `feed` it what arrives until it is `full`, then take the `body`."""
+    """A body being received: `feed` it what arrives until it is `full`, then read the `body`."""
 
     def __init__(self, content_encoding: str, limit: int, *, keep_coded: bool = False) -> None:
-        """`keep_coded`: what arrives can be had as well."""
+        """`keep_coded` keeps the received bytes too."""
         self.limit = limit
         self.wire_bytes = 0
         self.full = False
-        """More than the limit came, or would have come out; feeding must stop."""
+        """Set when the body exceeds the limit; stop feeding then."""
         self._codings: Sequence[Coding] = [coding() for coding in reversed(codings(content_encoding))]
         self._made = [0] * len(self._codings)
         self._pieces: list[bytes] = []
@@ -150,11 +150,11 @@ class Inflater:
 
     @property
     def room(self) -> int:
-        """Bytes worth reading next: a sensible piece, and at most one byte beyond the limit."""
+        """Bytes to read next: a sensible piece, and at most one byte beyond the limit."""
         return max(1, min(_PIECE, self.limit + 1 - self.wire_bytes))
 
     def feed(self, piece: bytes) -> None:
-        """Take the next piece of the wire; raises InflateError if it cannot be decompressed."""
+        """Takes the next piece from the wire; raises InflateError if it cannot be decompressed."""
         self.wire_bytes += len(piece)
         if self._coded is not None:
             self._coded.append(piece)
@@ -173,26 +173,26 @@ class Inflater:
             raise InflateError(f"broken {type(coding).__name__.lower()} body: {error}") from error
 
     def finish(self) -> None:
-        """The wire has ended; raises InflateError if a compressed stream has not."""
+        """Ends the body; raises InflateError if a compressed stream is incomplete."""
         for coding in self._codings:
             if self.wire_bytes and not coding.complete:
                 raise InflateError(f"the {type(coding).__name__.lower()} body is cut off")
 
     @property
     def coded(self) -> bytes:
-        """What has arrived, if it is kept and compressed."""
+        """The received bytes, if kept and compressed."""
         return b"".join(self._coded or ())
 
     @property
     def body(self) -> bytes:
-        """What has come so far, never more than the limit."""
+        """The body so far, never more than the limit."""
         body = self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
         return body if len(body) <= self.limit else body[: self.limit]
 
 
 @lru_cache(maxsize=100)
 def codings(content_encoding: str) -> tuple[type[Gzip] | type[Deflate] | type[Brotli] | type[Zstd], ...]:
-    """The codings in the order they were applied; names that are none (`utf-8`, `none`) mean nothing was applied."""
+    """The codings in the order in which they were applied; ignores unknown names (`utf-8`, `none`)."""
     names = [name.strip().lower() for name in content_encoding.split(",")]
     if unsupported := _UNSUPPORTED.intersection(names):
         raise InflateError(f"cannot undo content encoding {min(unsupported)}")

@@ -1,7 +1,7 @@
-"""The live web: one GET over aiohttp, within caps, to public addresses only.
+"""The live web: one GET over aiohttp, within limits, to public addresses only.
 
 Whatever a server does ends in a `Response` in bounded time, memory and bytes. Redirects, retries, robots.txt and
-politeness are the business of the webs wrapped round this one.
+politeness belong to the webs around this one.
 
 Exceptions of aiohttp and the operating system become one kind of trouble and one line.
 """
@@ -29,15 +29,15 @@ from forager.web.web import NO_SUCH_HOST, Answer, decoded_headers, failed, judge
 from forager.web.web_settings import LiveSettings
 
 _NO_SUCH_NAME = frozenset({1, 4, socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)})
-"""c-ares ENODATA and ENOTFOUND, and what getaddrinfo says for the same."""
+"""Error numbers for an unknown name: c-ares ENODATA and ENOTFOUND, and those of getaddrinfo."""
 
 
 class LostError(aiohttp.ClientError):
-    """The connection broke after we asked and before an answer came."""
+    """The connection broke after the request and before an answer came."""
 
 
 class TooManyHeadersError(aiohttp.ClientError):
-    """The headers together passed their cap."""
+    """All headers together exceeded their limit."""
 
 
 def diagnosis(error: BaseException) -> tuple[Trouble, str]:
@@ -90,7 +90,7 @@ def _words(error: BaseException) -> str:
 
 @dataclass(slots=True)
 class _Asking:
-    """What is known of the request under way, should it end badly."""
+    """What is known of the current request, in case it fails."""
 
     guard: Guard
     address: str = ""
@@ -106,7 +106,7 @@ _asking: ContextVar[_Asking] = ContextVar("asking")
 
 
 class GuardedRequest(aiohttp.ClientRequest):
-    """Looks at the peer before a byte is written to it; aiohttp shows the connection for certain only here."""
+    """Checks the peer before a byte is written to it; only here does aiohttp reliably expose the connection."""
 
     async def send(self, conn: Connection) -> aiohttp.ClientResponse:
         peer = conn.transport.get_extra_info("peername") if conn.transport else None
@@ -117,7 +117,7 @@ class GuardedRequest(aiohttp.ClientRequest):
 
 
 async def ask_once(request: aiohttp.ClientRequest, handler: ClientHandlerType) -> aiohttp.ClientResponse:
-    """One visit is one request: aiohttp alone would ask again at once if a kept connection broke."""
+    """Makes exactly one request per visit; aiohttp alone would repeat it at once if a kept connection broke."""
     try:
         return await handler(request)
     except aiohttp.ClientConnectorError:
@@ -130,7 +130,7 @@ class Live:
     """A web on sockets; close it, or use it as `async with Live(clock) as web`."""
 
     def __init__(self, clock: Clock, settings: LiveSettings | None = None, *, keep_coded: bool = False) -> None:
-        """`keep_coded`: responses carry their bodies as they were transferred, too."""
+        """`keep_coded`: responses also carry their bodies as transferred."""
         self.clock, self.keep_coded = clock, keep_coded
         self.settings = settings or LiveSettings()
         self.guard = Guard(self.settings.allow_addresses)
@@ -149,7 +149,7 @@ class Live:
         await self.close()
 
     async def close(self) -> None:
-        """Let go of all connections; a later fetch opens new ones."""
+        """Closes all connections; a later fetch opens new ones."""
         if self._session is not None:
             session, self._session = self._session, None
             await session.close()
@@ -163,7 +163,7 @@ class Live:
         try:
             async with asyncio.timeout(self.settings.total_time):
                 response = await self._ask(request, asking, asked, started)
-            await asyncio.sleep(0)  # all take in what has arrived before one goes on: the same work in a row is faster
+            await asyncio.sleep(0)  # lets all tasks take in what has arrived: batching is faster
             return response
         except (aiohttp.ClientError, OSError, ValueError) as error:
             trouble, words = diagnosis(error)
@@ -173,7 +173,7 @@ class Live:
     async def _ask(self, request: Request, asking: _Asking, asked: float, started: float) -> Response:
         if not _ASKABLE.fullmatch(request.url):
             raise aiohttp.InvalidURL(request.url)
-        url = URL(request.url, encoded=True)  # sent as it stands
+        url = URL(request.url, encoded=True)  # sent unchanged
         headers = request_headers(request, self.settings.user_agent)
         async with self._open().get(url, headers=headers, allow_redirects=False) as wire:
             received = decoded_headers(wire.raw_headers)
@@ -186,11 +186,12 @@ class Live:
         seconds = asyncio.get_running_loop().time() - started
         response = judged(request, answer, asked=asked, seconds=seconds)
         if trouble is Trouble.NONE or response.outcome is not Outcome.FETCHED:
-            return response  # whatever ails the body of an error page, its status has said what matters
+            return response  # the status of an error page matters, not problems with its body
         return replace(response, outcome=Outcome.FAILED, body=b"", trouble=trouble, error=words)
 
     async def _read(self, wire: aiohttp.ClientResponse, request: Request, asking: _Asking) -> tuple[Trouble, str]:
-        """Fill `asking.body`; what is wrong with it, if anything. A connection with unread bytes is not used again."""
+        """Fills `asking.body`; returns what is wrong with it, if anything. A connection with unread bytes is not
+        reused."""
         cap = self.settings.body_limit
         keep = request.body_limit is not None
         limit = request.body_limit if request.body_limit is not None else cap

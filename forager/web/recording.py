@@ -1,8 +1,7 @@
-"""Tape every exchange with the web as it happened: robots.txt, redirects, errors and timeouts too.
+"""Records every exchange with the web, including robots.txt, redirects, errors and timeouts.
 
-The recording sits innermost, `Polite(Recording(Live))`, so the tape holds what really went over the wire, each exchange
-with when it was asked and how long it took on the clock of the crawl. How an exchange is kept is the recorder's business
-(see `warc.recorder`).
+The recording is innermost, `Polite(Recording(Live))`, so it holds what really went over the wire, each exchange with
+its start and duration on the clock of the crawl. The recorder decides how to store it (see `warc.recorder`).
 """
 
 from dataclasses import dataclass
@@ -15,21 +14,21 @@ from forager.web.web import Web
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A question, its answer, and how long the asker waited."""
+    """A request, its response, and how long the caller waited."""
 
     request: Request
     response: Response
     took: float
-    """Seconds of the crawl's clock; `response.seconds` may be of another one if the crawl's clock runs fast."""
+    """Seconds on the crawl's clock; `response.seconds` may differ if that clock is accelerated."""
 
 
 class Recorder(Protocol):
     async def take(self, exchange: Exchange) -> None:
-        """Keep an exchange. It is taken at once and for certain, even if the caller is cancelled while it waits here."""
+        """Keeps an exchange. It is accepted at once, even if the caller is cancelled while waiting here."""
 
 
 class Recording:
-    """A web that hands every exchange to a recorder, then on."""
+    """A web that passes every exchange to a recorder."""
 
     def __init__(self, inner: Web, recorder: Recorder, clock: Clock) -> None:
         self.inner, self.recorder, self.clock = inner, recorder, clock

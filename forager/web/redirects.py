@@ -1,12 +1,12 @@
-"""Follow redirects hop by hop; every hop passes the whole inner web: robots, politeness, address guard.
+"""Follows redirects hop by hop; every hop passes the whole inner web: robots, politeness, address guard.
 
 - A Location is resolved against the page that sent it and made canonical, so its fragment is dropped. One that is no
-  http(s) URL is a failure of protocol. The step down from https to http is followed; `hops` shows it.
-- A URL met twice is a loop, and more than `redirects` hops are too many: both FAILED for REDIRECTS.
-- Validators belong to the page that gave them. If a URL led elsewhere last time, they are that page's, and are sent
-  when (and only when) we come to that page again; else they go with the first hop. So a redirect that now leads to
-  another page can never be answered by "unchanged" for the old one. Where a URL led is remembered for the last
-  `remembered` redirects.
+  http(s) URL is a protocol failure. The step down from https to http is followed; `hops` shows it.
+- A repeated URL is a loop, and more than `redirects` hops are too many: both are FAILED with REDIRECTS.
+- Validators belong to the page that gave them. If a URL redirected last time, they belong to the target, and are sent
+  when (and only when) we reach that page again; otherwise they go with the first hop. So a redirect that now leads to
+  another page can never be answered by "unchanged" for the old one. The targets of the last `remembered` redirects
+  are remembered.
 """
 
 from collections import OrderedDict
@@ -19,7 +19,7 @@ from forager.web.web_settings import FollowingSettings
 
 
 class Following:
-    """Answers with the page at the end of the redirects, the hops noted."""
+    """Returns the page at the end of the redirects, with the hops."""
 
     def __init__(self, inner: Web, settings: FollowingSettings | None = None) -> None:
         self.inner = inner

@@ -1,8 +1,8 @@
-"""Ask again what may go well the second time, after a while, and not more often than it is worth.
+"""Repeats requests that may succeed the second time, after a wait, a limited number of times.
 
-Worth it: no connection, a lookup that may succeed later, no answer in time, 408, 425, 429 and 5xx (except 501 and 505),
-and once only an answer that broke the protocol. The wait doubles and is jittered, so that many callers do not come back
-at the same moment. A Retry-After is obeyed if it is short; a long one ends the attempts, and the timetable blocks the
+Worth repeating: no connection, a DNS error that may pass, no answer in time, 408, 425, 429 and 5xx (except 501 and
+505), and, once only, an answer that broke the protocol. The wait doubles and is jittered, so that many callers do not
+come back at the same time. A short Retry-After is obeyed; a long one ends the attempts, and the timetable blocks the
 host.
 """
 
@@ -16,11 +16,11 @@ from forager.web.web import HOPELESS, NO_SUCH_HOST, Web, retry_after
 from forager.web.web_settings import RetryingSettings
 
 Retry = Callable[[int, Response, float], None]
-"""Hears of an attempt, counted from 1, that will be repeated after so many seconds."""
+"""Called before a retry with the number of the failed attempt, from 1, its response, and the seconds to wait."""
 
 
 class Retrying:
-    """Answers with the last attempt that reached out."""
+    """Returns the last attempt that made a request."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class Retrying:
             self._retried += 1
             again = await self.inner.fetch(request)
             if again.trouble is Trouble.BUDGET:
-                break  # nobody was asked: what we know is still the first answer
+                break  # no request was made: the earlier answer still holds
             response = again
         return response
 
@@ -64,7 +64,7 @@ class Retrying:
 
 
 def worth_retrying(response: Response) -> bool:
-    """Whether the same request may well succeed a little later."""
+    """Whether the same request may succeed a little later."""
     if response.outcome is not Outcome.FAILED:
         return False
     match response.trouble:

@@ -1,26 +1,26 @@
-"""robots.txt by RFC 9309: asked for through the inner web (so politely, and on the tape), obeyed, and explained.
+"""robots.txt by RFC 9309: fetched through the inner web (politely, and recorded), obeyed, and explained.
 
 | robots.txt                                | means                                                            |
 |-------------------------------------------|------------------------------------------------------------------|
-| 2xx                                       | its rules hold                                                   |
+| 2xx                                       | its rules apply                                                  |
 | 4xx (401 and 403 too), ≥ 6 redirects      | there are none: everything is allowed (2.3.1.3, 2.3.1.2)         |
 | 429, 5xx, no answer, a broken answer      | everything is disallowed (2.3.1.4) and asked again soon; rules   |
-|                                           | read before go on to hold (2.4)                                  |
+|                                           | read before still apply (2.4)                                    |
 | refused by address guard or budget        | the page is refused for the same reason                          |
 
-A file is kept for a day, or for what its Cache-Control says within bounds. Only its first 512 KiB are read.
+A file is kept for a day, or as its Cache-Control says within bounds. Only its first 512 KiB are read.
 
-The parser says which line of a robots.txt decides about a URL, and what else the file asks for. It is as generous to
-sites as protego, Scrapy's parser, which the tests compare it with: misspelt or colon-less directives count, a group
-whose name is found at the start of a word of ours applies, the longest one wins, and `/index.html` allowed allows `/`
-too. Unlike protego it says which line decides.
+The parser finds the line of a robots.txt that decides about a URL, and what else the file asks for. It is as tolerant as
+protego, Scrapy's parser, with which the tests compare it: misspelt directives and those without a colon count, a group
+applies if its name begins a word of ours, the longest such name wins, and if `/index.html` is allowed, so is `/`. Unlike
+protego, it says which line decides.
 """
 
 import asyncio
 import math
 import re
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field, replace
 from urllib.parse import quote
 from weakref import WeakValueDictionary
@@ -50,7 +50,7 @@ class Rule:
     allow: bool
     pattern: str
     line: int
-    """Counted from 1."""
+    """Line number, from 1."""
     text: str
     """The line as written."""
 
@@ -82,9 +82,9 @@ class Group:
     """What a robots.txt asks of one agent."""
 
     rules: list[Rule] = field(default_factory=list)
-    """The one that decides over the others first."""
+    """Rules in order of precedence."""
     crawl_delay: float = 0.0
-    """Seconds; 0 if none is asked for."""
+    """Seconds; 0 if none is given."""
 
 
 @dataclass(slots=True)
@@ -92,11 +92,11 @@ class RobotsRules:
     """One robots.txt."""
 
     groups: dict[str, Group] = field(default_factory=dict)
-    """By the name of the agent in lower case."""
+    """Groups by the name of the agent in lower case."""
     sitemaps: list[str] = field(default_factory=list)
-    """As written."""
+    """Sitemap URLs as written."""
     _speaking: dict[str, str | None] = field(default_factory=dict)
-    """The groups found for agents."""
+    """Cache of the group of each agent."""
 
     @classmethod
     def read(cls, text: str) -> "RobotsRules":
@@ -124,7 +124,7 @@ class RobotsRules:
         return rules
 
     def group(self, agent: str) -> str | None:
-        """The name of the group that speaks to us; None if none does."""
+        """The name of the group that applies to the agent; None if none does."""
         if agent not in self._speaking:
             ours = agent.strip().lower()
             scores = {name: 1 if name == "*" else len(name) * _starts_word(name, ours) for name in self.groups}
@@ -145,13 +145,13 @@ class RobotsRules:
         return rule is None or rule.allow
 
     def crawl_delay(self, agent: str) -> float:
-        """Seconds between two requests that the file asks of the agent; 0 if it does not."""
+        """Seconds between two requests that the file asks of the agent; 0 if none."""
         group = self.group(agent)
         return 0.0 if group is None else self.groups[group].crawl_delay
 
 
 def path_of(url: str) -> str:
-    """Path and query in normal form: what rules are matched against."""
+    """Path and query in normal form, which rules are matched against."""
     rest = url.partition("#")[0].partition("://")[2]
     at = re.search(r"[/?]", rest)
     path = _normal(rest[at.start() :] if at else "", "/%")
@@ -159,7 +159,7 @@ def path_of(url: str) -> str:
 
 
 def _directives(text: str) -> Iterator[tuple[int, str, str, str]]:
-    """Line number, name in lower case, value, and the line as written, for every line that says something."""
+    """Line number, name in lower case, value, and the line as written, for every line with content."""
     for number, raw in enumerate(text.splitlines(), 1):
         line = raw.partition("#")[0].strip()
         name, colon, value = line.partition(":")
@@ -174,14 +174,14 @@ def _directives(text: str) -> Iterator[tuple[int, str, str, str]]:
 
 
 def _agents(value: str) -> list[str]:
-    """The names a User-agent line stands for; an asterisk inside a name means nothing and may be left out."""
+    """The names of a User-agent line; an asterisk inside a name means nothing and may be left out."""
     name = value.lower()
     names = [name] if name == "*" else [name, name.replace("*", "")]
     return [one for one in dict.fromkeys(names) if one]
 
 
 def _rules(allow: bool, value: str, number: int, line: str) -> Iterator[Rule]:
-    spellings = [value.replace("$", "%24"), value] if "$" in value else [value]  # a dollar may be meant literally
+    spellings = [value.replace("$", "%24"), value] if "$" in value else [value]  # a dollar may be literal
     for pattern in map(_pattern, spellings):
         if pattern:
             yield Rule(allow, pattern, number, line)
@@ -190,7 +190,7 @@ def _rules(allow: bool, value: str, number: int, line: str) -> Iterator[Rule]:
 
 
 def _delay(value: str) -> float | None:
-    """Seconds; None if the value makes no sense."""
+    """Seconds; None if the value is invalid."""
     try:
         seconds = float(value)
     except ValueError:
@@ -205,7 +205,7 @@ def _pattern(value: str) -> str:
 
 
 def _normal(text: str, kept: str) -> str:
-    """One spelling for each path: escapes are undone except those of `kept`, then made where they are needed."""
+    """Normal form of a path: decodes escapes except those of `kept`, then encodes where needed."""
     raw = _ESCAPE.sub(
         lambda escape: escape[0].upper() if chr(int(escape[1], 16)) in kept else bytes([int(escape[1], 16)]),
         text.encode("utf-8", "replace"),
@@ -218,34 +218,34 @@ def _starts_word(name: str, ours: str) -> bool:
 
 
 REDIRECTS = 5
-"""Hops to follow at least, across hosts too (RFC 9309, 2.3.1.2)."""
+"""Minimum number of redirects to follow, across hosts too (RFC 9309, 2.3.1.2)."""
 
 
 @dataclass(frozen=True, slots=True)
 class RobotsVerdict:
-    """May we fetch a URL, and which line says so."""
+    """Whether we may fetch a URL, and which line decides."""
 
     url: Url
     allowed: bool
     rule: str
-    """The deciding line as written, or in words why there is none."""
+    """The deciding line as written, or why there is none, in words."""
     line: int
-    """Its number, from 1; 0 if no line decides."""
+    """Its line number, from 1; 0 if no line decides."""
     group: str
-    """The User-agent group that speaks to us; empty if none does."""
+    """The User-agent group that applies to us; empty if none does."""
     source: Url
     """Where the rules were read: the last URL after redirects."""
     fetched: float
-    """When they were, UTC seconds since the epoch."""
+    """When the rules were read, UTC seconds since the epoch."""
     crawl_delay: float
-    """Seconds, after our cap; 0 if none is asked for."""
+    """Seconds, limited by our cap; 0 if none is given."""
     trouble: Trouble = Trouble.NONE
-    """Why we may not ask, if we may not."""
+    """Why we may not fetch, if so."""
 
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A robots.txt as we hold it: its rules, or why there are none."""
+    """A cached robots.txt: its rules, or why there are none."""
 
     source: Url
     fetched: float
@@ -255,17 +255,23 @@ class _File:
     reason: str = ""
     validators: Validators = field(default_factory=Validators)
     crawl_delay: float = 0.0
-    """Seconds, as the file states them for us; 0 if it does not."""
+    """Seconds stated for us in the file; 0 if none."""
 
 
 class Robots:
-    """Refuses what robots.txt disallows; one instance knows the files of all hosts."""
+    """Refuses what robots.txt disallows; one instance holds the files of all hosts."""
 
     def __init__(
-        self, inner: Web, timetable: Timetable, clock: Clock, agent: str, settings: RobotsSettings | None = None
+        self,
+        inner: Web,
+        timetable: Timetable,
+        clock: Clock,
+        agent: str,
+        settings: RobotsSettings | None = None,
+        keep: Callable[[str], Awaitable[None]] | None = None,
     ) -> None:
-        """`agent` is our product token, see `web.product_token`."""
-        self.inner, self.timetable, self.clock, self.agent = inner, timetable, clock, agent
+        """`agent` is our product token, see `web.product_token`; `keep` waits until the Crawl-delay of a host is kept."""
+        self.inner, self.timetable, self.clock, self.agent, self.keep = inner, timetable, clock, agent, keep
         self.settings = settings or RobotsSettings()
         self._files: OrderedDict[str, _File] = OrderedDict()
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -288,12 +294,12 @@ class Robots:
         return self._verdict(await self._file(url), url)
 
     def known_verdict(self, url: Url) -> RobotsVerdict | None:
-        """The verdict on a URL by the file at hand, be it old; None if none was read yet."""
+        """The verdict by the cached file, even if it is old; None if none was read yet."""
         file = self._files.get(origin(url))
         return None if file is None else self._verdict(file, url)
 
     def sitemaps(self, name: str) -> tuple[str, ...]:
-        """The Sitemap lines of the files known of a host (with port if any), as written."""
+        """Sitemap lines, as written, of the known files of a host (with port if any)."""
         files = (self._files.get(f"{scheme}://{name}") for scheme in ("https", "http"))
         found = (line for file in files if file and file.rules for line in file.rules.sitemaps)
         return tuple(dict.fromkeys(found))
@@ -324,10 +330,10 @@ class Robots:
             trouble=Trouble.NONE if allowed else Trouble.ROBOTS,
         )
 
-    # Getting the files.
+    # Fetching the files.
 
     async def _file(self, url: Url) -> _File:
-        """The file that speaks for a URL. Whoever comes first asks; if that caller is cancelled, the next one asks."""
+        """The robots.txt for a URL. The first caller fetches it; if that caller is cancelled, the next one does."""
         key = origin(url)
         known = self._fresh(key)
         if known is not None:
@@ -339,6 +345,10 @@ class Robots:
             known = self._fresh(key)
             if known is None:
                 known = await self._ask(key, self._files.get(key))
+                if known.trouble is Trouble.NONE:
+                    self.timetable.set_crawl_delay(host(url), self._crawl_delay(known))
+                    if self.keep is not None:
+                        await self.keep(host(url))
                 if known.expires > self.clock.now():
                     self._keep(key, known)
         return known

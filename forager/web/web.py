@@ -1,16 +1,16 @@
-"""`Web`, the protocol of everything that fetches, and HTTP in our words: what we ask with, and what an answer means.
+"""`Web`, the protocol of everything that fetches, and HTTP in our terms: request headers, and the meaning of an answer.
 
-Everything around fetching is a web wrapped round a web; the live web and replays judge answers alike:
+Every rule around fetching is a web that wraps another web; the live web and replays judge answers alike:
 
 | status                       | outcome                                                                       |
 |------------------------------|-------------------------------------------------------------------------------|
-| 2xx                          | FETCHED, an empty body (204, 205, or just nothing) included                   |
+| 2xx                          | FETCHED, also with an empty body (204, 205, or just nothing)                  |
 | 304                          | UNCHANGED if we asked conditionally, else FAILED (there is nothing to keep)   |
 | 301 302 303 307 308          | MOVED if there is a Location, else FAILED                                     |
 | 408 425 429, 5xx             | FAILED: it may be there later                                                 |
 | other 4xx                    | GONE: not there, or not for us                                                |
 | other 1xx, 3xx               | FAILED as broken protocol: we never asked for an upgrade or a choice          |
-| 600 and above                | FAILED: invented by the server, nobody knows what it means                    |
+| 600 and above                | FAILED: invented by the server, with unknown meaning                          |
 """
 
 import re
@@ -28,10 +28,10 @@ ACCEPT_ENCODING = "gzip, deflate, br, zstd"
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 LATER = frozenset({408, 425, 429})
 HOPELESS = frozenset({501, 505})
-"""5xx statuses that a second request cannot mend: not implemented, HTTP version not supported."""
+"""5xx statuses that a retry cannot fix: not implemented, HTTP version not supported."""
 
 NO_SUCH_HOST = "no such host"
-"""How the error of a name that does not exist begins; other DNS trouble may pass."""
+"""Start of the error message for a name that does not exist; other DNS trouble may pass."""
 
 _ORIGIN = re.compile(r"[^/?#]*://[^/?#]*")
 _VALIDATOR = re.compile(r"[ -~]{1,1000}")
@@ -43,7 +43,7 @@ _PRODUCT = re.compile(r"\s*([A-Za-z_-]+)")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back over the wire, before anybody judged it."""
+    """A raw answer from the wire, before it is judged."""
 
     status: int
     headers: tuple[tuple[str, str], ...] = ()
@@ -54,7 +54,7 @@ class Answer:
 
 
 def request_headers(request: Request, user_agent: str) -> dict[str, str]:
-    """The headers of a GET; validators go back verbatim unless they could not stand in a header."""
+    """Headers of a GET; validators are sent verbatim, unless they are invalid in a header."""
     headers = {"User-Agent": user_agent, "Accept": ACCEPT, "Accept-Encoding": ACCEPT_ENCODING}
     if _VALIDATOR.fullmatch(request.validators.etag):
         headers["If-None-Match"] = request.validators.etag
@@ -64,7 +64,7 @@ def request_headers(request: Request, user_agent: str) -> dict[str, str]:
 
 
 def judged(request: Request, answer: Answer, *, asked: float, seconds: float) -> Response:
-    """The response that an answer amounts to, by the table above."""
+    """The response for an answer, by the table above."""
     moved = answer.status in REDIRECTS and any(name == "location" for name, _ in answer.headers)
     conditional = bool(request.validators.etag or request.validators.last_modified)
     outcome, trouble = meaning(answer.status, moved=moved, conditional=conditional)
@@ -85,7 +85,7 @@ def judged(request: Request, answer: Answer, *, asked: float, seconds: float) ->
 
 
 def meaning(status: int, *, moved: bool = False, conditional: bool = False) -> tuple[Outcome, Trouble]:
-    """The outcome of a status; `moved`: a Location came along, `conditional`: we had sent validators."""
+    """The outcome of a status; `moved`: there is a Location, `conditional`: we had sent validators."""
     if 200 <= status < 300:
         return Outcome.FETCHED, Trouble.NONE
     if status == 304 and conditional:
@@ -98,14 +98,14 @@ def meaning(status: int, *, moved: bool = False, conditional: bool = False) -> t
 
 
 def failed(request: Request, trouble: Trouble, error: str, *, asked: float, seconds: float = 0.0) -> Response:
-    """A response for a request that got no usable answer; refusals are told from failures by the trouble."""
+    """A response for a request without a usable answer; the trouble decides between REFUSED and FAILED."""
     ours = {Trouble.ROBOTS, Trouble.ADDRESS, Trouble.BUDGET, Trouble.URL}
     outcome = Outcome.REFUSED if trouble in ours else Outcome.FAILED
     return Response(request.url, outcome, asked, seconds, trouble=trouble, error=one_line(error))
 
 
 def one_line(text: str, limit: int = 300) -> str:
-    """Text for an error line: no line breaks, not endless."""
+    """Text for an error line: without line breaks, of limited length."""
     line = " ".join(text.split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
@@ -128,7 +128,7 @@ def _text(raw: bytes) -> str:
 
 
 def validators_of(response: Response) -> Validators:
-    """What to ask with next time; whatever could not be sent back is left out."""
+    """Validators for the next request; leaves out what could not be sent back."""
     etag, last_modified = response.header("etag"), response.header("last-modified")
     return Validators(
         etag=etag if _VALIDATOR.fullmatch(etag) else "",
@@ -137,12 +137,15 @@ def validators_of(response: Response) -> Validators:
 
 
 def retry_after(response: Response, now: float) -> float | None:
-    """Seconds from `now` after which the server wants to be asked again; None if it did not say."""
+    """Seconds from `now` after which the server wants to be asked again; None if it gave none.
+
+    A date is on the server's clock, which its Date header shows.
+    """
     value = response.header("retry-after").strip()
     if value.isascii() and value.isdigit():
         return float(value[:12])
-    moment = http_date(value)
-    return None if moment is None else max(0.0, moment - now)
+    moment, sent = http_date(value), http_date(response.header("date"))
+    return None if moment is None else max(0.0, moment - (now if sent is None else sent))
 
 
 def http_date(value: str) -> float | None:
@@ -155,7 +158,7 @@ def http_date(value: str) -> float | None:
 
 
 def max_age(response: Response) -> float | None:
-    """Seconds for which Cache-Control lets us keep the answer; None if it does not say."""
+    """Seconds for which Cache-Control lets us keep the answer; None if it gives none."""
     value = response.header("cache-control")
     if _NEVER_CACHE.search(value):
         return 0.0
@@ -164,17 +167,17 @@ def max_age(response: Response) -> float | None:
 
 
 def product_token(user_agent: str) -> str:
-    """The name robots.txt files know us by: `Forager` in `Forager/0.1 (+contact)`, also behind `(compatible; `."""
+    """Our name in robots.txt files: `Forager` in `Forager/0.1 (+contact)`, also after `(compatible; `."""
     match = _COMPATIBLE.search(user_agent) or _PRODUCT.match(user_agent)
     return match[1] if match else "*"
 
 
 def origin(url: Url) -> str:
-    """Scheme, host and port: what one robots.txt speaks for."""
+    """Scheme, host and port: the scope of one robots.txt."""
     match = _ORIGIN.match(url)
     return match[0] if match else url
 
 
 class Web(Protocol):
     async def fetch(self, request: Request) -> Response:
-        """Ask once. Failure is an outcome, never an exception."""
+        """Makes one request. Failure is an outcome, never an exception."""

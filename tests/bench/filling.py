@@ -8,7 +8,6 @@ from collections.abc import Callable
 import numpy as np
 
 from forager.core.page_table import PageTable
-from forager.core.sighting import NO_LINKS, Sightings
 from forager.store.columns import FOUND
 from forager.store.disk import Batch, Disk
 from forager.store.protocol import Found, Visit
@@ -58,6 +57,5 @@ async def enter_many(store: Store, url: Callable[[int], Url], count: int, now: f
 def note_visits(statistics: PageTable, ids: range, now: float) -> None:
     """Enter one visit of each of these pages into the statistics."""
     statistics.reserve(ids.stop)
-    none, no = np.zeros(len(ids), np.int64), np.zeros(len(ids), np.bool_)
-    urls = np.arange(ids.start, ids.stop)
-    statistics.visit_many(Sightings(urls, np.full(len(ids), now), none, no, no, none - 1, none, none, NO_LINKS, no))
+    for id in ids:
+        statistics.record(UrlId(id), now, version=id)

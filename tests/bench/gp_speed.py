@@ -19,10 +19,9 @@ from brdc_like import brdc_like
 from deap import gp
 
 from forager.gp.evolve import Memory, evolve
-from forager.gp.fitness import Judge
+from forager.gp.fitness import Judge, measurers
 from forager.gp.gp_settings import GPSettings
 from forager.gp.grouped import GroupedSimulation
-from forager.gp.parallel import measurers
 from forager.gp.trees import BINARY, UNARY, Tree, arity, canonical_tree, terminals_of
 from forager.recrawl.change_log import ChangeLog
 from forager.recrawl.terminals import ALL, BASIC

@@ -18,8 +18,7 @@ from rich.console import Console
 from forager.chance import stream
 from forager.cli.compare_rankings import Question, judge_rankings, rankings_table
 from forager.graph.graph import Graph, GrowingGraph
-from forager.graph.methods import Method, RankingSettings
-from forager.graph.queries import Overlap, Queries
+from forager.graph.methods import Method, Overlap, Queries, RankingSettings
 from forager.graph.walks import Ranking
 
 FRONTIER_SHARE = 0.24

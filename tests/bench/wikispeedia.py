@@ -29,8 +29,7 @@ from rich.console import Console
 from forager.cli.compare_rankings import Question, judge_rankings, rankings_table
 from forager.graph.graph import EdgeList, Names
 from forager.graph.measures import first_pages
-from forager.graph.methods import Method, RankingSettings
-from forager.graph.queries import Overlap, Queries
+from forager.graph.methods import Method, Overlap, Queries, RankingSettings
 from forager.graph.walks import Ranking, WalkSettings
 
 BACK = "<"

@@ -188,7 +188,7 @@ def test_the_demo_prints_one_object_with_the_promised_keys(tmp_path: Path) -> No
     )
     with zipfile.ZipFile(packed) as archive:
         assert {name.partition("/")[0] for name in archive.namelist()} >= {"archive", "indexes", "pages"}
-    assert set(facts["foragers"]) == {"alive", "born", "deleted", "list"}
+    assert set(facts["foragers"]) == {"alive", "born", "deleted", "kinds", "list"}
 
 
 def test_a_second_ctrl_c_ends_like_any_interrupted_command() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from forager.core.agent import ReinforcingAgent
-from forager.core.agent_settings import PopulationSettings, ReinforcingSettings, ScoreSettings
+from forager.core.findings import Sighting
 from forager.core.fleet import Flock
 from forager.core.judge import KeyNumbers
 from forager.core.page_table import PageTable
@@ -14,15 +14,15 @@ from forager.core.parameters import (
     ExpectationSettings,
     ForagerKind,
     ForagerSettings,
+    PopulationSettings,
+    ReinforcingSettings,
+    ScoreSettings,
     StartSettings,
     StateSettings,
     WeblogSettings,
 )
-from forager.core.saved import load_forager, save_forager
-from forager.core.saved_fleet import load_agent, save_agent
-from forager.core.shared import Shared
-from forager.core.sighting import Sighting
-from forager.core.state_matrix import StateMatrix
+from forager.core.saved import load_agent, load_forager, save_agent, save_forager
+from forager.core.shared import Shared, StateMatrix
 from forager.core.states import States
 from forager.errors import InputError
 from tests.core.lone import next_turn

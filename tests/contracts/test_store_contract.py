@@ -131,12 +131,6 @@ async def test_only_leases_exactly_those_asked_for_due_or_done_or_not(store: Sto
     assert pages(await store.lease(9, now=1.0)) == ["b/1"]
 
 
-async def test_only_does_not_pass_a_block(store: Store) -> None:
-    ids = await store.put([at("a", 1), at("b", 1)])
-    await store.block("a", 5.0)
-    assert pages(await store.lease(9, now=1.0, only=ids)) == ["b/1"]
-
-
 async def test_released_leases_are_as_before(store: Store) -> None:
     ids = await store.put([at("a", 1, due=4.0), at("a", 2, due=None)])
     before = store.counts()
@@ -197,14 +191,13 @@ async def test_everything_learned_from_a_visit_is_known(store: Store) -> None:
     assert counts.troubles == {"dns": 1}
 
 
-async def test_a_blocked_host_is_skipped_until_its_time(store: Store) -> None:
-    await store.block("b:8080", 7.0)
-    await store.put([at("a", 1, due=9.0), at("b:8080", 1)])
-    assert await store.lease(9, now=6.0) == []
-    assert store.next_due(6.0) == 7.0
-    await store.block("b:8080", 3.0)
-    assert store.next_due(6.0) == 7.0
-    assert pages(await store.lease(9, now=7.0)) == ["b:8080/1"]
+async def test_what_was_noted_last_of_a_host_is_known(store: Store) -> None:
+    assert await store.noted_hosts() == {}
+    store.note_host("b:8080", b"waits")
+    store.note_host("\ud800", b"\x00")
+    store.note_host("b:8080", b"waits longer")
+    await store.commit()
+    assert await store.noted_hosts() == {"b:8080": b"waits longer", "\ud800": b"\x00"}
 
 
 async def test_asking_changes_nothing(store: Store) -> None:

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from forager.core.agent import ReinforcingAgent
-from forager.core.agent_settings import ReinforcingSettings
+from forager.core.findings import Reinforcement, Sighting, Step
 from forager.core.fleet import Forager
-from forager.core.parameters import ForagerKind, ForagerSettings, StateSettings
+from forager.core.parameters import ForagerKind, ForagerSettings, ReinforcingSettings, StateSettings
 from forager.core.shared import Shared
-from forager.core.sighting import Reinforcement, Sighting, Step
 from forager.terms import ForagerId
 
 

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from forager.core.expectation import outlook
-from forager.core.glance import SLACK, at_a_glance, scales
 from forager.core.kernels import best, merged
 from forager.core.page_table import PageTable
-from forager.core.promise import FEW, now_and_later
+from forager.core.promise import FEW, SLACK, at_a_glance, now_and_later, scales
 from forager.terms import UrlId
 from tests.watched import watched
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from forager.core.classifier import PrTFIDF
+from forager.core.states import PrTFIDF
 
 
 def naive(counts: np.ndarray, labels: np.ndarray, classes: int, document: np.ndarray) -> np.ndarray:

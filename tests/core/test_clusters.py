@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from forager.core.clusters import pddp, principal, scatter, unit_rows
+from forager.core.states import pddp, principal, scatter, unit_rows
 
 
 def topics(count: int, each: int, rng: np.random.Generator) -> tuple[sparse.csr_matrix, np.ndarray]:

@@ -3,19 +3,25 @@ from math import exp, log
 import numpy as np
 import pytest
 
-from forager.core.page_table import PageTable
+from forager.core.findings import Finding
+from forager.core.page_table import Introduced, PageTable
 from forager.core.parameters import ExpectationSettings
-from forager.core.sighting import Finding
-from forager.terms import UrlId
+from forager.terms import Url, UrlId
 
 HOUR = 3600.0
 NOTHING = np.empty(0)
 
 
-def later(lists: float, text_rate: float = 0.01) -> float:
-    """What a page never seen may bring once it is known: the 12 documents of a look at a list, the first guess, if it is one,
+def later(lists: float, text_rate: float = 0.0) -> float:
+    """What a page never seen may bring once it is known: the document of a look at a list, the first guess, if it is one,
     as so many of its sort are, else the chance of news within a day at the rate of texts."""
-    return lists * 12 + (1 - lists) * (1 - exp(-text_rate * 24))
+    return lists + (1 - lists) * (1 - exp(-text_rate * 24))
+
+
+def list_rate(hits: float, hours: float, guess: float = 2.0) -> float:
+    """The rate of the only list of its form: the guess weighs half a document, for the form and for the page."""
+    form = (hits + 0.5) / (hours + 0.5 / guess)
+    return (hits + 0.5) / (hours + 0.5 / form)
 
 
 def urls(*numbers: int) -> np.ndarray:
@@ -30,16 +36,9 @@ def worth(visits: PageTable, url: int, now: float) -> float:
     return float(visits.worth(urls(url), now)[0][0])
 
 
-def weight_of(mean: float, hits: float, hours: float) -> float:
-    """Mean / variance of rates with one page watched, beside a first guess that weighs as 10 pages watched for 24 hours."""
-    guess = 10 * 24**2
-    excess = (hits - mean * hours) ** 2 - mean * hours
-    return mean * (hours**2 + guess) / (excess + guess * mean / 24)
-
-
 @pytest.fixture
 def visits() -> PageTable:
-    return PageTable(ExpectationSettings(prior_hours=24))
+    return PageTable(ExpectationSettings(hub_rate=2, prior_hours=24))
 
 
 def test_a_list_is_worth_its_rate_times_the_hours_since_the_last_visit(visits: PageTable) -> None:
@@ -47,11 +46,8 @@ def test_a_list_is_worth_its_rate_times_the_hours_since_the_last_visit(visits: P
     visits.record(0, 12 * HOUR, hub=True, links=urls(1, 2, 3, 4))
     for article in (2, 3, 4):
         visits.credit(finding(article, revealed_by=0))
-    # mean of all lists: first guess .5 in 240 h, then 3 in 12 h: 123/252, drawn towards by 24 h or a little more
-    mean = 123 / 252
-    weight = weight_of(mean, 3, 12)
-    assert 24 < weight < 24.2
-    rate = (3 + weight * mean) / (12 + weight)
+    rate = list_rate(hits=3, hours=12)
+    assert 0.25 < rate < 0.3  # 3 in 12 hours, and a first guess of 2 an hour that weighs little
     assert visits.rate(urls(0)) == pytest.approx([rate])
     assert worth(visits, 0, 14 * HOUR) == pytest.approx(2 * rate)
     assert worth(visits, 0, 100 * HOUR) == pytest.approx(24 * rate)  # what is older than a day is lost
@@ -84,12 +80,13 @@ def test_fresh_links_are_worth_what_their_page_revealed_before(visits: PageTable
 def test_fresh_links_go_first_but_backlog_does_not(visits: PageTable) -> None:
     visits.record(0, 0.0, hub=True, links=urls(1))
     visits.record(0, HOUR, hub=True, links=urls(1, 2))
-    # four hours later the list is worth more than two documents, the fresh link at most one
-    index, its_worth, fresh, most = visits.pick(urls(0, 1, 2), 5 * HOUR, NOTHING, 0.0)
+    # twelve hours later the list is worth more than two documents, the fresh link at most one
+    index, its_worth, fresh, most = visits.pick(urls(0, 1, 2), 13 * HOUR, NOTHING, 0.0)
     assert (index, fresh) == (2, True)
     assert its_worth == pytest.approx(0.9)
-    assert most > 1.5
-    index, _, fresh, _ = visits.pick(urls(0, 1), 5 * HOUR, NOTHING, 0.0)
+    assert most == pytest.approx(12 * list_rate(hits=0, hours=1))
+    assert most > 2
+    index, _, fresh, _ = visits.pick(urls(0, 1), 13 * HOUR, NOTHING, 0.0)
     assert (index, fresh) == (0, False)
 
 
@@ -111,13 +108,17 @@ def test_a_fresh_link_is_worth_less_when_it_may_be_too_old_to_be_news(visits: Pa
 
 
 def test_dates_given_by_a_feed_tell_fresh_links_from_backlog(visits: PageTable) -> None:
-    visits.record(0, 100 * HOUR, hub=True, links=urls(1, 2))
-    visits.promise(urls(1, 2), np.array([99 * HOUR, 10 * HOUR]), 100 * HOUR)
-    assert visits.worth(urls(1, 2), 100 * HOUR)[1].tolist() == [True, False]
+    visits.record(0, 100 * HOUR, hub=True, links=urls(1, 2, 3))
+    visits.date(urls(1, 2), np.array([99 * HOUR, 10 * HOUR]))
+    worths, fresh = visits.worth(urls(1, 2, 3), 100 * HOUR)
+    assert fresh.tolist() == [True, False, False]
+    assert worths.tolist() == pytest.approx(
+        [0.9, 0.02, 0.5 + later(lists=0.01)]
+    )  # what is surely too old is left alone
 
 
 def test_backlog_is_worth_what_such_links_brought() -> None:
-    visits = PageTable(ExpectationSettings(prior_hours=24, backlog_memory=10**9, list_share=0.1))
+    visits = PageTable(ExpectationSettings(hub_rate=2, prior_hours=24, backlog_memory=10**9, list_share=0.1))
     visits.record(0, 0.0, hub=True, links=urls(1, 2, 3))
     assert worth(visits, 3, 0.0) == pytest.approx(0.5 + later(lists=1 / 10))
     visits.record(1, 0.0)
@@ -126,63 +127,65 @@ def test_backlog_is_worth_what_such_links_brought() -> None:
     visits.record(2, 0.0)
     visits.credit(finding(2, revealed_by=0))
     assert worth(visits, 3, 0.0) == pytest.approx(6 / 12 + later(lists=1 / 12))
-    assert visits.rate(urls(0)) == pytest.approx([0.5])  # backlog does not say how often the list has news
+    assert visits.rate(urls(0)) == pytest.approx([2.0])  # backlog does not say how often the list has news
 
 
 def test_where_texts_change_often_pages_never_seen_are_worth_a_look() -> None:
-    visits = PageTable(ExpectationSettings(prior_hours=24, backlog_memory=10**9, list_share=0.1))
+    visits = PageTable(ExpectationSettings(hub_rate=2, prior_hours=24, backlog_memory=10**9, list_share=0.1))
     visits.record(0, 0.0, links=urls(1, 2))
     visits.record(1, 0.0)
     for hour in range(1, 21):
         visits.record(1, hour * HOUR)
         visits.credit(finding(1, revealed_by=1))
-    # first visits: 5 of 10, then 0 of 2; lists 1 of 10, then 0 of 2; all texts had 2.4 in 240 hours, and 22.4 in 260 now
-    assert worth(visits, 2, 0.0) == pytest.approx(5 / 12 + later(lists=1 / 12, text_rate=22.4 / 260))
+    # first visits: 5 of 10, then 0 of 2; lists 1 of 10, then 0 of 2; texts were seen to have
+    # news 20 times, in 260 hours with those of the first guess
+    assert worth(visits, 2, 0.0) == pytest.approx(5 / 12 + later(lists=1 / 12, text_rate=20 / 260))
 
 
 def test_a_page_to_which_everything_links_is_told_from_old_articles() -> None:
-    visits = PageTable(ExpectationSettings(prior_hours=24, backlog_memory=10**9, list_share=0.1))
+    visits = PageTable(ExpectationSettings(hub_rate=2, prior_hours=24, backlog_memory=10**9, list_share=0.1))
     visits.record(0, 0.0, hub=True, links=urls(1, 2, *range(10, 40)))
     for article in range(10, 20):
         visits.record(article, 0.0, links=urls(1, 2))  # every article links to the sections 1 and 2
     # ten old articles brought nothing, and none is a list
     assert worth(visits, 20, 0.0) == pytest.approx(5 / 20 + later(lists=1 / 20))
     visits.record(1, 0.0, hub=True, links=urls(*range(100, 160)))
-    # section 1 revealed 60 links worth 5/20 each: 15, counted as 10: (5 + 10)/(10 + 1) for pages with 8–15 links in;
-    # of these 1 of 10 was thought to be a list, and 1 of 1 was one
-    assert worth(visits, 2, 0.0) == pytest.approx(15 / 11 + later(lists=2 / 11))
+    # section 1 revealed 60 links worth 5/20 each: 15, counted as 10: (5 + 10)/(10 + 1) for pages with 8–15 links in, of
+    # which one document counts; of these 1 of 10 was thought to be a list, and 1 of 1 was one
+    assert worth(visits, 2, 0.0) == pytest.approx(1 + later(lists=2 / 11))
 
 
 def test_where_links_lead_to_lists_all_of_them_are_seen_before_a_list_is_looked_at_again() -> None:
-    visits = PageTable(ExpectationSettings(prior_hours=24, backlog_memory=10**9, list_share=0.1))
+    visits = PageTable(ExpectationSettings(hub_rate=2, prior_hours=24, backlog_memory=10**9, list_share=0.1))
     visits.record(0, 0.0, hub=True, links=urls(1, 2, 3))
     visits.record(1, 0.0, hub=True)
     visits.record(2, 0.0, hub=True)
-    # 3 lists of 12, 12 documents in a look: 3, with the rest more than a list looked at 7 hours ago, of .5 an hour
-    assert visits.pick(urls(0, 1, 2, 3), 7 * HOUR, NOTHING, 0.0)[0] == 3
-    assert visits.pick(urls(0, 1, 2, 3), 8 * HOUR, NOTHING, 0.0)[0] == 0
+    # 3 lists of 12, a document in a look: 3/12, and 5/12 for new documents. A list of 2 an hour goes (40/2)^¼ times as far
+    # forward as its worth says: that is as much after 9.5 minutes
+    assert visits.pick(urls(0, 1, 2, 3), 9 * 60, NOTHING, 0.0)[0] == 3
+    assert visits.pick(urls(0, 1, 2, 3), 10 * 60, NOTHING, 0.0)[0] == 0
 
 
 def test_where_looking_at_lists_brings_little_lists_never_seen_are_worth_little_more() -> None:
-    visits = PageTable(ExpectationSettings(prior_hours=24, list_share=1.0, backlog_memory=10**9))
+    visits = PageTable(ExpectationSettings(hub_rate=2, prior_hours=24, list_share=1.0, backlog_memory=10**9))
     visits.record(0, 0.0, hub=True, links=urls(1))
     for hour in range(1, 31):
         visits.record(0, hour * HOUR, hub=True, links=urls(1, 9 + hour))
     visits.credit(finding(10, revealed_by=0))
-    assert worth(visits, 1, 0.0) == pytest.approx(0.5 + 121 / 40)  # 10 looks with 12 as first guess, then 1 in 30
+    assert worth(visits, 1, 0.0) == pytest.approx(0.5 + 11 / 40)  # 10 in 10 looks as first guess, then 1 in 30
 
 
 def test_news_on_a_linking_page_lifts_the_expectation_by_what_was_learned() -> None:
-    visits = PageTable(ExpectationSettings(prior_hours=24, lift_memory=10**9))
+    visits = PageTable(ExpectationSettings(hub_rate=2, prior_hours=24, lift_memory=10**9))
     visits.record(0, 0.0, hub=True)
     plain = worth(visits, 0, 4 * HOUR)
-    assert plain == pytest.approx(2.0)  # .5 per hour
+    assert plain == pytest.approx(8.0)  # 2 per hour
     visits.signal(urls(0), 2 * HOUR)
     assert worth(visits, 0, 4 * HOUR) == pytest.approx(plain)  # nothing learned yet: ratio 10/10
-    visits.record(0, 4 * HOUR, hub=True, links=urls(*range(1, 31)))
-    for article in range(1, 31):
+    visits.record(0, 4 * HOUR, hub=True, links=urls(*range(1, 61)))
+    for article in range(1, 61):
         visits.credit(finding(article, revealed_by=0))
-    # predicted 10 + 2, came 10 + 30: 40/12 is clipped to 3
+    # predicted 10 + 8, came 10 + 60: 70/18 is clipped to 3
     before = worth(visits, 0, 5 * HOUR)
     visits.signal(urls(0), 4.5 * HOUR)
     assert worth(visits, 0, 5 * HOUR) == pytest.approx(3 * before)
@@ -195,7 +198,7 @@ def test_while_somebody_is_on_the_way_a_page_is_worth_nothing_to_others(visits: 
     assert visits.worth(urls(0, 1), 10 * HOUR)[0].tolist() == [0.0, 0.0]
     assert worth(visits, 1, 11 * HOUR) > 0  # whoever went never came back
     visits.arrived(0)
-    assert worth(visits, 0, 10 * HOUR) == pytest.approx(5.0)  # it was a shared copy: as before
+    assert worth(visits, 0, 10 * HOUR) == pytest.approx(20.0)  # it was a shared copy: as before
 
 
 def test_a_linked_page_never_seen_that_fails_is_tried_again_twice_each_time_later(visits: PageTable) -> None:
@@ -237,14 +240,13 @@ def test_pages_that_can_bring_news_again_are_lists_and_texts_that_did(visits: Pa
 def test_a_longer_absence_than_a_day_counts_as_a_day_of_watching(visits: PageTable) -> None:
     visits.record(0, 0.0, hub=True)
     visits.record(0, 72 * HOUR, hub=True)  # only documents of the last 24 h could be found
-    # all lists: 120 in 240 h as first guess, then 0 in 24 h: 120/264; this one: (0 + 24·120/264)/(24 + 24)
-    assert visits.rate(urls(0)) == pytest.approx([120 / 264 / 2])
+    assert visits.rate(urls(0)) == pytest.approx([list_rate(hits=0, hours=24)])
 
 
 def test_where_pages_are_alike_one_hit_says_little_and_where_they_are_not_it_says_much() -> None:
     rates = {}
     for name, busy in (("alike", range(100)), ("unlike", range(5))):
-        visits = PageTable(ExpectationSettings())
+        visits = PageTable(ExpectationSettings(hub_rate=2))
         for url in range(100):
             visits.record(UrlId(url), 0.0)
         for turn in range(1, 21):  # 100 hits in all: one of each page, or twenty of five pages
@@ -263,7 +265,7 @@ def test_where_pages_are_alike_one_hit_says_little_and_where_they_are_not_it_say
 
 
 def test_breadth_puts_seldom_changing_pages_further_forward_without_making_them_worth_more() -> None:
-    plain, broad = (PageTable(ExpectationSettings(breadth=breadth)) for breadth in (0.0, 0.5))
+    plain, broad = (PageTable(ExpectationSettings(hub_rate=2, breadth=breadth)) for breadth in (0.0, 0.5))
     for visits in (plain, broad):
         for url, news in ((0, 12), (1, 3)):
             links = range(10, 10 + news) if url == 0 else range(50, 50 + news)
@@ -277,3 +279,74 @@ def test_breadth_puts_seldom_changing_pages_further_forward_without_making_them_
     # λt · (mean/λ)^½: as the square root of the rates, which is the order of λt²
     often, seldom = broad.rate(both)
     assert broad.rank(both, now)[0] / broad.rank(both, now)[1] == pytest.approx((often / seldom) ** 0.5)
+
+
+def named(*addresses: str, lists: tuple[int, ...] = (), main: tuple[int, ...] = ()) -> PageTable:
+    """A table of pages with these addresses, some announced as lists, some as main pages of their site."""
+    visits = PageTable(ExpectationSettings(hub_rate=2, backlog_memory=10**9))
+    told = [
+        Introduced(Url(f"http://paper.example{path}"), number in lists, number in main, None)
+        for number, path in enumerate(addresses)
+    ]
+    visits.addresses = lambda begin: told[begin:]
+    visits.meet_addresses()
+    return visits
+
+
+def test_pages_never_seen_are_worth_what_pages_of_the_same_form_of_address_were() -> None:
+    visits = named("/", "/tag/storm/", "/tag/bridge/", "/tag/council/", "/tag/harbour/", "/sport/")
+    visits.record(0, 0.0, hub=True, links=urls(1, 2, 3, 4, 5))
+    for tag in (1, 2, 3):
+        visits.record(tag, 0.0, hub=True)  # lists that reveal nothing
+    # of this form: no document in 3 visits, 3 lists, which brought none in 3 first looks; the rest weighs as one of each
+    sort = 5 / 13
+    lists = (3 + 3.1 / 13) / 4
+    assert worth(visits, 4, 0.0) == pytest.approx(sort / 4 + lists / 4)
+    assert worth(visits, 5, 0.0) == pytest.approx(sort + 3.1 / 13)
+
+
+def test_lists_of_one_form_share_what_is_known_of_their_rate() -> None:
+    visits = named("/", *(f"/tag/{name}/" for name in "abcdefgh"), "/sport/")
+    for page in range(10):
+        visits.record(page, 0.0, hub=True)
+    for page in range(1, 8):
+        visits.record(page, HOUR, hub=True)
+    # the last tag was not looked at again, but seven others were, and brought nothing
+    form = 0.5 / (7 + 0.5 / 2)
+    assert visits.rate(urls(8, 9)) == pytest.approx([form, 2.0])
+
+
+def test_a_seed_and_the_feeds_that_it_announces_are_looked_at_soon_and_then_ever_later() -> None:
+    visits = named("/", "/feed/", "/about/", main=(0,), lists=(1,))
+    visits.record(0, 0.0, hub=True, links=urls(1, 2))
+    assert visits.rate(urls(0)) == pytest.approx([40.0])
+    assert worth(visits, 1, 0.0) == pytest.approx(0.5 + 1)  # a list for sure
+    assert worth(visits, 0, 36.0) < 0.2 < worth(visits, 0, 38.0)
+    now, waits = 0.0, []
+    for _ in range(12):
+        wait = next(seconds for seconds in range(1, 10**6) if worth(visits, 0, now + seconds) >= 0.2)
+        now += wait
+        waits.append(wait)
+        visits.record(0, now, hub=True, links=urls(1, 2))
+    assert waits == sorted(waits)
+    assert now > HOUR  # twelve requests for a page without news in more than an hour
+
+
+def test_a_list_that_brings_a_document_every_30_seconds_is_not_looked_at_for_each() -> None:
+    visits = named("/", main=(0,))
+    visits.record(0, 0.0, hub=True)
+    for turn in range(1, 41):
+        visits.record(0, turn * 30.0, hub=True, links=urls(turn))
+        visits.credit(finding(turn, revealed_by=0))
+    (rate,) = visits.rate(urls(0))
+    assert 115 < rate < 125
+    # 120 an hour: .2 documents after 6 s, but they have waited for .6 s; with a patience of 16 s it is t³ = .2 · 30 · 960
+    assert worth(visits, 0, 1200 + 17.5) < 0.2 < worth(visits, 0, 1200 + 18.5)
+
+
+def test_an_address_that_says_how_old_its_page_is_saves_a_visit() -> None:
+    visits = named("/", "/2026/11/03/a-storm-is-coming/", "/2026/11/17/the-storm-is-here/", "/2026/")
+    visits.record(0, 1_794_960_000.0, hub=True, links=urls(1, 2, 3))  # 18 November 2026
+    worths = visits.worth(urls(1, 2, 3), 1_794_960_000.0)[0]
+    assert worths[0] == pytest.approx(0.02)
+    assert (worths[1:] > 0.4).all()

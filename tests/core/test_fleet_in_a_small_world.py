@@ -8,10 +8,9 @@ import pytest
 from pydantic import TypeAdapter
 
 from forager.core.agent import ReinforcingAgent
-from forager.core.agent_settings import PAPER_AGENT, ReinforcingSettings
-from forager.core.parameters import PAPER_FORAGER, ForagerKind, ForagerSettings
+from forager.core.findings import Reinforcement, Sighting
+from forager.core.parameters import PAPER_AGENT, PAPER_FORAGER, ForagerKind, ForagerSettings, ReinforcingSettings
 from forager.core.shared import Shared
-from forager.core.sighting import Reinforcement, Sighting
 from forager.measures import Delay, delay
 from forager.terms import UrlId
 from tests.core.lone import next_turn

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from pydantic import TypeAdapter
 
+from forager.core.findings import Sighting
 from forager.core.judge import known_by
 from forager.core.parameters import (
     PAPER_FORAGER,
@@ -16,7 +17,6 @@ from forager.core.parameters import (
     StartSettings,
     WeblogSettings,
 )
-from forager.core.sighting import Sighting
 from forager.terms import ForagerId
 from tests.core.lone import Lone, article, hub, urls
 
@@ -36,7 +36,7 @@ def built(values: Mapping[str, object]) -> ForagerSettings:
     return TypeAdapter(ForagerSettings).validate_python(nested)
 
 
-DEFAULT = ForagerSettings(start=StartSettings(explore=0.0))
+DEFAULT = ForagerSettings(start=StartSettings(explore=0.0, others=0))
 PAPERS = built(PAPER_FORAGER)
 
 
@@ -96,7 +96,7 @@ def test_thousands_of_links_and_of_steps_find_room() -> None:
 
 def test_in_the_papers_mode_the_link_of_the_largest_profit_is_followed() -> None:
     lone = Lone(PAPERS)
-    lone.forager.weights[:] = 1.0, -1.0
+    lone.forager.weights[:2] = 1.0, -1.0
     states = np.array([[0.5, 0.4], [0.3, 0.0], [0.9, 0.8]], dtype=np.float32)  # .1, .3, .1
     lone.shared.states.put(urls(1, 2, 3), states)
     step = lone.walk(0.0, Sighting(url=0, when=0.0, links=urls(1, 2, 3)))
@@ -234,10 +234,10 @@ def path_of_three(settings: ForagerSettings, kind: ForagerKind) -> Lone:
 
 def test_profit_is_learned_after_every_step_but_the_first() -> None:
     # step 0 → 1 earned 100: δ = 100, w₁ = .1·100 = 10; step 1 → 2 earned 0: δ = 0 + 0 − w₂ = 0
-    assert path_of_three(PAPERS, RL).forager.weights == pytest.approx([10.0, 0.0])
-    assert path_of_three(PAPERS, WLRL).forager.weights == pytest.approx([10.0, 0.0])
+    assert path_of_three(PAPERS, RL).forager.weights[:2] == pytest.approx([10.0, 0.0])
+    assert path_of_three(PAPERS, WLRL).forager.weights[:2] == pytest.approx([10.0, 0.0])
     weights = path_of_three(PAPERS, WL).forager.weights
-    assert weights == pytest.approx([0.0, 0.0])
+    assert weights[:2] == pytest.approx([0.0, 0.0])
 
 
 def test_the_weblog_learns_when_the_path_is_over() -> None:

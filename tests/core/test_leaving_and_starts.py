@@ -2,8 +2,7 @@ from collections import Counter
 
 import pytest
 
-from forager.core.exploration import Thrift
-from forager.core.pace import Pace
+from forager.core.exploration import Pace, Thrift
 from forager.core.page_table import PageTable
 from forager.core.parameters import ExpectationSettings, ForagerSettings, StartSettings, WeblogSettings
 from forager.core.weblog import Weblog
@@ -41,7 +40,7 @@ def start(settings: StartSettings, entries: Entries, visits: PageTable, times: i
 
 @pytest.fixture
 def visits() -> PageTable:
-    visits = PageTable(ExpectationSettings())
+    visits = PageTable(ExpectationSettings(hub_rate=2))
     visits.record(5, 9.9 * HOUR, hub=True)  # visited six minutes ago
     visits.record(6, 0.0, hub=True)  # ten hours ago
     visits.record(7, 0.0, hub=True)
@@ -58,12 +57,17 @@ def test_in_the_paper_each_page_of_the_start_list_is_as_likely(visits: PageTable
 def test_the_best_start_promises_most_and_its_value_decides_between_equals(visits: PageTable) -> None:
     # λ = .5: page 5 promises .05 documents, 6 and 7 promise 5
     weblog: Entries = [(5, 3000.0), (6, 100.0), (7, 1.0)]
-    assert start(StartSettings(explore=0.0), weblog, visits, 20) == {6: 20}
+    assert start(StartSettings(explore=0.0, others=0), weblog, visits, 20) == {6: 20}
 
 
 def test_a_seed_never_seen_is_started_from_before_a_list_seen_a_moment_ago(visits: PageTable) -> None:
     weblog: Entries = [(5, 3000.0), (1, 0.0)]
-    assert start(StartSettings(explore=0.0), weblog, visits) == {1: 1}
+    assert start(StartSettings(explore=0.0, others=0), weblog, visits) == {1: 1}
+
+
+def test_a_known_page_outside_the_weblog_is_started_from_if_it_promises_more(visits: PageTable) -> None:
+    assert start(StartSettings(explore=0.0), [(5, 3000.0)], visits) == {7: 1}  # a list not seen for longer than page 5
+    assert start(StartSettings(explore=0.0, others=0), [(5, 3000.0)], visits) == {5: 1}
 
 
 def test_a_start_may_be_drawn_with_these_weights(visits: PageTable) -> None:
@@ -85,11 +89,11 @@ def test_a_share_of_the_starts_goes_to_any_known_list(visits: PageTable) -> None
 
 
 def test_with_an_empty_weblog_a_path_starts_at_a_seed(visits: PageTable) -> None:
-    assert set(start(StartSettings(explore=0.0), [], visits, 50)) == {1, 2}
+    assert set(start(StartSettings(explore=0.0, others=0), [], visits, 50)) == {1, 2}
 
 
 def test_exploring_goes_on_while_nothing_is_worth_a_download() -> None:
-    thrift = Thrift(0.3, 0.05, Pace(500), 86_400.0)
+    thrift = Thrift(0.3, 0.05, Pace(500, age=60.0), 86_400.0)
     assert thrift.allows(0.1)  # the first one
     thrift.spend(0.1)
     assert not thrift.allows(0.1)
@@ -105,7 +109,7 @@ def test_exploring_goes_on_while_nothing_is_worth_a_download() -> None:
 def test_a_page_must_promise_less_the_later_documents_are_found() -> None:
     pace = Pace(500)
     thrift = Thrift(0.3, 0.05, pace, 86_400.0)
-    for age, least in ((0.0, 0.3), (0.72 * 3600.0, 0.225), (1.44 * 3600.0, 0.0), (20 * 3600.0, 0.0)):
+    for age, least in ((0.0, 0.0), (1.0, 0.3), (0.72 * 3600.0, 0.225), (1.44 * 3600.0, 0.0), (20 * 3600.0, 0.0)):
         pace.age = age
         assert thrift.least_worth == pytest.approx(least)
     thrift.spend(0.0)
@@ -115,8 +119,9 @@ def test_a_page_must_promise_less_the_later_documents_are_found() -> None:
 
 def test_the_age_of_found_documents_is_a_running_mean() -> None:
     pace = Pace(500)
-    for _ in range(2):
-        pace.found(3600.0)
-    assert pace.age == pytest.approx(3600 * (1 - (1 - 1 / 200) ** 2))
+    pace.found(3600.0)
+    assert pace.age == 3600.0  # before, nothing is known
+    pace.found(1600.0)
+    assert pace.age == pytest.approx(3590.0)  # 3600 − 2000/200
     pace.found(-50.0)  # dated in the future: as good as new
-    assert pace.age < 36
+    assert pace.age == pytest.approx(3590 - 3589 / 200)

@@ -1,17 +1,15 @@
 import math
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from forager.core.agent import ReinforcingAgent
-from forager.core.agent_settings import ReinforcingSettings, RelevancySettings
-from forager.core.parameters import ForagerSettings
+from forager.core.findings import Reinforcement, Sighting
+from forager.core.parameters import ForagerSettings, ReinforcingSettings, RelevancySettings
 from forager.core.shared import Shared
-from forager.core.sighting import Reinforcement, Sighting
 from forager.errors import SettingsError
 from forager.settings import load_settings
-from forager.terms import UrlId
+from forager.terms import NOBODY, UrlId
 
 HOUR = 3600.0
 NOW = 100 * HOUR
@@ -25,7 +23,7 @@ def agent_for(identity: str = "story") -> ReinforcingAgent:
 
 def judge(agent: ReinforcingAgent, **more: float) -> list[Reinforcement]:
     sighting, shared = replace(FIRST, **more), Shared.fresh(agent.forager_settings)
-    return agent.judge(sighting, UrlId(-1), np.empty(0, np.int64), NOW, shared)
+    return agent.judge(sighting, UrlId(-1), NOW, shared, NOBODY)
 
 
 def test_the_first_to_bring_a_young_document_is_rewarded_and_the_second_punished() -> None:

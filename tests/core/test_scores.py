@@ -3,20 +3,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from forager.core.agent import ReinforcingAgent, poorest
-from forager.core.agent_settings import PopulationSettings, ReinforcingSettings, ScoreSettings
+from forager.core.agent import ReinforcingAgent, decide_fate, poorest, score_document
+from forager.core.fleet import ForagerRecord
 from forager.core.judge import GOES, MULTIPLIES, REPLACES, STAYS
-from forager.core.moves import decide_fate, score_document
-from forager.core.parameters import ForagerKind, ForagerSettings
-from forager.core.scores import ForagerRecord
+from forager.core.parameters import ForagerKind, ForagerSettings, PopulationSettings, ReinforcingSettings, ScoreSettings
 from forager.terms import ForagerId
 
-PAPER, RELATIVE = ScoreSettings(), ScoreSettings(relative=True)
+PAPER, RELATIVE = ScoreSettings(relative=False), ScoreSettings(relative_gain=20, memory=10**9)
 WL = ForagerKind.WL
 
 
-def fleet(alive: int, scores: ScoreSettings = PAPER, kind: ForagerKind = WL) -> ReinforcingAgent:
-    settings = ReinforcingSettings(scores=scores, population=PopulationSettings())
+def fleet(alive: int, scores: ScoreSettings = PAPER, kind: ForagerKind = WL, most: int = 16) -> ReinforcingAgent:
+    settings = ReinforcingSettings(scores=scores, population=PopulationSettings(most=most))
     agent = ReinforcingAgent(settings, replace(ForagerSettings(), kind=kind), seed=1)
     agent.start(np.array([0]), 0.0, [kind] * alive)
     return agent
@@ -51,13 +49,38 @@ def test_one_that_never_hits_dies_after_two_thousand_documents() -> None:
 
 
 def test_relative_scores_count_documents_above_the_mean_of_the_fleet() -> None:
-    agent = fleet(2, RELATIVE)
+    agent = fleet(2, RELATIVE, most=2)
     assert agent.first_score == 0.0
     send(agent, 0, *[True] * 8)
     send(agent, 1, *[True] * 2)
     agent.worked(ForagerId(0), 10)  # the fleet has 10 hits in 10 downloads: 8 − 10
     agent.worked(ForagerId(1), 10)  # now 10 in 20: 2 − 5
     assert [one.score for one in agent.records.values()] == [pytest.approx(-2.0), pytest.approx(-3.0)]
+
+
+def test_while_the_fleet_is_half_full_a_download_costs_half_of_the_mean() -> None:
+    agent = fleet(2, RELATIVE, most=4)
+    send(agent, 0, *[True] * 8)
+    agent.worked(ForagerId(0), 10)  # 8 hits in 10 downloads: 8 − 10·.8·2/4
+    assert agent.records[ForagerId(0)].score == pytest.approx(4.0)
+
+
+def test_the_mean_is_that_of_the_latest_downloads() -> None:
+    agent = fleet(1, ScoreSettings(memory=2), most=1)
+    send(agent, 0, True)
+    agent.worked(ForagerId(0), 1)  # half of the hit is left: 1 − .5/1
+    assert agent.records[ForagerId(0)].score == pytest.approx(0.5)
+    agent.worked(ForagerId(0), 1)  # a quarter of it, and 1.5 downloads: .5 − .25/1.5
+    assert agent.records[ForagerId(0)].score == pytest.approx(1 / 3)
+
+
+def test_a_relative_score_must_be_twice_what_chance_gives() -> None:
+    agent = fleet(3, RELATIVE)
+    walkers = agent.flock.state.walkers
+    walkers["expected"][0] = 400.0  # its root is 20
+    for score, then in ((39.0, STAYS), (40.0, MULTIPLIES), (-40.0, STAYS), (-41.0, GOES)):
+        walkers["score"][0] = score
+        assert decide_fate(agent.rules, agent.flock.state, 0) == then
 
 
 @pytest.mark.parametrize(

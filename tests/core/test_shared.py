@@ -1,11 +1,13 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from forager.core.agent import ReinforcingAgent
-from forager.core.agent_settings import ReinforcingSettings
-from forager.core.parameters import ForagerSettings, StateSettings
+from forager.core.findings import Finding, Sighting
+from forager.core.parameters import ForagerSettings, ReinforcingSettings, StateSettings
 from forager.core.shared import Shared
-from forager.core.sighting import Finding, Sighting
+from forager.terms import NOBODY
 from tests.core.lone import Lone, article, hub, urls
 
 HOUR = 3600.0
@@ -14,7 +16,7 @@ HOUR = 3600.0
 def judge(shared: Shared, sighting: Sighting, revealer: int, links: np.ndarray, now: float) -> None:
     """Somebody sends a document that nobody had found."""
     agent = ReinforcingAgent(ReinforcingSettings(), ForagerSettings(), seed=1)
-    (one,) = agent.judge(sighting, revealer, links, now, shared)
+    (one,) = agent.judge(replace(sighting, links=links), revealer, now, shared, NOBODY)
     assert one.relevant
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from forager.core.parameters import StateSettings
-from forager.core.state_matrix import StateMatrix
+from forager.core.shared import StateMatrix
 from forager.core.states import States, Vocabulary, hashed, link_words, words
 from forager.errors import InputError
 

@@ -1,10 +1,13 @@
 import numpy as np
 import pytest
 
+from forager.core.addresses import address_marks
 from forager.core.kernels import best
-from forager.core.parameters import ProfitSettings
+from forager.core.parameters import ForagerKind, ForagerSettings, ProfitSettings, StateSettings
 from forager.core.profit import check_rate, learn_profit, profits
+from forager.core.shared import Shared
 from forager.errors import SettingsError
+from tests.core.lone import Lone, article, hub
 
 
 def vector(*values: float) -> np.ndarray:
@@ -12,7 +15,7 @@ def vector(*values: float) -> np.ndarray:
 
 
 def learn(weights: np.ndarray, current: np.ndarray, earned: float, following: np.ndarray, **more: bool) -> float:
-    settings = ProfitSettings(**more)
+    settings = ProfitSettings(rate=0.1, discount=0.9, **({"normalised": False} | more))
     return learn_profit(weights, current, following, earned, settings.rate, settings.discount, settings.normalised)
 
 
@@ -42,23 +45,62 @@ def test_it_converges_to_the_closed_form_on_a_ring_of_three_pages() -> None:
 
 
 def test_the_most_profitable_page_is_chosen_and_ties_are_broken_evenly() -> None:
-    states = np.array([[0.0], [0.9], [0.1], [0.9]], dtype=np.float32)
-    gains = profits(np.array([0, 1, 2]), np.array([1, 2, 3], np.int32), states, np.array([1.0]))
+    shared = Shared.fresh(ForagerSettings(states=StateSettings(dimension=1)))
+    shared.states.put(np.array([0, 1, 2]), np.array([[0.9], [0.1], [0.9]], dtype=np.float32))
+    gains = profits(shared.mind(), np.array([0, 1, 2]), np.array([1.0]), False)
     rng = np.random.default_rng(3)
     chosen = [best(gains, rng.random()) for _ in range(400)]
     assert set(chosen) == {0, 2}
     assert 150 < chosen.count(0) < 250  # 200 ± 5 standard deviations of 10
 
 
-def test_profits_by_url_are_those_of_their_states() -> None:
-    states = np.array([[9, 9], [1, 0], [0.5, 0.5]], dtype=np.float32)
-    rows = np.array([0, 2, 1], dtype=np.int32)  # URL 1 has its state in row 2; nothing is known of URL 0
-    assert profits(np.array([1, 2, 0]), rows, states, np.array([1.0, -2.0])) == pytest.approx([-0.5, 1.0, 0.0])
+def test_profits_by_url_are_those_of_their_states_or_of_the_pages_that_revealed_them() -> None:
+    shared = Shared.fresh(ForagerSettings(states=StateSettings(dimension=2)))
+    shared.states.put(np.array([1, 2]), np.array([[0.5, 0.5], [1, 0]], dtype=np.float32))
+    shared.note(hub(2, 0.0, 3))
+    gains = profits(shared.mind(), np.array([1, 2, 3, 0]), np.array([1.0, -2.0]), False)
+    assert gains == pytest.approx([-0.5, 1.0, 1.0, 0.0])  # page 3 was never seen, of page 0 nothing is known
 
 
 def test_states_that_would_make_learning_blow_up_are_refused() -> None:
     long = np.full((4, 50), 0.5, dtype=np.float32)  # ‖s‖² = 12.5; .1·12.5 = 1.25
     with pytest.raises(SettingsError, match=r"below 0\.08"):
-        check_rate(ProfitSettings(), long)
+        check_rate(ProfitSettings(rate=0.1, normalised=False), long)
     check_rate(ProfitSettings(normalised=True), long)
-    check_rate(ProfitSettings(rate=0.07), long)
+    check_rate(ProfitSettings(rate=0.07, normalised=False), long)
+
+
+MARKED = np.array([range(1, 7), range(7, 13), range(7, 13), range(13, 19)], np.uint8)
+"""Pages 1 and 2 have addresses of one template."""
+
+
+def test_addresses_of_one_template_have_the_same_marks_but_for_what_tells_them_apart() -> None:
+    one, other, imprint = (
+        address_marks(f"https://news.example/{path}")
+        for path in ("politik/haushalt-im-bundestag-a-123.html", "politik/streit-um-die-steuer-a-987.html", "impressum")
+    )
+    assert one == other
+    assert sum(a == b for a, b in zip(one, imprint, strict=True)) == 1  # of both links nothing is known
+    first, section = (address_marks(f"https://text.example/{page}_01.htm") for page in (201, 205))
+    assert first == section != address_marks("https://text.example/801_01.htm")
+
+
+def test_a_look_teaches_what_links_like_this_one_are_worth() -> None:
+    settings = ForagerSettings(states=StateSettings(dimension=2))
+    lone = Lone(settings, ForagerKind.WLRL)
+    shared = lone.shared
+    shared.states.mark(np.arange(4), MARKED)
+    lone.walk(0.0, hub(0, 0.0, 1))
+    lone.walk(60.0, article(1, 60.0))  # δ = 100, ‖s‖² = 1, α = .2: V of all addresses like it becomes 20
+    gains = profits(lone.agent._mind(shared, 0), np.array([2, 3]), lone.forager.weights, True)
+    assert gains == pytest.approx([20.0, 0.0])
+
+
+def test_links_never_followed_have_a_profit_in_a_replay_too() -> None:
+    lone = Lone(ForagerSettings(), ForagerKind.WLRL)
+    lone.shared.states.mark(np.arange(4), MARKED)
+    lone.walk(0.0, hub(0, 0.0, 1))
+    lone.walk(60.0, article(1, 60.0))
+    lone.agent.look(hub(0, 3600.0, 1, 2, 3), False, 3600.0, lone.shared)
+    prospects = lone.shared.mind().prospects
+    assert prospects[2] > prospects[3] == 0.0  # the recrawl side is told of both

@@ -1,6 +1,6 @@
 """The last sightings, within bounded memory; and pages that are gone when they are first looked at."""
 
-from forager.core.sighting import Sighting
+from forager.core.findings import Sighting
 from forager.engine.ingest import Lately
 from forager.terms import UrlId
 from tests.virtual import crawl_newsroom

@@ -14,8 +14,7 @@ from forager.dashboard.chronicle import Chronicle
 from forager.dashboard.dashboard_settings import DashboardSettings
 from forager.dashboard.watched import Watched
 from forager.engine.crawl import Crawl
-from forager.newsroom.newsroom import Newsroom
-from forager.newsroom.server import serve
+from forager.newsroom.newsroom import Newsroom, serve
 from forager.report.account import recall_account
 from forager.settings import Settings, load_settings
 from forager.store.store import Store
@@ -27,6 +26,7 @@ LIVELY = (
     "newsroom.correction_delay=40m",
     "newsroom.title_changes=0.6",
     "newsroom.page_size=4000",
+    "reinforcing.scores.relative=false",
     "reinforcing.scores.multiply_at=104",
     "reinforcing.scores.sent=0.4",
     "timetable.download_delay=20s",

@@ -10,7 +10,7 @@ import aiohttp
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from forager.dashboard import access as doors
+from forager.dashboard import app as doors
 from forager.dashboard.app import serve_dashboard
 from forager.dashboard.dashboard_settings import DashboardSettings
 from forager.errors import SettingsError

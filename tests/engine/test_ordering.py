@@ -7,13 +7,20 @@ import pytest
 
 from forager.clock import WallClock
 from forager.core.agent import ReinforcingAgent
-from forager.core.agent_settings import PopulationSettings, ReinforcingSettings, ScoreSettings
 from forager.core.choice import graph_leanings
+from forager.core.findings import Finding, Sighting
 from forager.core.fleet import Forager
 from forager.core.page_table import PageTable
-from forager.core.parameters import ExpectationSettings, ForagerSettings, StateSettings
+from forager.core.parameters import (
+    ExpectationSettings,
+    ForagerSettings,
+    PopulationSettings,
+    ReinforcingSettings,
+    ScoreSettings,
+    StartSettings,
+    StateSettings,
+)
 from forager.core.shared import Shared
-from forager.core.sighting import Finding, Sighting
 from forager.engine.background import in_thread
 from forager.engine.crawl_settings import CrawlSettings
 from forager.engine.link_order import FEWEST, Ordering
@@ -54,7 +61,8 @@ def test_links_of_a_page_that_earned_much_appeal_more():
 @pytest.mark.parametrize("luck", range(5))
 def test_a_forager_follows_the_link_of_the_page_that_earned_much(luck: int):
     shared, _ = two_lists()
-    agent = ReinforcingAgent(ReinforcingSettings(), ForagerSettings(states=StateSettings(dimension=4)), seed=luck)
+    walk = ForagerSettings(states=StateSettings(dimension=4), start=StartSettings(others=0))
+    agent = ReinforcingAgent(ReinforcingSettings(), walk, seed=luck)
     forager, _ = agent.start(numbers(HOME), 0.0)
     step = agent.choose(forager, 30.0, shared)
     agent.see(forager, step, [Sighting(HOME, 30.0, links=numbers(20, 10, 21), hub=True, free=True)], 30.0, shared)
@@ -105,7 +113,7 @@ def test_start_pages_are_lists_and_unvisited_pages_each_given_once():
 def multiplied(starts: int, *, ordering: str = "rw-eg") -> Forager:
     """The child of a forager that had two pages in its weblog, in a crawl that knows the two lists."""
     settings = ReinforcingSettings(
-        population=PopulationSettings(first=1, starts=starts), scores=ScoreSettings(multiply_at=0.0)
+        population=PopulationSettings(first=1, starts=starts), scores=ScoreSettings(relative=False, multiply_at=0.0)
     )
     agent = ReinforcingAgent(settings, ForagerSettings(), seed=1)
     (parent,) = agent.start(numbers(HOME, 30), 0.0)

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from forager.core.sighting import Finding, Reinforcement, Sighting
+from forager.core.findings import Finding, Reinforcement, Sighting
 from forager.engine.step import Taken
 from forager.engine.stories import Teller
 from forager.events import Event

@@ -10,9 +10,8 @@ from dataclasses import replace
 from aiohttp import web
 
 from forager.clock import WallClock
-from forager.newsroom.newsroom import Newsroom
+from forager.newsroom.newsroom import Newsroom, _handler
 from forager.newsroom.newsroom_settings import NewsroomSettings
-from forager.newsroom.server import _handler
 
 
 class Restarting:

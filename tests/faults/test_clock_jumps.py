@@ -83,15 +83,18 @@ def test_a_crawl_neither_freezes_nor_floods_when_the_clock_is_set() -> None:
 
 
 def test_what_was_kept_by_a_clock_that_ran_ahead_holds_up_nobody() -> None:
-    settings = TimetableSettings(longest_block=HOUR)
+    settings = TimetableSettings(longest_block=HOUR, requests_per_hour=5)
     ahead, behind = Timetable(settings), Timetable(settings)
     tomorrow, now = 1e9 + 24 * HOUR, 1e9
     booking = ahead.reserve("paper.example", tomorrow)
     assert ahead.start(booking, tomorrow)
-    ahead.note("paper.example", HostFacts(0.1, 200), tomorrow)
+    ahead.note("paper.example", HostFacts(0.1, 429, retry_after=1e9), tomorrow)
     ahead.give_back(booking, started=True)
-    behind.load(ahead.save(tomorrow), now)
-    assert behind.allowed_at("paper.example", now) == pytest.approx(now + 1.0)
+    kept = ahead.news("paper.example")
+    assert kept is not None
+    behind.load({"paper.example": kept}, now)
+    assert behind.allowed_at("paper.example", now) == pytest.approx(now + HOUR)
+    assert behind.allowed_at("paper.example", now + HOUR) == now + HOUR  # its start of tomorrow counts as one of now
     visits = PageTable(ExpectationSettings())
     visits.record(0, tomorrow, hub=True)
     visits.end_at(now)

@@ -11,7 +11,7 @@ from forager.newsroom.newsroom_settings import NewsroomSettings
 from forager.terms import NOBODY, Outcome
 from forager.warc.captures import Capture, captures
 from forager.warc.writer import repair, warcs_in
-from tests.faults.crashing import Killer, Stored, account, doubles
+from tests.faults.crashing import BUSY, Killer, Stored, account, doubles
 from tests.faults.launching import nursery
 from tests.served import served_newsroom
 from tests.warc.test_warc_writing import check
@@ -25,7 +25,7 @@ LIVELY = NewsroomSettings(pace=30.0, page_size=4000)
 async def test_a_crawl_that_is_killed_again_and_again_loses_nothing_and_doubles_nothing(tmp_path: Path) -> None:
     rng = stream(1, "moments of death")
     with served_newsroom(LIVELY, backlog_hours=1.0) as newsroom:
-        killer = Killer(newsroom, tmp_path, nursery().start)
+        killer = Killer(newsroom, tmp_path, nursery().start, (*BUSY, "recording.max_size=20k"))
         for number in range(KILLS):
             # every fifth at any moment of its start
             killer.live(ENDS[number % 3], wait=float(rng.uniform(0, 1)), after_first=number % 5 != 4)
@@ -89,6 +89,7 @@ def check_recording(killer: Killer) -> None:
     folder = killer.run_dir / "warc"
     assert repair(folder) == []
     check(*warcs_in(folder))
+    assert len(warcs_in(folder)) > len(killer.lives)  # some were full
     asked = {killer.newsroom.bases[one.paper] + one.target for one in killer.newsroom.requests}
     recorded = [capture for capture in captures(warcs_in(folder)) if isinstance(capture, Capture)]
     assert {capture.request.url for capture in recorded} <= asked

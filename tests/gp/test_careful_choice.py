@@ -8,7 +8,7 @@ import pytest
 from forager.gp.evolve import Measurer
 from forager.gp.fitness import Judge
 from forager.gp.gp_settings import GPSettings, Measure
-from forager.gp.selection import Candidate, choose_carefully, paired_difference
+from forager.gp.learn import Candidate, choose_carefully, paired_difference
 from forager.gp.trees import Tree
 from forager.recrawl.change_log import ChangeLog, ShownDocuments
 from forager.recrawl.formula import parse

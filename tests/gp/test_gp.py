@@ -11,10 +11,9 @@ from forager.errors import InputError
 from forager.gp import breed
 from forager.gp import learn as learning
 from forager.gp.evolve import Memory, evolve
-from forager.gp.fitness import Judge, terminal_set
+from forager.gp.fitness import Judge, measurers, terminal_set
 from forager.gp.gp_settings import GPSettings
-from forager.gp.parallel import measurers
-from forager.gp.selection import Candidate, choose_individual
+from forager.gp.learn import Candidate, choose_individual
 from forager.gp.trees import Tree, canonical_tree, children, depth, end_of, graft, terminals_of
 from forager.recrawl.change_log import ChangeLog, ShownDocuments
 from forager.recrawl.formula import formula_text, parse

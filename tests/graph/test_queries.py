@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from forager.graph.queries import Overlap, Queries, QuerySettings, q_hybrid, query_words
+from forager.graph.methods import Overlap, Queries, QuerySettings, q_hybrid, query_words
 from forager.graph.walks import Ranking
 
 

@@ -56,7 +56,7 @@ def test_stays_make_a_version_whenever_the_standing_links_change(tmp_path: Path)
         ),
         tmp_path / "stays.parquet",
     )
-    # Anything was seen at 0, 20, 50 and 60: x, last seen at 20, is gone at 50; y and z stand to the end.
+    # The page was seen at 0, 20, 50 and 60: x, last seen at 20, is gone at 50; y and z stand to the end.
     expected = [(0.0, ["x"]), (20.0, ["x", "y"]), (50.0, ["y", "z"])]
     tape = import_tables(tmp_path, origin="t", identity="url").tape
     assert shown(tape) == {"hub": expected}
@@ -79,7 +79,7 @@ def test_stays_alone_make_a_tape_of_lists(tmp_path: Path) -> None:
     tape = import_tables(tmp_path, origin="t").tape
     assert tape.identity == "link"
     told = shown(tape)
-    assert told["hub"] == [(0, ["x"]), (2 * day, ["x", "y"]), (3 * day, ["y"]), (5 * day, ["y", "z"])]
+    assert told["hub"] == [(0, ["x"]), (2 * day, ["x", "y"]), (5 * day, ["y", "z"])]  # seen on days 0, 2, 5 and 6
     assert told["late"] == [(3 * day, ["x"])]
 
 
@@ -304,3 +304,31 @@ def test_progress_is_told_by_the_bytes_of_all_tables(tmp_path: Path, form: str) 
 def test_a_broken_row_of_csv_is_named_by_its_line(tmp_path: Path) -> None:
     (tmp_path / "versions.csv").write_text("url,time,digest\na,0,x\na,never,y\n")
     assert import_tables(tmp_path, origin="t").tally.named == [f"{tmp_path}/versions.csv:3: not a time: never"]
+
+
+def test_a_link_seen_once_stays_until_its_own_page_is_seen_again(tmp_path: Path) -> None:
+    """The pages are visited one after the other, a second apart, every hour."""
+    rows = [f"hub{hub},x{hub}{hour},{3600 * hour + hub},{3600 * hour + hub}" for hub in range(3) for hour in range(3)]
+    (tmp_path / "stays.csv").write_text("url,target,first_time,last_time\n" + "\n".join(rows) + "\n")
+    tape = import_tables(tmp_path, origin="t", identity="link").tape
+    assert shown(tape)["hub1"] == [(1, ["x10"]), (3601, ["x11"]), (7201, ["x12"])]
+
+
+def test_what_a_page_shows_when_it_joins_is_not_new(tmp_path: Path) -> None:
+    (tmp_path / "versions.csv").write_text("url,time,digest\nhub,0,a\nhub,9000,b\nlate,9000,c\nlate,12000,d\n")
+    links = {("hub", 0): "x", ("hub", 9000): "xy", ("late", 9000): "yz", ("late", 12000): "zw"}
+    lines = [f"{url},{time},{target}" for (url, time), targets in links.items() for target in targets]
+    (tmp_path / "links.csv").write_text("url,time,target\n" + "\n".join(lines) + "\n")
+    tape = import_tables(tmp_path, origin="t", identity="link").tape
+    urls = list(tape.urls())
+    dated = {url: tape.published[tape.version_start[urls.index(url)]] for url in urls if len(url) == 1}
+    assert (dated["y"], dated["w"]) == (9000, 12_000)
+    assert np.isnan([dated["x"], dated["z"]]).all()  # z stood on a page that was never seen before
+
+
+def test_rows_of_addresses_that_are_spelled_otherwise_are_merged_and_mentioned(tmp_path: Path) -> None:
+    (tmp_path / "versions.csv").write_text(
+        "url,time,digest\nhttp://e.org/a,0,x\nhttp://E.org:80/a,60,y\nhttp://e.org/a#top,90,z\nhttp://e.org/b,90,z\n"
+    )
+    found = import_tables(tmp_path, origin="t")
+    assert (found.tape.pages, found.tally.spelled, found.tally.records) == (2, 2, 4)

@@ -18,6 +18,8 @@ async def test_stories_versions_and_visits_of_a_run(newsroom: Newsroom, tmp_path
         assert [story.number async for story in run.stories(after=7)][:2] == [8, 9]
         versions = [version async for _, version in run.versions(told[0].url)]
         assert versions[0].text == told[0].text
+        assert told[0].version == 1
+        assert (told[0].language, told[0].word_count) == ("en", len(told[0].text.split()))
         assert {run.url(id) for id in versions[0].links} & set(newsroom.homes)
         visits = [visit async for visit in run.visits()]
         assert len(visits) == run.counts().visits

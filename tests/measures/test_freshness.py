@@ -1,7 +1,6 @@
 """Freshness and age of copies."""
 
 import numpy as np
-import pytest
 
 from forager.measures import age, freshness
 
@@ -13,13 +12,6 @@ def test_the_share_of_current_copies_and_their_mean_age() -> None:
     assert freshness(OUTDATED, 30.0) == 3 / 4
     assert age(OUTDATED, 30.0) == 20 / 4
     assert (freshness(OUTDATED, 50.0), age(OUTDATED, 50.0)) == (2 / 4, (40 + 10) / 4)
-
-
-def test_pages_that_never_change_need_only_be_counted() -> None:
-    changing = OUTDATED[:2]
-    for now in (0.0, 30.0, 50.0):
-        assert freshness(changing, now, steady=2) == freshness(OUTDATED, now)
-        assert age(changing, now, steady=2) == pytest.approx(age(OUTDATED, now))
 
 
 def test_without_copies_nothing_is_out_of_date() -> None:

@@ -14,8 +14,7 @@ from forager.chance import stream
 from forager.clock import LoopClock, run_virtual
 from forager.newsroom.newsroom import Newsroom
 from forager.newsroom.newsroom_settings import FeedFormat, Honesty, NewsroomSettings, Paper, Section
-from forager.newsroom.plan import NewsPlan, make_plan
-from forager.newsroom.rhythm import hourly_rates, publication_times
+from forager.newsroom.plan import NewsPlan, hourly_rates, make_plan, publication_times
 from forager.newsroom.truth import Published
 from forager.terms import Outcome, Request, Response, Trouble, Url, Validators
 from forager.web.robots import RobotsRules

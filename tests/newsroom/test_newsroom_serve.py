@@ -6,10 +6,9 @@ import aiohttp
 import pytest
 
 from forager.clock import FastClock
-from forager.newsroom.newsroom import Newsroom
+from forager.newsroom.newsroom import Newsroom, serve
 from forager.newsroom.newsroom_settings import NewsroomSettings
 from forager.newsroom.plan import make_plan
-from forager.newsroom.server import serve
 from forager.terms import Request
 
 SETTINGS = NewsroomSettings(days=1, backlog=86400.0, latency=0.0)

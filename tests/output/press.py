@@ -7,7 +7,7 @@ from typing import Any
 from forager.store.protocol import Found, Story, Version
 from forager.store.protocol import Visit as StoreVisit
 from forager.store.store import Store
-from forager.terms import NOBODY, Channel, Dated, DateSource, ForagerId, Kind, Outcome, Url, UrlId
+from forager.terms import NOBODY, NOTHING, About, Channel, Dated, DateSource, ForagerId, Kind, Outcome, Url, UrlId
 
 NOON = 1_767_225_600.0 + 43_200
 """2026-01-01T12:00:00Z: 2026 began 1,767,225,600 seconds after 1970."""
@@ -42,7 +42,9 @@ async def tell(store: Store, count: int, title: str = "Story {}", text: str = "L
         await tell_one(store, title.format(number), text.format(number))
 
 
-async def tell_one(store: Store, title: str, text: str = "Text.", *, host: str = "news.example") -> Story:
+async def tell_one(
+    store: Store, title: str, text: str = "Text.", *, host: str = "news.example", about: About = NOTHING
+) -> Story:
     """Accept one story, published a minute before it is fetched; story n is fetched n seconds after noon."""
     number = store.counts().stories
     fetched = NOON + number
@@ -60,6 +62,7 @@ async def tell_one(store: Store, title: str, text: str = "Text.", *, host: str =
         "en",
         modified=Dated(fetched - 30, DateSource.META),
         canonical=store.url(id),
+        about=about,
     )
     stored = await store.ack(StoreVisit(id, fetched, Outcome.FETCHED, 200, version=version))
     assert stored is not None
@@ -78,6 +81,7 @@ async def tell_one(store: Store, title: str, text: str = "Text.", *, host: str =
         forager=ForagerId(7) if number % 2 else NOBODY,
         text_print=version.text_print,
         simhash=version.simhash,
+        about=about,
     )
     await store.settle(stored, story)
     return story

@@ -15,6 +15,7 @@ from forager.output.fields import FIELDS, Row, row
 from forager.output.formats import writer_for
 from forager.output.outlet import Mode, Outlet
 from forager.store.store import Store
+from forager.terms import About
 from tests.output.press import HOSTILE, NOON, objects, tell_one
 
 SUFFIXES = ("jsonl", "csv", "parquet", "xml", "atom")
@@ -192,3 +193,28 @@ async def test_the_json_of_a_story_is_one_line_whatever_its_text(tmp_path: Path)
     content = (tmp_path / "s.jsonl").read_bytes()
     assert content.count(b"\n") == 1
     assert json.loads(content)["text"] == "a\nb\r\nc"
+
+
+async def test_every_format_tells_who_wrote_a_story_and_what_it_is_about(tmp_path: Path) -> None:
+    about = About(("Ann Lee", "=Bo"), "A lead.", "https://a.example/i.jpg", "Sport", ("ski", "ice"), "de-at", True, 812)
+    store = Store()
+    rows = [await row(0, await tell_one(store, "T", about=about), store)]
+    for suffix in ("jsonl", "csv", "parquet", "atom"):
+        put(tmp_path / f"s.{suffix}", rows)
+    (told,) = objects(tmp_path / "s.jsonl")
+    assert (told["authors"], told["tags"], told["lead"]) == (["Ann Lee", "=Bo"], ["ski", "ice"], "A lead.")
+    assert (told["section"], told["language"], told["paywalled"], told["word_count"]) == ("Sport", "de-at", True, 812)
+    with (tmp_path / "s.csv").open(encoding="utf-8", newline="") as file:
+        (cells,) = csv.DictReader(file)
+    assert (cells["authors"], cells["tags"], cells["paywalled"]) == ("Ann Lee; =Bo", "ski; ice", "True")
+    (kept,) = pyarrow.parquet.read_table(tmp_path / "s.parquet").to_pylist()
+    assert {name: kept[name] for name in ("authors", "tags", "paywalled", "word_count")} == {
+        "authors": ["Ann Lee", "=Bo"],
+        "tags": ["ski", "ice"],
+        "paywalled": True,
+        "word_count": 812,
+    }
+    (entry,) = feedparser.parse((tmp_path / "s.atom").read_bytes()).entries
+    assert [one["name"] for one in entry.authors] == ["Ann Lee", "=Bo"]
+    assert [one["term"] for one in entry.tags] == ["Sport", "ski", "ice"]
+    assert (entry.summary, entry.enclosures[0]["href"]) == ("A lead.", "https://a.example/i.jpg")

@@ -4,8 +4,10 @@ import math
 from dataclasses import replace
 
 from forager.output.fields import FIELDS, defused, iso_moment, row
+from forager.store.protocol import Version, Visit
 from forager.store.store import Store
-from tests.output.press import tell, tell_one
+from forager.terms import Kind, Outcome
+from tests.output.press import NOON, tell, tell_one
 
 
 async def test_a_story_has_all_its_fields_in_their_order() -> None:
@@ -21,14 +23,21 @@ async def test_a_story_has_all_its_fields_in_their_order() -> None:
         "canonical": "https://news.example/1",
         "site": "news.example",
         "title": "Title",
+        "authors": [],
+        "lead": None,
         "text": "Body",
+        "word_count": 1,
+        "section": None,
+        "tags": [],
+        "language": "en",
+        "image": None,
+        "paywalled": None,
         "published": "2026-01-01T11:59:01.000+00:00",  # fetched one second after noon, published a minute before
         "published_source": "meta",
         "modified": "2026-01-01T11:59:31.000+00:00",
         "first_seen": "2026-01-01T11:59:55.000+00:00",
         "fetched": "2026-01-01T12:00:01.000+00:00",
         "delay": 60.0,
-        "lang": "en",
         "discovered_from": "https://news.example/",
         "discovered_via": "link",
         "forager": 7,
@@ -37,6 +46,17 @@ async def test_a_story_has_all_its_fields_in_their_order() -> None:
         "simhash": "0000000000000010",
         "duplicate_of": None,
     }
+
+
+async def test_the_version_of_a_story_counts_the_versions_of_its_own_page() -> None:
+    store = Store()
+    await tell(store, 3)
+    story = await tell_one(store, "Title")
+    again = Visit(story.id, NOON + 99, Outcome.FETCHED, 200, version=Version(Kind.ARTICLE, 8, 9, 10))
+    number = await store.ack(again)
+    assert number is not None and number > 3
+    assert (await row(3, story, store))["version"] == 1
+    assert (await row(3, replace(story, version=number), store))["version"] == 2
 
 
 async def test_a_story_that_no_forager_brought_names_none() -> None:

@@ -166,3 +166,90 @@ def test_the_date_of_a_source_that_lies_is_not_found_again_by_searching_the_text
     assert published(page(META), PLAIN, now=NOW, ignored={DateSource.META}) is None
     day = Dated(datetime(2022, 3, 10, tzinfo=UTC).timestamp(), DateSource.TEXT, exact=False)
     assert published(page(told), PLAIN, now=NOW) == day  # what only the text says is still believed
+
+
+GERMAN = Url("https://www.zeitung-beispiel.de/story")
+
+
+def meta(name: str, content: str) -> str:
+    return f'<meta property="{name}" content="{content}">'
+
+
+@pytest.mark.parametrize(
+    ("url", "lang", "hours"),
+    [
+        (GERMAN, "", 1),
+        (Url("https://www.zeitung.com/story"), "de", 1),
+        (Url("https://www.zeitung.com/story"), "de-ch", 1),
+        (Url("https://www.shinbun.jp/story"), "", 9),
+        (Url("https://www.times.com/story"), "en", 0),
+        (Url("https://www.news.com/story"), "en-gb", 0),
+        (Url("https://www.zeitung.us/story"), "de", 0),
+    ],
+)
+def test_a_time_without_a_zone_is_that_of_the_country(url: Url, lang: str, hours: int) -> None:
+    found = published(page(meta("article:published_time", "2022-03-14T09:30:00")), url, lang=lang)
+    assert found == Dated(MORNING - 3600 * hours, DateSource.META)
+
+
+def test_summer_time_holds_from_the_last_sunday_of_march_to_that_of_october() -> None:
+    for day, hours in (("2022-03-26", 1), ("2022-03-27", 2), ("2022-10-29", 2), ("2022-10-30", 1)):
+        found = published(page(meta("article:published_time", f"{day}T09:30:00")), GERMAN)
+        assert found is not None and found.zone == 3600 * hours
+
+
+def test_a_time_without_a_zone_has_that_of_another_statement() -> None:
+    head = page(
+        meta("article:published_time", "2022-03-14T09:30"), meta("article:modified_time", "2022-03-14T15:00-0500")
+    )
+    assert published(head, PLAIN) == Dated(MORNING + 5 * 3600, DateSource.META)
+
+
+def test_local_time_that_is_written_as_utc_is_found_out() -> None:
+    stated = LD.format('{"@type": "NewsArticle", "datePublished": "2022-03-14T09:30:00Z"}')
+    by_statement = page(stated, meta("article:published_time", "2022-03-14T09:30:00+09:00"))
+    assert published(by_statement, PLAIN) == Dated(MORNING - 9 * 3600, DateSource.JSON_LD)
+    shown = "<div><h1>Die Brücke ist offen</h1><p>14.03.2022, {} Uhr</p></div>"
+    assert published(page(stated, shown.format("09:30")), GERMAN) == Dated(MORNING - 3600, DateSource.JSON_LD)
+    assert published(page(stated, shown.format("10:30")), GERMAN) == Dated(MORNING, DateSource.JSON_LD)
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        "<p class=date>Written: 2022-03-14 09:30:00<span> / </span>Updated: 2022-03-14 12:00:00</p>",
+        "<span>14 March 2022</span><span>09:30</span>",
+        "<ul class=meta><li><a href=/t>14 Mar 2022 09:30</a></li></ul>",
+        "<p>Available until 1 May 2023</p><p>14 March 2022, 09:30</p>",
+    ],
+)
+def test_what_stands_round_the_headline_dates_the_page(shown: str) -> None:
+    head = page(f"<div><h1>Bridge opens</h1>{shown}</div><p>{'Some prose. ' * 99}</p>")
+    assert published(head, PLAIN, now=NOW) == Dated(MORNING, DateSource.TEXT)
+    assert published(head, Url("https://gazette.example/2022/03/14/story"), now=NOW) == Dated(MORNING, DateSource.TEXT)
+
+
+def test_a_row_of_days_below_the_headline_dates_nothing() -> None:
+    days = "".join(f"<p>{day} March 2022</p>" for day in range(1, 9))
+    days += f"<p>{'Some prose. ' * 99}</p>"
+    day = Url("https://gazette.example/20220305/meetings")
+    found = published(page(f"<div><h1>Meetings</h1>{days.replace('March 2022', 'March 2022, 10:30')}</div>"), day)
+    assert found is not None and (found.source, found.exact) == (DateSource.URL, False)
+
+
+def test_the_folder_of_an_old_day_tells_a_page_that_was_published_anew() -> None:
+    assert published(page(META), Url("https://gazette.example/2017/7/12/story")) == Dated(
+        datetime(2017, 7, 12, tzinfo=UTC).timestamp(), DateSource.URL, exact=False
+    )
+    assert published(page(META), Url("https://gazette.example/2022/03/13/story")) == Dated(NOON, DateSource.META)
+
+
+def test_a_time_element_that_shows_another_day_of_publication_is_read_as_shown() -> None:
+    head = page('<h1>Grenades</h1><time datetime="2022-03-14T12:00:00Z">Publié le 29 juin 2019</time>')
+    assert published(head, PLAIN) == Dated(datetime(2019, 6, 29, tzinfo=UTC).timestamp(), DateSource.TIME, exact=False)
+
+
+def test_a_time_in_a_link_of_the_page_to_itself_is_its_own() -> None:
+    stamp = '<time datetime="2022-03-14T09:30:00Z">x</time>'
+    assert published(page(f'<h1>x</h1><a href="/story">{stamp}</a>'), PLAIN) == Dated(MORNING, DateSource.TIME)
+    assert published(page(f'<h1>x</h1><a href="/other">{stamp}</a>'), PLAIN, ignored=[DateSource.TEXT]) is None

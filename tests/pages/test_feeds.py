@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from forager.pages.feeds import ENTRY_CAP, Feed, read_feed
+from forager.pages.feeds import ENTRY_CAP, Feed, entry_prints, read_feed
 from forager.terms import Channel, Link, Url
 
 HERE = Url("https://gazette.example/news/feed.xml")
@@ -120,3 +120,23 @@ def test_a_huge_feed_is_cut_and_read_as_far_as_that_goes() -> None:
     feed = read_feed(body, HERE)
     assert feed is not None
     assert [link.url for link in feed.links] == ["https://gazette.example/a"]
+
+
+def test_an_entry_that_says_something_else_of_its_page_has_another_print() -> None:
+    entry = (
+        "<item><link>http://paper.example/storm</link><title>Storm</title><description>It rains.</description>"
+        '<content:encoded xmlns:content="c">{text}</content:encoded>'
+        '<slash:comments xmlns:slash="s">{count}</slash:comments></item>'
+    )
+
+    def prints(text: str, count: int) -> dict[Url, int]:
+        item = entry.format(text=text, count=count)
+        return entry_prints(
+            f"<rss><channel><title>Paper</title>{item}</channel></rss>".encode(), Url("http://paper.example/feed/")
+        )
+
+    first = prints("It rains in the north.", 0)
+    assert list(first) == [Url("http://paper.example/storm")]
+    assert prints("It rains in the north.", 7) == first  # a comment is no correction
+    assert prints("It rains in the south.", 0) != first
+    assert entry_prints(b"<rss", Url("http://paper.example/feed/")) == {}

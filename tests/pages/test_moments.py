@@ -69,6 +69,20 @@ def test_a_day_with_a_zone_starts_at_midnight_there() -> None:
     assert read_moment("2022-03-14T00:00:00+01:00") == Moment(THE_DAY - 3600, exact=False)
 
 
+def test_months_have_names_in_arabic_bulgarian_and_indonesian_too() -> None:
+    for text in ("الاثنين، 14 مارس 2022 - 09:30", "14 март 2022 09:30", "14 Maret 2022 09:30"):
+        assert read_moment(text) == Moment(HALF_PAST_NINE, exact=True)
+
+
+def test_a_moment_knows_whether_a_zone_was_stated() -> None:
+    zones = [
+        read.zone
+        for text in ("2022-03-14T09:30:00Z", "2022-03-14T09:30:00+01:00", "2022-03-14 09:30", "14 March 2022 9:30 EST")
+        if (read := read_moment(text))
+    ]
+    assert zones == [0.0, 3600.0, None, -18_000.0]
+
+
 def test_a_time_before_american_summer_time_is_five_hours_behind() -> None:
     winter = read_moment("March 12, 2022 at 4:30 a.m. ET")
     assert winter == Moment(HALF_PAST_NINE - 2 * 86_400, exact=True)

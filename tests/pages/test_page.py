@@ -222,3 +222,36 @@ def test_settings_reach_the_links() -> None:
 
 def test_a_page_tells_its_state() -> None:
     assert repr(page("<p>x")) == f"<Page {URL} html, 4 bytes, readable>"
+
+
+@pytest.mark.parametrize("first", ["kind", "links", "targets", "text_print"])
+def test_an_article_with_a_feed_of_its_own_keeps_its_text_whatever_is_asked_first(first: str) -> None:
+    prose = " ".join(
+        f"On day {day} the council said that the bridge, closed since spring, will open." for day in range(9)
+    )
+    others = "".join(f'<li><a href="/s/{n}">A headline of another story, number {n}</a></li>' for n in range(8))
+    address = Url("http://paper.example/2026/11/18/the-bridge-will-open/")
+    seen = page(
+        f"<html><head><title>Bridge</title><link rel=alternate type=application/rss+xml href={address}feed/></head>"
+        f"<body><article><h1>Bridge opens</h1><p>{prose}</p></article><aside><ul>{others}</ul></aside></body></html>",
+        url=address,
+    )
+    getattr(seen, first)
+    assert (seen.text, seen.trouble, seen.kind) == (prose, "", Kind.ARTICLE)
+
+
+def test_a_story_with_a_feed_of_its_own_is_read_like_any_other() -> None:
+    prose = "<p>" + "The council said on Monday that a new bridge over the river would open next year. " * 5
+    feed = "<link rel=alternate type=application/rss+xml href=/bridge/feed/>"
+    for path in ("/bridge", "/news/a-bridge-opens-at-last"):
+        response = Response(
+            Url(f"https://gazette.example{path}"),
+            Outcome.FETCHED,
+            0.0,
+            status=200,
+            headers=(("content-type", "text/html"),),
+            body=(feed.replace("/bridge", path) + prose * 3).encode(),
+        )
+        seen = read(response)
+        assert seen.kind is not Kind.OTHER and len(seen.text) > 400
+        assert seen.trouble == ""

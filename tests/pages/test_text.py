@@ -1,10 +1,14 @@
 """The main text of a page."""
 
+import json
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from forager.pages.text import main_text
+from forager.pages.head import Head
+from forager.pages.text import main_text, story_text
 
 FIRST = "The council voted on Monday, after a long debate, to build a bridge over the river near the old mill."
 SECOND = "Work begins in spring. The mayor said the bridge would cost nine million, most of it paid by the region."
@@ -65,6 +69,60 @@ def test_a_story_inside_an_element_with_a_suspicious_name_is_still_found() -> No
     assert text_of(f'<div class="content-with-sidebar-widget">{paragraphs(FIRST, SECOND, THIRD)}</div>') == STORY
 
 
+LONGER = tuple(f"{text} That was part {number}." for number in range(6) for text in (FIRST, SECOND, THIRD))
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        '<form id="aspnetForm"><h1>A bridge</h1>{}</form>',
+        '<div class="has-comments related-on"><h1>A bridge</h1>{}</div>',
+        '<div class="teaser_blog_text"><div>{}</div></div>',
+        "<noscript><div>{}</div></noscript>",
+        '<div class="paywall">{}</div><p>Subscribe now, and read all of it, on all your devices, for one month.</p>',
+    ],
+)
+def test_furniture_that_holds_the_prose_of_the_page_is_none(around: str) -> None:
+    for texts in ((FIRST, SECOND, THIRD), LONGER):
+        assert text_of(around.format(paragraphs(*texts))).startswith("\n".join(texts))
+
+
+def test_a_row_of_teasers_is_furniture_however_long_it_is() -> None:
+    teasers = "".join(f"<article><p>{text}</p></article>" for text in LONGER)
+    body = f"<div>{paragraphs(FIRST, SECOND, THIRD)}</div><aside class=widget>{teasers}</aside>"
+    assert text_of(body) == STORY
+
+
+def test_a_notice_that_says_more_than_the_story_does_not_outvote_its_body() -> None:
+    notice = "Your browser, which is old, tries to print this page, and that, as you may know, costs ink, paper, trees."
+    body = f'<div class="entry-content">{paragraphs(FIRST, SECOND, THIRD)}</div><div>{paragraphs(notice, notice)}</div>'
+    assert text_of(body) == STORY
+
+
+def test_the_body_of_a_story_ends_where_its_element_ends() -> None:
+    others = "".join(f"<div><p>{text}</p></div>" for text in (SECOND[:80], FIRST[:80]))
+    body = f'<div><div class="article-body">{paragraphs(FIRST, SECOND, THIRD)}</div><div>{others}</div></div>'
+    assert text_of(body) == STORY
+
+
+def test_a_calendar_of_short_lines_is_left_whole() -> None:
+    lines = [f"{number}. Lauf: {number}. Mai, Halle {number}" for number in range(1, 21)]
+    assert text_of(f"<div><p>{'<br>'.join(lines)}</p><p>Das ist der ganze Kalender.</p></div>").startswith(lines[0])
+
+
+def test_a_table_of_repeated_lines_keeps_its_repetitions() -> None:
+    days = "".join(f"<p>Tag {day}</p><p>{FIRST}</p><p>{SECOND}</p>" for day in range(1, 8))
+    assert text_of(f"<div>{days}</div>").count(FIRST) == 7
+
+
+def test_the_stated_text_counts_where_the_page_hardly_shows_it() -> None:
+    said = json.dumps({"@type": "NewsArticle", "articleBody": "\n".join(LONGER)})
+    tree = LexborHTMLParser(f'<script type="application/ld+json">{said}</script><p>{FIRST}</p>')
+    assert story_text(Head(tree)) == "\n".join(LONGER)
+    tree = LexborHTMLParser(f'<script type="application/ld+json">{said}</script><div>{paragraphs(*LONGER[:12])}</div>')
+    assert story_text(Head(tree)) == "\n".join(LONGER[:12])
+
+
 def test_a_page_of_links_has_no_main_text() -> None:
     links = "".join(f"<li><a href=/{number}>Headline number {number}</a></li>" for number in range(50))
     assert text_of(f"<ul>{links}</ul>") == ""
@@ -83,6 +141,12 @@ def test_a_clock_and_an_advertisement_do_not_change_the_text() -> None:
     assert (
         text_of(page("10:20", "Shoes")) == text_of(page("10:21", "Hats, more hats, and all of them for sale.")) == STORY
     )
+
+
+def test_a_clock_and_a_slogan_are_no_text_of_a_page_that_has_none() -> None:
+    clock = '<header><span class="clock">Monday 14 March 2022, 10:20:00</span></header>'
+    links = "".join(f"<li><a href=/{number}>Headline number {number}</a></li>" for number in range(9))
+    assert text_of(f"{clock}<aside><p>Fly to Bonn before Friday, for less.</p></aside><ul>{links}</ul>") == ""
 
 
 def test_reading_leaves_the_tree_as_it_was() -> None:

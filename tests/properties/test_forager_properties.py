@@ -7,15 +7,20 @@ from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
 from forager.core.agent import ReinforcingAgent
-from forager.core.agent_settings import PopulationSettings, ReinforcingSettings, RelevancySettings, ScoreSettings
-from forager.core.classifier import PrTFIDF
-from forager.core.clusters import pddp
+from forager.core.findings import Finding, Sighting
 from forager.core.kernels import best
 from forager.core.page_table import PageTable
-from forager.core.parameters import ExpectationSettings, ForagerSettings, WeblogSettings
+from forager.core.parameters import (
+    ExpectationSettings,
+    ForagerSettings,
+    PopulationSettings,
+    ReinforcingSettings,
+    RelevancySettings,
+    ScoreSettings,
+    WeblogSettings,
+)
 from forager.core.shared import Shared
-from forager.core.sighting import Finding, Sighting
-from forager.core.states import words
+from forager.core.states import PrTFIDF, pddp, words
 from forager.core.weblog import Weblog, learned
 from forager.terms import ForagerId, UrlId
 
@@ -101,7 +106,7 @@ def test_the_economy_holds_the_population_stays_in_bounds_and_nobody_is_rewarded
         record = agent.records[id]
         if what == "sends":
             before, seen = record.score, Sighting(UrlId(number), float(at), version=0, published=float(at))
-            (one,) = agent.judge(seen, UrlId(-1), seen.links, float(at), shared, id)
+            (one,) = agent.judge(seen, UrlId(-1), float(at), shared, id)
             rewarded += [number] if one.relevant else []
             gained = float(one.relevant) if relative else one.relevant - 0.5
             assert abs(agent.records[id].score - before - gained) < 1e-9

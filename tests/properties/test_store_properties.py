@@ -82,10 +82,12 @@ class TwoStores(RuleBasedStateMachine):
             one, other = (self.run(store.ack(visit)) for store in self.stores())
             assert one == other
 
-    @rule(host=HOSTS, until=TIMES)
-    def block(self, host: str, until: float) -> None:
+    @rule(host=HOSTS, state=st.binary(max_size=3))
+    def note_host(self, host: str, state: bytes) -> None:
         for store in self.stores():
-            self.run(store.block(host, until))
+            store.note_host(host, state)
+        one, other = (self.run(store.noted_hosts()) for store in self.stores())
+        assert one == other
 
     @rule()
     def settle_the_first(self) -> None:

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from forager.recrawl.change_log import ChangeLog, ShownDocuments
 from forager.recrawl.compare import judge_policies
-from forager.recrawl.discovery import Finder
 from forager.recrawl.policies import named
 from forager.recrawl.recrawl_settings import RecrawlSettings
+from forager.recrawl.simulate import Finder
 
 PAGES, CYCLES = 4, 9
 ENTRIES = st.lists(

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from forager.recrawl import estimators
+from forager.recrawl import terminals as estimators
 from forager.recrawl.history import History
 from forager.recrawl.policies import Adaptive, Index, LeastDelay
 from forager.recrawl.terminals import TERMINALS

@@ -19,7 +19,7 @@ from forager.importers.files import histories
 from forager.recrawl.archive_eval import changes
 from forager.recrawl.history import History
 from forager.recrawl.recrawl_settings import RecrawlSettings
-from forager.report.recrawl_reasons import why_again
+from forager.report.reasons import why_again
 from forager.store.protocol import Found
 from forager.store.store import Store
 from forager.terms import Channel, Url, UrlId

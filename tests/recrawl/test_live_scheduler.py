@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 from forager.core.candidates import Candidates
-from forager.core.exploration import Thrift
-from forager.core.pace import Pace
+from forager.core.choice import Pool
+from forager.core.exploration import Pace, Thrift
 from forager.core.page_row import FRESH
 from forager.core.page_table import PageTable
 from forager.core.parameters import ExpectationSettings
-from forager.core.pool import Pool
 from forager.core.scheduler import Scheduler
 from forager.events import CycleDone, Scheduled
 from forager.recrawl.formula import parse
@@ -50,6 +49,7 @@ class Frugal(Thrift):
 
     def __init__(self, *, explores: bool) -> None:
         super().__init__(0.3, 1.0 if explores else 0.0, Pace(500), 86_400.0)
+        self.pace.row["age"] = 1.0  # a document was found young: who has found none cannot afford thrift
 
 
 def scheduler(

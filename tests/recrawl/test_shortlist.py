@@ -3,8 +3,7 @@
 import numpy as np
 
 from forager.core.candidates import Candidates
-from forager.core.exploration import Thrift
-from forager.core.pace import Pace
+from forager.core.exploration import Pace, Thrift
 from forager.core.page_table import PageTable
 from forager.core.parameters import ExpectationSettings
 from forager.core.ranking import LATE, LEAST, LOOKS, PART, POOL, list_length, list_serves

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from forager.core.findings import Finding
 from forager.core.page_table import PageTable
 from forager.core.parameters import ExpectationSettings
-from forager.core.sighting import Finding
 from forager.recrawl.policies import Expected, Foretelling
 from forager.recrawl.terminals import PageStates
 from forager.recrawl.visit_log import VisitLog, Visits, change_log
@@ -87,10 +87,9 @@ def test_documents_of_single_texts_are_not_told_of() -> None:
 
 
 def test_the_default_rule_ranks_pages_as_the_crawl_does() -> None:
-    # Two lists watched for 30 hours brought 30 and 6 documents, hourly cycles. With a first guess of .5 for 100 hours
-    # their mean is (36 + 50) / (60 + 100) = .5375. Squares: (30 - 16.125)^2 + (6 - 16.125)^2 = 295.03, less .5375 * 60 =
-    # 262.78; variance (262.78 + 5760 * .05375) / (1800 + 5760) = .07571; mean / variance = 7.1, so the prior's ten hours
-    # weigh. Rates (30 + 5.375) / 40 = .8844 and (6 + 5.375) / 40 = .2844; after 2 and 30 (at most 24) hours.
+    # Two lists watched for 30 hours brought 30 and 6 documents, hourly cycles. A first guess of .5 an hour weighs half a
+    # document: forms of address bring 30.5 / 31 = .98387 and 6.5 / 31 = .20968 an hour, and half a document of these weighs
+    # again: 30.5 / (30 + .50820) = .99973 and 6.5 / (30 + 2.38462) = .20071; after 2 and 30 (at most 24) hours.
     states = PageStates(
         now=60.0,
         last=np.array([58.0, 30.0]),
@@ -100,7 +99,8 @@ def test_the_default_rule_ranks_pages_as_the_crawl_does() -> None:
         hub=np.ones(2),
         day=24.0,
     )
-    expected = [0.884375 * 2 * (0.5375 / 0.884375) ** 0.25, 0.284375 * 24 * (0.5375 / 0.284375) ** 0.25]
+    often, seldom = 30.5 / (30 + 0.5 / (30.5 / 31)), 6.5 / (30 + 0.5 / (6.5 / 31))
+    expected = [often * 2 * (40 / often) ** 0.25, seldom * 24 * (40 / seldom) ** 0.25]
     assert Expected(Foretelling()).scores(states) == pytest.approx(expected)
     crawl = PageTable(ExpectationSettings())
     for page, begin, documents in ((0, 28, 30), (1, 0, 6)):

@@ -11,9 +11,8 @@ import pytest
 
 from forager.cli.app import command
 from forager.core.agent import ReinforcingAgent
-from forager.core.agent_settings import ReinforcingSettings
-from forager.core.parameters import ForagerSettings
-from forager.core.saved_fleet import save_agent
+from forager.core.parameters import ForagerSettings, ReinforcingSettings
+from forager.core.saved import save_agent
 from forager.engine.resume import Schedule
 from forager.engine.scope import Skipped
 from forager.errors import ForagerError

@@ -1,5 +1,6 @@
 """A fleet without a recrawl side finds its way, too: it neither locks itself in nor starts at the same few pages for ever."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -9,13 +10,18 @@ from forager.importers.tables import import_tables
 from forager.settings import load_settings
 from forager.simulation.jobs import Job, replay_of
 from forager.simulation.seeds import default_seeds
+from forager.tape.cut import cut_tape
 from tests.simulation.recorded_like import HubWorld, PageWorld, write_hubs, write_pages
 
 HOUR = 3600.0
 
 
-def coverage(folder: Path, identity: str, budget: float, share: float) -> float:
+RECORDINGS = Path(os.environ.get("FORAGER_DATA", Path(__file__).parents[3] / "shared" / "data"))
+
+
+def coverage(folder: Path, identity: str, budget: float, share: float, days: float = 365.0) -> float:
     tape = import_tables(folder, origin="test", identity=identity).tape
+    tape = cut_tape(tape, tape.start, tape.start + days * 24 * HOUR)
     settings = load_settings(Path("/dev/null"), [f"crawl.recrawl_share={share}"]).settings
     job = Job(Path(), ForagerKind.WL, budget, 1, default_seeds(tape), settings)
     replay = replay_of(tape, job)
@@ -38,3 +44,9 @@ def test_on_section_pages_it_finds_about_as_much_as_with_a_recrawl_side(sections
 def test_on_pages_that_hardly_ever_change_it_goes_on_exploring(tmp_path: Path) -> None:
     write_pages(tmp_path, PageWorld(seed=3, pages=300, steps=168, texts_per_step=13.0, sections=4))
     assert coverage(tmp_path, "text", 15.0, 0.0) > 0.2  # it was 0: no page known seemed worth a request
+
+
+@pytest.mark.skipif(not (RECORDINGS / "ndrtext-html").exists(), reason="no recordings in $FORAGER_DATA")
+def test_on_recorded_teletext_it_finds_about_as_much_as_with_a_recrawl_side() -> None:
+    alone, usual = (coverage(RECORDINGS / "ndrtext-html", "text", 72.0, share, days=6) for share in (0.0, 0.8))
+    assert alone > 0.8 * usual  # it was 0: nothing there is a list, and its weblog held nothing but its seed

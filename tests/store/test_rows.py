@@ -7,11 +7,11 @@ from pathlib import Path
 
 import zstandard
 
-from forager.store.protocol import Story, VersionId
+from forager.store.protocol import Found, Story, Version, VersionId, Visit
 from forager.store.rows import STORIES, Table
-from forager.store.rundir import APPLICATION, DATABASE, MIGRATIONS
+from forager.store.rundir import APPLICATION, DATABASE, MIGRATIONS, migrate
 from forager.store.store import Store
-from forager.terms import Channel, Dated, DateSource, ForagerId, Kind, Outcome, Url, UrlId, Validators
+from forager.terms import NOTHING, About, Channel, Dated, DateSource, ForagerId, Kind, Outcome, Url, UrlId, Validators
 
 HOME, PAGE = Url("https://a.example/"), Url("https://a.example/1")
 
@@ -24,12 +24,12 @@ class SignedStory(Story):
 
 
 def test_a_new_field_of_a_story_needs_nothing_but_a_column() -> None:
-    table = Table("stories", SignedStory, ["id"], named={"id": "url", "url": "address"})
+    table = Table("stories", SignedStory, ["id"], named={"id": "url", "url": "address"}, without=["about"])
     story = SignedStory(
         UrlId(1), VersionId(0), PAGE, "a", "T", 1.0, "meta", 2.0, 3.0, None, Channel.LINK, byline="\ud800"
     )
-    with closing(sqlite3.connect(":memory:")) as connection:
-        connection.executescript((MIGRATIONS / "0001.sql").read_text())
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        migrate(connection, MIGRATIONS)
         connection.execute("ALTER TABLE stories ADD COLUMN byline ANY NOT NULL DEFAULT ''")
         connection.execute(STORIES.insert, STORIES.row((1,), story))  # as a Forager that knows no bylines
         connection.execute(table.insert, table.row((2,), story))
@@ -102,4 +102,30 @@ async def test_a_crawl_of_the_first_schema_is_opened_and_goes_on(tmp_path: Path)
     await store.close()
     again = await Store.open(tmp_path / "run")
     assert await again.unsettled() == []
+    await again.close()
+
+
+async def test_a_crawl_of_the_first_schema_is_only_looked_at_without_a_change_to_its_file(tmp_path: Path) -> None:
+    old_crawl(tmp_path / "run")
+    before = (tmp_path / "run" / DATABASE).read_bytes()
+    store = await Store.view(tmp_path / "run")
+    (story,) = [one async for one in store.stories()]
+    _, _, version = await store.version(story.version)
+    await store.close()
+    assert (story.title, story.about, version.text, version.about) == ("T", NOTHING, "A long text.", NOTHING)
+    assert (tmp_path / "run" / DATABASE).read_bytes() == before
+
+
+async def test_what_is_told_of_a_story_comes_back_from_the_disk(tmp_path: Path) -> None:
+    said = About(("Ann Lee", "Bo"), "A lead.", "https://a.example/i.jpg", "Sport", ("ski",), "en", False, 812)
+    store = await Store.open(tmp_path / "run")
+    (id,) = await store.put([Found(PAGE, Channel.SEED, 1.0)])
+    number = await store.ack(Visit(id, 2.0, Outcome.FETCHED, version=Version(Kind.ARTICLE, 1, 2, 3, about=said)))
+    assert number is not None
+    story = Story(id, number, PAGE, "a", "", 1.0, "meta", 1.0, 2.0, None, Channel.SEED, about=said)
+    await store.settle(number, story)
+    await store.close()
+    again = await Store.view(tmp_path / "run")
+    assert (await again.version(number))[2].about == said
+    assert [one async for one in again.stories()] == [story]
     await again.close()

@@ -76,7 +76,7 @@ def test_a_version_like_the_one_before_is_no_new_version() -> None:
 
 
 def test_an_empty_builder_gives_an_empty_tape_that_can_be_stored(tmp_path: Path) -> None:
-    save(TapeBuilder("nothing").finish(merge_repeats=True, date_by_first_sight=True), tmp_path / "tape")
+    save(TapeBuilder("nothing").finish(merge_repeats=True), tmp_path / "tape")
     tape = load_tape(tmp_path / "tape")
     assert (tape.pages, tape.versions) == (0, 0)
 

@@ -73,12 +73,20 @@ def test_every_download_costs_the_same_time() -> None:
 
 
 def test_what_was_downloaded_a_moment_ago_is_free() -> None:
+    here = world(100.0, revisit_after=60.0)
+    assert not here.look(ARTICLE).free
+    assert here.look(ARTICLE).free
+    assert (here.downloads, here.clock.time) == (1, 110.0)
+    here.clock.time = 160.0
+    assert not here.look(ARTICLE).free
+
+
+def test_a_list_may_be_looked_at_again_at_once() -> None:
+    """What it brings decides how soon, not a clock."""
     here = world(0.0, revisit_after=60.0)
     assert not here.look(HUB).free
-    assert here.look(HUB).free
-    assert (here.downloads, here.clock.time) == (1, 10.0)
-    here.clock.time = 60.0
     assert not here.look(HUB).free
+    assert here.downloads == 2
 
 
 def test_a_sighting_shows_links_kind_and_state() -> None:

@@ -14,9 +14,9 @@ from forager.errors import InputError, StoreError
 from forager.settings import Settings
 from forager.simulation.replay_account import ReplayFigures
 from forager.tuning.goals import GOALS
-from forager.tuning.search import search
 from forager.tuning.space import Space, paper
 from forager.tuning.study import JOURNAL, START, Study, Trial, check_terms, claim
+from forager.tuning.tuning import search
 from tests.tuning.fake_course import SPACE, figures, late, orders
 
 ROOT = Path(__file__).parents[2]

@@ -45,7 +45,8 @@ def test_the_paper_lies_in_the_space_but_for_what_counts_as_a_document() -> None
     made = paper(BASE)
     assert Space(BASE).holds(made)
     left = {key for key, value in PRESETS["paper"].items() if plain(value_of(made, key)) != value}
-    assert left == {"forager.identity", "forager.hubs", "reinforcing.relevancy.identity"}
+    switches = {"forager.states.shape", "forager.profit.normalised", "forager.weblog.penalties"}
+    assert left == {"forager.identity", "forager.hubs", "reinforcing.relevancy.identity"} | switches
 
 
 @settings(max_examples=50, deadline=None)
@@ -124,3 +125,10 @@ def test_a_mistake_in_the_file_is_one_line(text: str, said: str, tmp_path: Path)
 def test_a_file_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read: No such file"):
         read_space(tmp_path / "none.yaml", BASE)
+
+
+def test_a_search_may_begin_with_what_survived_in_a_run() -> None:
+    space = Space(BASE, survivors={"forager.max_step": 14.0, "forager.leaving.below": 9.0})
+    point = space.survived()
+    assert (point["forager.max_step"], point["forager.leaving.below"]) == (14, 3.0)  # the last within its bounds
+    assert point["forager.weblog.size"] == 100  # and all others as they are

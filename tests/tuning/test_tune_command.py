@@ -19,13 +19,11 @@ from forager.newsroom.newsroom_settings import NewsroomSettings
 from forager.settings import Settings, load_settings
 from forager.tape.tape import save
 from forager.tuning.goals import GOALS
-from forager.tuning.judge import judge
+from forager.tuning.judge import Chosen, judge
 from forager.tuning.report import tuning_report
-from forager.tuning.select import Chosen
 from forager.tuning.space import Point, Space, changed_keys
 from forager.tuning.study import JOURNAL, Study
-from forager.tuning.tuned_file import tuned_yaml
-from forager.tuning.tuning import Tuning, TuningOutcome, Wishes
+from forager.tuning.tuning import Tuning, TuningOutcome, Wishes, tuned_yaml
 from tests.served import served_newsroom
 from tests.simulation.small_tape import paper
 from tests.tuning.fake_course import figures, orders, replays

@@ -213,17 +213,45 @@ def test_a_saved_timetable_goes_on_as_before() -> None:
     before.set_crawl_delay("slow", 9.0)
     before.reserve("slow", 60.0)
     after = Timetable(rules)
-    after.load(before.save(60.0), 60.0)
+    after.load(kept_of(before, "busy", "spent", "slow"), 60.0)
     assert after.delay("busy") == before.delay("busy") == 3.0
     for host in ("busy", "spent"):
         assert after.allowed_at(host, 60.0) == before.allowed_at(host, 60.0) > 60.0
     assert after.delay("slow") == 9.0
-    assert after.allowed_at("slow", 60.0) == 60.0  # its booking ended with the old run
+    assert after.allowed_at("slow", 60.0) == 60.0 + 3600.0  # nobody knows whether its second visit was made
+
+
+def kept_of(timetable: Timetable, *hosts: str) -> dict[str, bytes]:
+    news = {host: timetable.news(host) for host in hosts}
+    return {host: state for host, state in news.items() if state is not None}
 
 
 def test_a_damaged_save_is_an_error_that_says_what_to_do() -> None:
     with pytest.raises(StoreError, match="new run directory"):
-        Timetable().load(b"\x93\x01", 0.0)
+        Timetable().load({"a": b"\x93\x01"}, 0.0)
+
+
+def test_a_host_as_any_other_has_no_news_and_a_wait_is_news_once() -> None:
+    timetable = Timetable()
+    visit(timetable, "a", 0.0)
+    assert timetable.news("a") is timetable.news("never met") is None
+    visit(timetable, "a", 5.0, HostFacts(0.1, 503))
+    assert timetable.news("a") is not None
+    assert timetable.news("a") is None
+    assert [(wait.host, wait.until) for wait in timetable.waits(6.0)] == [("a", pytest.approx(7.0))]
+
+
+def test_whoever_resumes_takes_every_host_for_asked_just_now() -> None:
+    timetable = Timetable(TimetableSettings(download_delay=2.0))
+    timetable.load({}, 100.0)
+    booking = timetable.reserve("never met", 100.0)
+    assert isinstance(booking, Booking)
+    assert timetable.wait(booking, 100.0) == 2.0
+    quick = Timetable(TimetableSettings(download_delay=0.0))
+    quick.load({}, 100.0)  # short delays are not kept
+    booking = quick.reserve("never met", 100.0)
+    assert isinstance(booking, Booking)
+    assert quick.wait(booking, 100.0) == pytest.approx(0.25)
 
 
 def test_a_window_counts_what_lies_in_its_span() -> None:

@@ -85,8 +85,10 @@ export function percent(part, whole) {
   return whole ? `${Math.round((100 * part) / whole)}%` : "–";
 }
 
-export async function ask(path) {
-  const response = await fetch(path, { headers: { Accept: "application/json" } });
+/** Asks the API; with content, tells it something. */
+export async function ask(path, telling) {
+  const headers = { Accept: "application/json", ...(telling ? { "Content-Type": "application/json" } : {}) };
+  const response = await fetch(path, telling ? { method: "POST", headers, body: JSON.stringify(telling) } : { headers });
   const content = await response.json();
   if (!response.ok) throw new Error(content.error ?? `status ${response.status}`);
   return content;

@@ -21,8 +21,14 @@ const table = new Table([
   { name: "Sent", value: (row) => row.sent, numeric: true, minor: true },
   { name: "Downloads", value: (row) => row.downloads, numeric: true },
   { name: "Earned", value: (row) => (row.rewards ?? 0) + (row.penalties ?? 0), cell: (row) => (row.rewards === null ? "–" : ((row.rewards ?? 0) + row.penalties).toFixed(1)), numeric: true, minor: true },
+  { name: "Parameters", value: (row) => Object.keys(row.parameters).length, cell: (row) => parameters(row.parameters), minor: true },
   { name: "Born", value: (row) => row.born, cell: (row) => moment(row.born), minor: true },
 ], { key: (row) => row.id, label: "foragers", sort: "Score", descending: true, empty: "No forager is out yet." });
+
+function parameters(own) {
+  const told = Object.entries(own).map(([name, value]) => `${name} ${Number(value.toPrecision(3))}`);
+  return el("span", { class: "note", title: told.join("\n") }, told.length ? `${told.length} of its own` : "as set");
+}
 
 export function build() {
   document.title = "Fleet – Forager";
@@ -47,6 +53,7 @@ async function show() {
   detail.replaceChildren(section(`Forager № ${one.id}`, one.deleted === null
     ? `On its path number ${count(one.paths)}, with ${count(one.open_links)} open links; ${one.weblog_size} pages in its weblog.`
     : `Deleted at ${moment(one.deleted)}.`,
+    Object.keys(one.parameters).length ? el("p", {}, `Its own parameters: ${Object.entries(one.parameters).map(([name, value]) => `${name} ${Number(value.toPrecision(3))}`).join(", ")}.`) : null,
     one.deleted === null ? el("div", { class: "pair" },
       el("div", {}, el("h3", {}, "Path"), one.path.length ? list(one.path, (row) => row.earned) : empty("Between two paths.")),
       el("div", {}, el("h3", {}, "Weblog"), list(one.weblog, (row) => row.value))) : null));

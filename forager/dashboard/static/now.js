@@ -1,7 +1,7 @@
 // Now: stories as they come, how soon and at what cost.
 
 import { bars, coverage, delays, legend, meter } from "./chart.js";
-import { ask, bytes, count, dossier, el, hour, moment, percent, section, span } from "./dom.js";
+import { ask, bytes, count, dossier, el, foreign, hour, moment, percent, section, span } from "./dom.js";
 import { Table } from "./table.js";
 
 const tiles = el("dl", { class: "tiles" });
@@ -14,7 +14,7 @@ let stories = [], covered = null;
 const storyTable = new Table([
   { name: "Found", value: (row) => row.at, cell: (row) => el("span", { title: moment(row.at) }, hour(row.at)), time: true },
   { name: "Delay", value: (row) => row.delay, cell: (row) => span(row.delay), numeric: true },
-  { name: "Story", value: (row) => row.title, cell: (row) => [dossier(row.url, row.title), el("span", { class: "sub" }, `${row.site} · ${row.via}`)], wide: true },
+  { name: "Story", value: (row) => row.title, cell: (row) => [dossier(row.url, row.title), el("span", { class: "sub" }, `${row.site} · ${row.via}`), about(row)], wide: true },
   { name: "Site", value: (row) => row.site, minor: true },
   { name: "Channel", value: (row) => row.via, cell: (row) => el("span", { class: "tag" }, row.via), minor: true },
   { name: "Date from", value: (row) => row.published_source, minor: true },
@@ -37,6 +37,12 @@ const requestTable = new Table([
   { name: "New links", value: (row) => row.new_links, numeric: true, minor: true },
   { name: "For", value: (row) => row.by, minor: true },
 ], { key: (row) => `${row.at} ${row.url}`, label: "requests", most: 30, filter: false, empty: "Nothing has been asked for yet." });
+
+/** Authors, section, length and language of a story, its lead at hand. */
+function about(row) {
+  const facts = [row.authors.join(", "), row.section, row.word_count ? `${count(row.word_count)} words` : "", row.language, row.paywalled ? "paywalled" : ""].filter(Boolean);
+  return facts.length ? el("span", { class: "sub", title: row.lead || null }, foreign(facts.join(" · "))) : null;
+}
 
 export function outcome(row) {
   const bad = row.trouble ? "bad" : row.changed ? "good" : "";

@@ -1,0 +1,115 @@
+"""Territories: a start page belongs to the forager whose weblog values it most, and so does what the recrawl cycle finds there.
+
+All of it is ours; in the paper nobody but foragers looks at pages. A look of the recrawl cycle is like a path of one step:
+
+    slot = begin_look(rules, mind, fleet, page, downloads)      whose page it is; the download costs that forager
+    send_for(rules, mind, fleet, slot, page, seen, …)           each document earns for it
+    end_look(rules, mind, fleet, slot, page, …)                 its weblog and its long-term profit learn
+
+A page that stands in no weblog counts for the forager that has the page which revealed it, or else for anyone, dealt out by
+its number. If it proves to be a start page, that forager gets it.
+"""
+
+import numpy as np
+
+from forager.arrays import IntArray
+from forager.compiling import inner
+from forager.core.fleet import RL, WL, WLRL, FleetState, Walker
+from forager.core.judge import RELEVANT, Seen, count_judged, count_work, is_document, judge
+from forager.core.rules import ForagerRules
+from forager.core.step import learn_arrival
+from forager.core.updates import Mind
+from forager.core.weblog import find_entry, rank_entries
+
+
+@inner
+def owner_of(fleet: FleetState, url: int) -> tuple[int, int]:
+    """The slot of the forager whose weblog values a page most, and where it stands there; -1 if it stands in none.
+
+    Where several value it alike, as they do the seeds at the start, pages are dealt out by their numbers.
+    """
+    slot, place, most, alive = -1, -1, -np.inf, fleet.tally[0].alive
+    for i in range(alive):
+        one = fleet.order[(url + i) % alive]
+        found = find_entry(fleet.weblog[one, : fleet.walkers[one].entries], url)
+        if found >= 0 and fleet.values[one, found] > most:
+            slot, place, most = one, found, fleet.values[one, found]
+    return slot, place
+
+
+@inner
+def begin_look(rules: ForagerRules, mind: Mind, fleet: FleetState, page: int, downloads: int) -> int:
+    """Whose a look at a page is, -1 if nobody is alive; its download costs that forager."""
+    slot, place = owner_of(fleet, page)
+    if slot >= 0:
+        me: Walker = fleet.walkers[slot]
+        if me.kind == WL or me.kind == WLRL:
+            fleet.values[slot, place] *= 1 - me.weblog_step
+            rank_entries(fleet.weblog[slot, : me.entries], fleet.values[slot, : me.entries])
+    elif mind.table[page].revealer >= 0:
+        slot, place = owner_of(fleet, mind.table[page].revealer)
+    alive = fleet.tally[0].alive
+    if slot < 0 < alive:
+        slot = fleet.order[page % alive]
+    if slot >= 0:
+        count_work(rules, fleet, slot, downloads)
+    return slot
+
+
+@inner
+def send_for(
+    rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, page: int, seen: Seen, revealer: int, links: IntArray,
+    now: float,
+) -> int:  # fmt: skip
+    """Judge a document that a look at a page showed, 0 if it is none; it earns for the forager in the slot, if there is one.
+
+    What it pays to the page itself is paid at the end of the look.
+    """
+    if not is_document(rules, seen, now):
+        return 0
+    became = judge(rules, mind, fleet, seen, revealer, links, now)
+    if slot >= 0:
+        count_judged(rules, fleet, slot, (became & RELEVANT) > 0)
+        if became & RELEVANT and not pays_itself(rules, page, revealer):
+            _pay(rules, mind, fleet, slot, revealer, rules.reward)
+    return became
+
+
+@inner
+def pays_itself(rules: ForagerRules, page: int, revealer: int) -> bool:
+    """Whether a document found by a look at a page pays this page, not another one that revealed it."""
+    return not rules.pays_revealer or revealer < 0 or revealer == page
+
+
+@inner
+def _pay(rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, page: int, amount: float) -> None:
+    """A document pays a start page; one that nobody has becomes the forager's, if it is worth more than its last one."""
+    owner, place = owner_of(fleet, page)
+    if owner < 0:
+        me: Walker = fleet.walkers[slot]
+        if me.kind == RL or not (rules.texts or mind.table[page].hub or mind.table[page].hits > 0):
+            return
+        owner, place = slot, min(me.entries, int(me.weblog_size) - 1)
+        if place < me.entries and fleet.values[slot, place] >= amount:
+            return
+        fleet.weblog[slot, place], fleet.values[slot, place] = page, amount
+        me.entries = place + 1
+    else:
+        fleet.values[owner, place] += fleet.walkers[owner].weblog_step * amount
+    entries = fleet.walkers[owner].entries
+    rank_entries(fleet.weblog[owner, :entries], fleet.values[owner, :entries])
+
+
+@inner
+def end_look(
+    rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, page: int, first: bool, found: int, paid: int,
+    links: IntArray,
+) -> None:  # fmt: skip
+    """A look that brought so many new documents, of which so many pay the page itself, is over."""
+    if slot < 0:
+        return
+    me: Walker = fleet.walkers[slot]
+    if paid > 0:
+        _pay(rules, mind, fleet, slot, page, paid * rules.reward)
+    if rules.arrivals and (me.kind == RL or me.kind == WLRL):
+        learn_arrival(rules, mind, fleet, slot, page, first, links, found * rules.reward)

@@ -1,0 +1,121 @@
+"""Second looks at young stories: corrections come in the first hours, and are no new stories, so nothing else leads there.
+
+A small share of the requests to each host goes there. First to stories of which a feed says something else than before;
+then, if nothing is worth a request, to the one not looked at for the longest time, if it has probably changed. How often
+stories change is learned for each host from these looks.
+"""
+
+import math
+from dataclasses import dataclass, field
+
+from forager.events import Event, Fetched, Told
+from forager.pages.urls import host
+from forager.terms import Outcome, Url, UrlId
+
+YOUNG = 6 * 3600.0
+"""Seconds after which a story is left alone."""
+HOURS, CHANGES = 1.0, 0.3
+"""First guess of how often a story changes: so many times in so many hours of watching."""
+IDLE = 0.5
+"""Part of the share that may be spent without a sign of a correction, so that the rest is there when a feed shows one."""
+PROBABLE = 0.05
+"""The chance of a change from which on a second look is worth a request that has nothing better to do."""
+
+
+@dataclass(slots=True)
+class _HostStories:
+    """The young stories of one host, and what second looks showed."""
+
+    seen: dict[UrlId, float] = field(default_factory=dict)
+    """When each was last looked at, the longest ago first."""
+    published: dict[UrlId, float] = field(default_factory=dict)
+    suspects: dict[UrlId, None] = field(default_factory=dict)
+    """Those of which a feed says something else, in order."""
+    chosen: UrlId | None = None
+    """The one that is looked at now."""
+    requests: int = 0
+    looks: int = 0
+    changes: float = CHANGES
+    hours: float = HOURS
+
+    def forget(self, id: UrlId) -> None:
+        self.seen.pop(id, None)
+        self.published.pop(id, None)
+        self.suspects.pop(id, None)
+
+
+class Corrections:
+    """Reads the journal along, and says which story deserves a second look."""
+
+    def __init__(self, share: float) -> None:
+        """`share` of the requests to each host is spent at most."""
+        self.share = share
+        self._hosts: dict[str, _HostStories] = {}
+
+    def __repr__(self) -> str:
+        looks = sum(one.looks for one in self._hosts.values())
+        return f"<Corrections {sum(len(one.seen) for one in self._hosts.values())} young stories, {looks} second looks>"
+
+    def hear(self, event: Event) -> None:
+        """Learn of a visit or a new story."""
+        match event:
+            case Fetched() if event.outcome is not Outcome.REFUSED:
+                self._fetched(self._of(event.url), event)
+            case Told() if self.share > 0:
+                self.add(event.id, event.url, event.published, event.at)
+
+    def add(self, id: UrlId, url: Url, published: float, seen: float) -> None:
+        """A story was told, and last looked at then."""
+        here = self._of(url)
+        here.seen[id], here.published[id] = seen, published
+
+    def suspect(self, id: UrlId, url: Url) -> None:
+        """A feed says something else of a page than before."""
+        here = self._of(url)
+        if id in here.seen:
+            here.suspects[id] = None
+
+    def wants(self, id: UrlId, url: Url) -> bool:
+        """Whether a page should be looked at although we have a fresh copy."""
+        here = self._of(url)
+        return id in here.suspects or id == here.chosen
+
+    def choose(self, name: str, now: float, *, idle: bool) -> UrlId | None:
+        """The story of a host to look at again, or None; `idle`: there is nothing better to do."""
+        here = self._hosts.get(name)
+        if here is None or here.looks + 1 > self.share * here.requests:
+            return None
+        for id, published in list(here.published.items()):
+            if now - published <= YOUNG:
+                break
+            here.forget(id)
+        here.chosen = None
+        if here.suspects:
+            here.chosen = next(iter(here.suspects))
+        elif idle and here.seen and here.looks + 1 <= self.share * IDLE * here.requests:
+            id, last = next(iter(here.seen.items()))
+            if 1 - math.exp(-here.changes / here.hours * (now - last) / 3600) >= PROBABLE:
+                here.chosen = id
+        return here.chosen
+
+    def _fetched(self, here: _HostStories, event: Fetched) -> None:
+        here.requests += 1
+        last = here.seen.pop(event.id, None)
+        if last is None:
+            return
+        here.looks += 1
+        here.chosen = None if event.id == here.chosen else here.chosen
+        here.suspects.pop(event.id, None)
+        if event.outcome is Outcome.GONE:
+            here.forget(event.id)
+            return
+        here.seen[event.id] = event.at
+        here.hours += (event.at - last) / 3600
+        here.changes += event.changed
+
+    def _of(self, url: Url) -> _HostStories:
+        name = host(url)
+        here = self._hosts.get(name)
+        if here is None:
+            here = self._hosts[name] = _HostStories()
+        return here

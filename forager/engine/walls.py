@@ -1,0 +1,228 @@
+"""Walls: where on a site pages do not answer, so that the crawl spends its visits elsewhere.
+
+A page answers, or it does not: 401, 403, 404 and their like, a redirect to one place to which other pages led before
+(consent, login, subscription), a text that another page of the host showed (*please allow cookies*), no capture in a
+replay. What pages did is counted for each *pattern* of a host, its path with signs for numbers and slugs, and for the whole
+host, which speaks for patterns not yet known if nothing of it has ever answered. The last thirty pages or so count, and of
+a page that never answered only the first visit. Where, after eight pages, fewer than one in four is believed to answer, pages
+that never did are passed by, but for a share: the fewer answer the fewer are asked, and always one in twenty, which tests
+the belief. Each that answers opens the wall a little.
+
+A page that does not answer is asked again after a while, and after twice that while each time it still does not.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from forager.errors import StoreError
+from forager.pages.urls import host
+from forager.terms import Outcome, Url
+
+_MEMORY = 0.97
+"""What was seen before counts so much less with each page (ours: about thirty pages are remembered)."""
+_PATIENCE = 8
+"""Pages of a pattern before anything is believed of it (ours)."""
+_LEAST = 0.25
+"""Below this chance of an answer a pattern is a wall (ours)."""
+_CHECKED = 0.05
+"""Of the pages behind a wall at least this share is asked (ours)."""
+_SAME_PLACE = 3
+"""Pages that were redirected to one place, from which on it is taken for a wall (ours)."""
+_REMEMBERED = 20_000
+"""Patterns, places, pages and texts at most, of each; the one unused for longest goes first (ours: some 8 MB)."""
+
+_LONGEST = 10
+"""Times that the while is doubled at most (ours)."""
+
+_NO_ANSWER = frozenset({Outcome.GONE, Outcome.UNRECORDED})
+
+_NAME = re.compile(r"[a-z]{1,24}(?:[-_][a-z]{1,24})?", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class Answers:
+    """What the latest pages of a pattern did."""
+
+    answered: float = 0.0
+    refused: float = 0.0
+    pages: int = 0
+    passed: int = 0
+    """Pages passed by."""
+    credit: float = 0.0
+    """Pages behind the wall that may be asked."""
+
+    @property
+    def chance(self) -> float:
+        """That the next page answers."""
+        return (self.answered + 0.5) / (self.answered + self.refused + 1)
+
+    @property
+    def is_wall(self) -> bool:
+        return self.pages >= _PATIENCE and self.chance < _LEAST
+
+    @property
+    def asked(self) -> float:
+        """The share of pages behind the wall that are asked."""
+        return max(_CHECKED, self.chance / _LEAST)
+
+
+@dataclass(slots=True)
+class Refused:
+    """A page that did not answer, time and again."""
+
+    last: float
+    times: int = 0
+
+
+class WallsSaved(msgspec.Struct):
+    """What is kept of walls."""
+
+    patterns: dict[str, Answers]
+    places: dict[str, list[str]]
+    pages: dict[Url, Refused]
+
+
+class Walls:
+    """Learns the patterns of all hosts from what visits bring."""
+
+    def __init__(self, retry_after: float = 3600.0) -> None:
+        """`retry_after` is the first while, in seconds."""
+        self.retry_after = retry_after
+        self._patterns: dict[str, Answers] = {}
+        self._places: dict[str, list[str]] = {}
+        """Where redirects led, with the first pages that led there."""
+        self._pages: dict[Url, Refused] = {}
+        self._texts: dict[tuple[str, int], Url] = {}
+        """The page that showed a text first."""
+
+    def __repr__(self) -> str:
+        return f"<Walls: {sum(one.is_wall for one in self._patterns.values())} in {len(self._patterns)} patterns>"
+
+    # Asking.
+
+    def at(self, url: Url) -> Answers | None:
+        """What is known of pages like this one, if it lies behind a wall."""
+        own = self._patterns.get(pattern(url))
+        if own is None or (own.pages < _PATIENCE and not own.answered):
+            own = self._patterns.get(_whole(url))
+            if own is not None and own.answered:
+                return None
+        return own if own is not None and own.is_wall else None
+
+    def asked_again(self, url: Url) -> float:
+        """When a page that did not answer may be asked again; 0 if it may be at any time."""
+        refused = self._pages.get(url)
+        return 0.0 if refused is None else refused.last + self.retry_after * 2.0 ** min(refused.times - 1, _LONGEST)
+
+    def why(self, url: Url, now: float) -> str:
+        """Why a page, or pages like it, are hardly asked for, in words; empty if they are."""
+        known, again = self.at(url), self.asked_again(url)
+        if again > now:
+            return f"it did not answer {self._pages[url].times} times, and is asked again in {again - now:.0f} s"
+        if known is None:
+            return ""
+        return (
+            f"pages like {pattern(url)} do not answer: {known.chance:.0%} of them are believed to, by {known.pages} that were "
+            f"asked; {known.passed} were passed by, {known.asked:.0%} are asked to see whether that still holds"
+        )
+
+    # Deciding.
+
+    def pass_by(self, url: Url, now: float) -> bool:
+        """Whether a page that never answered is left alone; behind a wall most are."""
+        if self.asked_again(url) > now:
+            return True
+        known = self.at(url)
+        if known is None:
+            return False
+        known.credit += known.asked
+        if known.credit >= 1:
+            known.credit -= 1
+            return False
+        known.passed += 1
+        return True
+
+    # Learning.
+
+    def learn(self, url: Url, outcome: Outcome, now: float, *, first: bool, text_print: int = 0) -> None:
+        """A page was asked for; `first`: it was so for the first time, or had answered until now."""
+        refused = self._pages.pop(url, None)
+        if outcome in _NO_ANSWER:
+            self._pages[url] = Refused(now, 1 if refused is None else refused.times + 1)
+            _trim(self._pages)
+            if first:
+                self._count(url, answered=False)
+        elif outcome in (Outcome.FETCHED, Outcome.UNCHANGED):
+            copied = self._stood_elsewhere(url, text_print)
+            if first or not copied:
+                self._count(url, answered=not copied)
+
+    def redirected(self, url: Url, target: Url) -> None:
+        """A page led to another place; once several did to the same, it is no answer."""
+        place = target.partition("?")[0]
+        sources = self._places.pop(place, [])
+        if url not in sources and len(sources) < _SAME_PLACE:
+            sources = [*sources, url]
+        self._places[place] = sources
+        _trim(self._places)
+        if len(sources) >= _SAME_PLACE:
+            self._count(url, answered=False)
+
+    def _count(self, url: Url, *, answered: bool) -> None:
+        for name in (_whole(url), pattern(url)):
+            known = self._patterns.pop(name, None) or Answers()
+            known.answered = known.answered * _MEMORY + answered
+            known.refused = known.refused * _MEMORY + (not answered)
+            known.pages += 1
+            self._patterns[name] = known
+            _trim(self._patterns)
+
+    def _stood_elsewhere(self, url: Url, text_print: int) -> bool:
+        """Whether another page of the host showed this text before."""
+        if not text_print:
+            return False
+        first = self._texts.setdefault((host(url), text_print), url)
+        _trim(self._texts)
+        return first != url
+
+    # Keeping.
+
+    def save(self) -> bytes:
+        return msgspec.msgpack.encode(WallsSaved(self._patterns, self._places, self._pages))
+
+    def load(self, saved: bytes) -> None:
+        """Take over what another one learned."""
+        try:
+            kept = msgspec.msgpack.decode(saved, type=WallsSaved)
+        except msgspec.MsgspecError as error:
+            raise StoreError(f"the kept walls cannot be read ({error}); start a new run directory") from None
+        self._patterns, self._places, self._pages = kept.patterns, kept.places, kept.pages
+
+
+def pattern(url: Url) -> str:
+    """Host and path of a URL, with `#` for numbers and `*` for whatever is no plain name; of its query the names."""
+    path, _, query = url.partition("?")
+    parts = path.split("/")
+    shaped = "/".join([*parts[:3], *map(_shape, parts[3:])])
+    return f"{shaped}?{'&'.join(field.partition('=')[0] for field in query.split('&'))}" if query else shaped
+
+
+def _whole(url: Url) -> str:
+    return f"{host(url)} as a whole"
+
+
+def _shape(segment: str) -> str:
+    stem, dot, ending = segment.rpartition(".")
+    if dot and ending.isalpha() and len(ending) <= 5:
+        return f"{_shape(stem)}.{ending}"
+    if not segment or _NAME.fullmatch(segment):
+        return segment
+    return "#" if segment.isdigit() else "*"
+
+
+def _trim(known: dict[Any, Any]) -> None:
+    if len(known) > _REMEMBERED:
+        del known[next(iter(known))]

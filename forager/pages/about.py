@@ -1,0 +1,295 @@
+"""What a page tells of its story besides text and dates: headline, authors, lead, picture, section, tags, paywall.
+
+Sources, best first: JSON-LD, Open Graph and other meta elements, then what the page shows (`rel=author`, bylines,
+breadcrumbs, `rel=tag`). The headline is the one a reader sees: of the `h1` elements the one that a statement agrees
+with; the name of the site is no part of it.
+"""
+
+import html
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from urllib.parse import urljoin, urlsplit
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from forager.pages.head import Head
+from forager.pages.language import language_of, words_in
+from forager.pages.linked_data import Node, all_nodes, story_nodes
+from forager.pages.urls import host, path
+from forager.terms import About, Url
+
+LEAD_CAP = 1_000
+"""Characters of a lead (ours)."""
+NAME_CAP = 100
+"""Characters of an author, a section or a tag (ours)."""
+MOST = 30
+"""Authors and tags that are told at most (ours)."""
+
+_AUTHOR_META = (
+    "author", "article:author", "parsely-author", "dc.creator", "dcterms.creator", "sailthru.author", "byl",
+    "cxenseparse:author", "og:article:author",
+)  # fmt: skip
+_LEAD_META = ("og:description", "description", "twitter:description", "dc.description", "sailthru.description")
+_IMAGE_META = ("og:image:secure_url", "og:image", "og:image:url", "twitter:image", "twitter:image:src", "thumbnail")
+_SECTION_META = ("article:section", "og:article:section", "parsely-section", "section", "cxenseparse:category")
+_TAG_META = ("article:tag", "og:article:tag", "news_keywords", "parsely-tags", "keywords", "sailthru.tags")
+_SITE_META = ("og:site_name", "application-name", "apple-mobile-web-app-title", "al:ios:app_name", "dc.publisher")
+_SEPARATOR = re.compile(r"\s+[|\-–—·•»«:~/]+\s+|\s*\|\s*|\s+::\s+")
+_LETTERS = re.compile(r"[\W_]+")
+_BY = re.compile(
+    r"^\s*(?:(?:written|posted|published|reported|story|text|words|autor(?:in)?|auteur|author)s?\s*)*"
+    r"(?:by|von|par|por|di|da|door|av|af|od|przez|autor(?:in)?|author|text)?\s*(?::|\s)\s*",
+    re.IGNORECASE,
+)
+_BETWEEN = re.compile(r"\s*(?:[,;/|•·]|\s(?:and|und|et|y|e|en|och|og|&|with|mit)\s)\s*", re.IGNORECASE)
+_NO_NAME = re.compile(r"https?:|www\.|@|\d{3}|^\W*$|[<>{}]", re.IGNORECASE)
+_BYLINE = (
+    "[rel~=author], [itemprop~=author], [class*=byline], [class*=Byline], [class*=author-name], [class*=authorName], "
+    "[class*=article-author], [class*=article__author], [class*=author__name], .author"
+)
+_ELSEWHERE = re.compile(r"comment|related|sidebar|widget|teaser|recommend|most-|promo", re.IGNORECASE)
+
+
+def about(head: Head, url: Url, text: str, *, language: str = "") -> About:
+    """Everything that is told; `language` is what the page states, `text` its main text."""
+    nodes = story_nodes(head, path(url))
+    names = site_names(head, url)
+    return About(
+        authors=_authors(head, nodes, names),
+        lead=_lead(head, nodes),
+        image=_image(head, nodes, url),
+        section=_section(head, nodes),
+        tags=_tags(head, nodes),
+        language=language or _inner_language(nodes) or language_of(text),
+        paywalled=_paywalled(head, nodes),
+        word_count=words_in(text),
+    )
+
+
+def plain_text(said: object, cap: int, *, marked_up: bool = True) -> str:
+    """One line of plain text without halves of characters, and without markup if it may have any; empty if it is no text."""
+    if not isinstance(said, str):
+        return ""
+    said = said[: 4 * cap]
+    if marked_up and "&" in said:
+        said = html.unescape(html.unescape(said))
+    if marked_up and "<" in said:
+        said = LexborHTMLParser(said).text(separator=" ")
+    if not said.isascii():
+        said = said.encode("utf-8", "replace").decode()
+    return " ".join(said.split())[:cap]
+
+
+# headline
+
+
+def headline(head: Head, url: Url, cap: int) -> str:
+    """The headline a reader sees; else what the page is called; empty if it has no name."""
+    site = site_names(head, url)
+    stated = [plain_text(node.get("headline"), cap) for node in story_nodes(head, path(url))[:1]]
+    titles = [head.meta.get("og:title", ""), next((one.text() for one in head.tree.tags("title")), "")]
+    stated += [without_site(plain_text(title, cap, marked_up=False), site) for title in titles]
+    texts = (node.text(separator=" ") for node in head.tree.tags("h1")[:10])
+    shown = [one for text in texts if (one := plain_text(text, cap, marked_up=False))]
+    agreed = _agreed([one for one in stated if one], shown)
+    if not agreed and not shown:
+        others = (node.text(separator=" ") for tag in ("h2", "h3") for node in head.tree.tags(tag)[:5])
+        agreed = _agreed([one for one in stated if one], [plain_text(text, cap, marked_up=False) for text in others])
+    own = (one for one in shown if not _names_site(one, site))
+    return agreed or next((one for one in (*stated[:-1], *own, stated[-1], *shown) if one), "")
+
+
+def _agreed(stated: Sequence[str], shown: Sequence[str]) -> str:
+    """What statement and sight agree on: the very same, one that is part of the other, or one of much the same words."""
+    ours = [(one, _LETTERS.sub("", one.casefold())) for one in shown]
+    for said in stated:
+        wanted = _LETTERS.sub("", said.casefold())
+        for one, letters in ours:
+            if letters == wanted:
+                return one if one.count(" ") == said.count(" ") else said
+    for said in stated:
+        wanted = _LETTERS.sub("", said.casefold())
+        for one, letters in ours:
+            if len(letters) >= 12 and letters in wanted:
+                return one
+            if len(wanted) >= 12 and wanted in letters:  # a kicker stands before it
+                return said
+    for said in stated:
+        words = set(said.casefold().split())
+        for one, _ in ours:
+            if 2 * len(words & set(one.casefold().split())) >= len(words):
+                return one
+    return ""
+
+
+def site_names(head: Head, url: Url) -> set[str]:
+    """What the site may be called, letters alone in lower case: as stated, and by its host."""
+    names = {head.meta[name] for name in _SITE_META if name in head.meta}
+    for node in story_nodes(head, path(url))[:1]:
+        names.update(_names(node.get("publisher"), head))
+    domain = host(url).removeprefix("www.")
+    names.update((domain, domain.rpartition(".")[0], domain.split(".")[-2] if "." in domain else domain))
+    return {letters for name in names if (letters := _LETTERS.sub("", name.casefold()))}
+
+
+def without_site(title: str, names: Iterable[str]) -> str:
+    """A title without the name of the site before or behind it."""
+    known = set(names)
+    for _ in range(2):
+        cuts = list(_SEPARATOR.finditer(title))
+        if cuts and _names_site(title[cuts[-1].end() :], known):
+            title = title[: cuts[-1].start()]
+        elif cuts and _names_site(title[: cuts[0].start()], known):
+            title = title[cuts[0].end() :]
+    return title.strip()
+
+
+def _names_site(part: str, names: set[str]) -> bool:
+    letters = _LETTERS.sub("", part.casefold())
+    bare = letters.removeprefix("the").removesuffix("com").removesuffix("de")
+    return bool(letters) and any(
+        letters == name or (len(bare) > 3 and bare in (name, name.removeprefix("the"))) for name in names
+    )
+
+
+# authors
+
+
+def _authors(head: Head, nodes: Sequence[Node], names: set[str]) -> tuple[str, ...]:
+    for node in nodes:
+        found = _tidy_names(_names(node.get("author") or node.get("creator"), head), names)
+        if found:
+            return found
+    for key in _AUTHOR_META:
+        found = _tidy_names(head.every.get(key, ()), names)
+        if found:
+            return found
+    found_below = (_tidy_names([text], names) for text in _bylines(head.tree))
+    return next(filter(None, found_below), ())
+
+
+def _names(said: object, head: Head) -> Iterator[str]:
+    """The names in a person, an organisation, a text or a list of them; a mere reference is looked up."""
+    if isinstance(said, str):
+        yield said
+    elif isinstance(said, list):
+        for one in said[:MOST]:
+            yield from _names(one, head)
+    elif isinstance(said, dict):
+        name = said.get("name")
+        if not name and "@id" in said:
+            name = next((node.get("name") for node in all_nodes(head) if node.get("@id") == said["@id"]), None)
+        if not name and ("familyName" in said or "givenName" in said):
+            name = f"{said.get('givenName') or ''} {said.get('familyName') or ''}"
+        if not isinstance(name, dict):
+            yield from _names(name, head)
+
+
+def _bylines(tree: LexborHTMLParser) -> Iterator[str]:
+    """The texts of bylines, but not of those of comments and of other stories."""
+    for node in tree.css(_BYLINE)[:10]:
+        if not _is_elsewhere(node):
+            named = node.css_first("[itemprop~=name], [rel~=author], a")
+            text = (node if named is None else named).text(separator=" ")
+            if node.tag == "meta":
+                text = node.attributes.get("content") or ""
+            yield text
+
+
+def _tidy_names(said: Iterable[str], site: set[str]) -> tuple[str, ...]:
+    found: dict[str, str] = {}
+    for text in said:
+        line = _BY.sub("", f" {plain_text(text, 4 * NAME_CAP)}", count=1)
+        if "://" in line:
+            continue
+        for name in _BETWEEN.split(line):
+            name = name.strip(" .:-–—\u200b")
+            letters = _LETTERS.sub("", name.casefold())
+            if 2 < len(name) <= NAME_CAP // 2 and letters not in site and not _NO_NAME.search(name):
+                found.setdefault(letters, name)
+    return tuple(found.values())[:MOST]
+
+
+# lead, picture, section, tags, paywall
+
+
+def _lead(head: Head, nodes: Sequence[Node]) -> str:
+    said = [node.get("description") for node in nodes[:1]]
+    said += [head.meta.get(name) for name in _LEAD_META]
+    return next((lead for one in said if (lead := plain_text(one, LEAD_CAP))), "")
+
+
+def _image(head: Head, nodes: Sequence[Node], url: Url) -> str:
+    said: list[object] = [head.meta.get(name) for name in _IMAGE_META]
+    said += [_picture(node.get("image")) for node in nodes[:1]]
+    said += [link.get("href") for link in head.links if link["rel"] == "image_src"]
+    for one in said:
+        address = plain_text(one, 2 * LEAD_CAP)
+        if address and not address.startswith("data:"):
+            joined = urljoin(url, address)
+            if joined.startswith(("http://", "https://")) and len(urlsplit(joined).path) > 1:
+                return joined
+    return ""
+
+
+def _picture(said: object) -> object:
+    if isinstance(said, list):
+        return _picture(said[0]) if said else None
+    return said.get("url") or said.get("contentUrl") if isinstance(said, dict) else said
+
+
+def _section(head: Head, nodes: Sequence[Node]) -> str:
+    said: list[object] = []
+    for node in nodes[:1]:
+        stated = node.get("articleSection")
+        said += stated if isinstance(stated, list) else [stated]
+    said += [head.meta.get(name) for name in _SECTION_META]
+    found = next((section for one in said if (section := plain_text(one, NAME_CAP))), "")
+    if found:
+        return found
+    shown = head.tree.css_first("a[rel~=category], [itemprop~=articleSection]")
+    return "" if shown is None else plain_text(shown.attributes.get("content") or shown.text(), NAME_CAP)
+
+
+def _tags(head: Head, nodes: Sequence[Node]) -> tuple[str, ...]:
+    said: list[object] = []
+    for node in nodes[:1]:
+        stated = node.get("keywords")
+        said += stated if isinstance(stated, list) else [stated]
+    for name in _TAG_META:
+        if not any(said):
+            said += head.every.get(name, ())
+    if not any(said):
+        said += [node.text() for node in head.tree.css("a[rel~=tag]:not([rel~=category])")[:MOST]]
+    tags: dict[str, str] = {}
+    for one in said:
+        for tag in re.split(r"\s*[,;]\s*", plain_text(one, 4 * LEAD_CAP)):
+            if 1 < len(tag) <= NAME_CAP:
+                tags.setdefault(tag.casefold(), tag)
+    return tuple(tags.values())[:MOST]
+
+
+def _paywalled(head: Head, nodes: Sequence[Node]) -> bool | None:
+    for node in nodes:
+        free = str(node.get("isAccessibleForFree", "")).strip().lower()
+        if free in ("true", "false", "1", "0", "http://schema.org/false", "http://schema.org/true"):
+            return free.endswith("false") or free == "0"
+    tier = head.meta.get("article:content_tier", "").strip().lower()
+    return {"free": False, "locked": True, "metered": True}.get(tier)
+
+
+def _inner_language(nodes: Sequence[Node]) -> str:
+    said = nodes[0].get("inLanguage") if nodes else ""
+    return plain_text(said, 20).lower().replace("_", "-")
+
+
+def _is_elsewhere(node: LexborNode) -> bool:
+    above: LexborNode | None = node
+    for _ in range(20):
+        if above is None:
+            return False
+        names = f"{above.attributes.get('class') or ''} {above.attributes.get('id') or ''}"
+        if above.tag in ("aside", "nav") or (above.tag not in ("body", "html") and _ELSEWHERE.search(names)):
+            return True
+        above = above.parent
+    return False

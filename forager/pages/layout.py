@@ -1,0 +1,121 @@
+"""An element written out as text, a line for each block: without furniture, and without lines that consist of links."""
+
+import re
+from collections.abc import Collection, Mapping
+
+from selectolax.lexbor import LexborNode
+
+from forager.pages.furniture import Box, box_of
+
+LINKED = 0.5
+"""A line with at least this share of its characters in links is navigation (ours)."""
+
+DEPTH = 150
+"""Elements nested deeper than this are not written out (ours): nobody writes such pages by hand."""
+
+LIST = 200
+"""Characters of short lines from which on they are a text of their own (ours)."""
+
+_INLINE_NAMES = """
+a abbr b bdi bdo big cite code data del dfn em font i ins kbd mark q s samp small span strike strong sub sup tt u var
+wbr ruby rb rt rp
+"""
+_INLINE_TAGS = frozenset(_INLINE_NAMES.split())
+_END = "\0"  # of a line; the HTML standard lets no text of a page hold it
+_OTHER_BLANKS = "\n\t\r\v\f\x1c\x1d\x1e\x1f"  # all white space of ASCII but the blank
+_SENTENCE = re.compile(r"""[.!?…:।။。！？؟]["'”’»“」』)\]]*\s*$|.{60}|[\u0e00-\u0eff\u3040-\u9fff\uac00-\ud7af].{20}""")
+
+
+def written_text(node: LexborNode, plain: Mapping[int, str], spared: Collection[int], *, by_name: bool = True) -> str:
+    """The lines from the first to the last that reads like a sentence: before and after stand headline and labels.
+
+    A text that is mostly short lines, as a calendar or a table, is left whole.
+
+    `plain` holds the texts of paragraphs, by `mem_id`, that are known to hold no element, and to stand in no link;
+    `spared` are elements that are no furniture, whatever they are called.
+    """
+    lines = _Lines(plain, spared, by_name)
+    lines.write(node)
+    kept = lines.kept()
+    first = next((place for place, line in enumerate(kept) if _SENTENCE.search(line)), len(kept))
+    last = next((place for place in range(len(kept), first, -1) if _SENTENCE.search(kept[place - 1])), first)
+    whole, story = "\n".join(kept), "\n".join(kept[first:last])
+    return whole if len(whole) >= LIST and 2 * len(story) < len(whole) else story
+
+
+class _Lines:
+    """The text in the making, a line for each block; all lines are tidied together at the end, which is much cheaper."""
+
+    def __init__(self, plain: Mapping[int, str], spared: Collection[int], by_name: bool) -> None:
+        self._plain, self._spared, self._by_name = plain, spared, by_name
+        self.parts: list[str] = []
+        """Pieces of text, and the ends of lines between them."""
+        self.ends = 0
+        self.linked: dict[int, int] = {}
+        """How many characters of a line stand in links, for lines that have any; the first line is 0."""
+
+    def end(self) -> None:
+        """The next text stands on a new line."""
+        if self.parts and self.parts[-1] is not _END:
+            self.parts.append(_END)
+            self.ends += 1
+
+    def add_line(self, text: str) -> None:
+        self.end()
+        self.parts += text, _END
+        self.ends += 1
+
+    def add_linked(self, text: str) -> None:
+        self.parts.append(text)
+        self.linked[self.ends] = self.linked.get(self.ends, 0) + len(text.strip())
+
+    def kept(self) -> list[str]:
+        """The lines that say something, each once: captions and calls repeat, paragraphs do not.
+
+        A text that consists of repeated lines, as a table may, is left as it is.
+        """
+        whole = "".join(self.parts)
+        is_plain = whole.isascii() and "  " not in whole and not any(map(whole.__contains__, _OTHER_BLANKS))
+        kept: list[str] = []
+        for place, line in enumerate(whole.split(_END)):
+            text = line.strip(" ") if is_plain else _tidy(line)
+            if self.linked.get(place, 0) < LINKED * len(text) and (text[0].isalpha() or any(map(str.isalpha, text))):
+                kept.append(text)
+        once = list(dict.fromkeys(kept))
+        return once if 2 * sum(map(len, once)) >= sum(map(len, kept)) else kept
+
+    def write(self, node: LexborNode, linked: bool = False, depth: int = 0) -> None:
+        """Add what stands in an element; `linked`: it stands in a link."""
+        for child in node.iter(include_text=True):
+            tag = child.tag
+            if tag == "-text":
+                text = child.text_content or ""
+                if linked:
+                    self.add_linked(text)
+                else:
+                    self.parts.append(text)
+            elif tag == "br":
+                self.end()
+            elif depth >= DEPTH:
+                continue
+            elif tag == "p" and (whole := self._plain.get(child.mem_id)) is not None:
+                self.add_line(whole)
+            elif self._is_furniture(child, tag):
+                continue
+            elif tag in _INLINE_TAGS:
+                self.write(child, linked or tag == "a", depth + 1)
+            else:
+                self.end()
+                self.write(child, linked, depth + 1)
+                self.end()
+
+    def _is_furniture(self, node: LexborNode, tag: str | None) -> bool:
+        box = box_of(node, tag, self._by_name)
+        return box is not Box.NONE and box is not Box.STORY and node.mem_id not in self._spared
+
+
+def _tidy(text: str) -> str:
+    """With single blanks alone, and none at the ends."""
+    if text.isprintable() and "  " not in text:  # of all white space the blank alone can be printed
+        return text.strip(" ")
+    return " ".join(text.split())

@@ -1,0 +1,95 @@
+"""A link that returns to a list is no change (HACS compares with all earlier captures): live, replayed and imported alike."""
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from forager.core.parameters import ForagerSettings
+from forager.core.shared import Shared
+from forager.engine.ingest import Ingest, ShownLinks
+from forager.engine.scope import Scope
+from forager.events import Event, Fetched
+from forager.importers.files import import_files
+from forager.importers.streams import sources
+from forager.importers.tape_logs import log_of_tape
+from forager.pages.pages_settings import PagesSettings
+from forager.store.protocol import Found
+from forager.store.store import Store
+from forager.tape.tape import Tape
+from forager.tape.world import TapeClock, TapeWorld
+from forager.terms import NOBODY, Channel, Outcome, Response, Url, UrlId
+from forager.web.web_settings import ScopeSettings, VisitSettings
+
+HOME = Url("http://e.org/")
+SHOWN = [range(1, 7), range(1, 6), range(1, 7), range(2, 8), range(1, 7)]
+CHANGED = [False, False, False, True, False]  # only the seventh link was never there before
+HOUR = 3600.0
+
+
+def body(numbers: range) -> bytes:
+    teasers = "".join(f'<h2><a href="/story-{one}">What happened in story {one} of ours</a></h2>' for one in numbers)
+    return f"<html><body>{teasers}</body></html>".encode()
+
+
+async def visited(directory: Path, shown: list[range], first: int) -> list[bool]:
+    """Whether each look of a crawl with this run directory found the home page changed."""
+    store, events = await Store.open(directory), list[Event]()
+    await store.put([Found(HOME, Channel.LINK, at=0.0)])
+    ingest = Ingest(store, Scope([HOME], ScopeSettings()), VisitSettings(), PagesSettings(), events.append)
+    for hour, numbers in enumerate(shown, first):
+        headers = (("content-type", "text/html"),)
+        response = Response(HOME, Outcome.FETCHED, hour * HOUR, status=200, headers=headers, body=body(numbers))
+        await ingest.keep(store.known(UrlId(0)), response, NOBODY)
+    await store.close()
+    return [event.changed for event in events if isinstance(event, Fetched)]
+
+
+@pytest.mark.parametrize("restarts_before", [(), (1,), (2,), (1, 2, 3, 4)])
+async def test_live_whenever_the_crawl_was_restarted(tmp_path: Path, restarts_before: tuple[int, ...]) -> None:
+    found: list[bool] = []
+    for begin, end in zip((0, *restarts_before), (*restarts_before, len(SHOWN)), strict=True):
+        found += await visited(tmp_path, SHOWN[begin:end], begin)
+    assert found == CHANGED
+
+
+async def test_links_of_a_page_that_dropped_out_of_memory_come_from_the_store(tmp_path: Path) -> None:
+    await visited(tmp_path, SHOWN, 0)
+    store = await Store.open(tmp_path)
+    shown = ShownLinks(store, most=1)
+    eighth = store.enter([Found(Url("http://e.org/story-8"), Channel.LINK, at=0.0)])
+    assert await shown.new(UrlId(0), np.array([*range(1, 8), *eighth])) == 1
+    assert await shown.new(UrlId(1), np.array([1, 2])) == 2  # it has shown nothing; the first one is forgotten
+    assert await shown.new(UrlId(0), np.arange(1, 8)) == 0
+    await store.close()
+
+
+@pytest.fixture
+def tape(tmp_path: Path) -> Tape:
+    packed = []
+    for hour, numbers in enumerate(SHOWN):
+        block = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + body(numbers)
+        head = (
+            f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Date: 2026-03-02T{hour:02}:00:00Z\r\nWARC-Target-URI: {HOME}\r\n"
+            f"Content-Type: application/http; msgtype=response\r\nContent-Length: {len(block)}\r\n\r\n"
+        )
+        packed.append(gzip.compress(head.encode() + block + b"\r\n\r\n"))
+    (tmp_path / "home.warc.gz").write_bytes(b"".join(packed))
+    return import_files(sources([str(tmp_path / "home.warc.gz")]), origin="t", identity="url").tape
+
+
+def test_imported_as_a_change_log(tape: Tape) -> None:
+    log = log_of_tape(tape, HOUR)
+    assert log.changed[log.urls.index(HOME)].tolist() == CHANGED
+
+
+def test_replayed(tape: Tape) -> None:
+    shared, world = Shared.fresh(ForagerSettings()), TapeWorld(tape, TapeClock(tape.start), seconds=0.0)
+    shared.reserve(tape.pages)
+    home, changes = list(tape.urls()).index(HOME), [0.0]
+    for _ in SHOWN:
+        shared.note(world.look(home))
+        changes.append(float(shared.visits.history.states(world.clock.time).X[home]))
+        world.clock.time += HOUR
+    assert np.diff(changes).astype(bool).tolist() == CHANGED
