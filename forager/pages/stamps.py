@@ -7,6 +7,7 @@ the day is known.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
 from itertools import chain
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -75,7 +76,7 @@ def clock_of(day: Dated, tree: LexborHTMLParser, own: str) -> Dated | None:
     nodes = [node for node in nodes if not _MODIFIED_HINT.search(_marks(node))]
     stamps = (_stamp(node) for node in nodes if not _is_elsewhere(node, ("aside", "nav", "a", "blockquote"), own))
     found = _moments(read_dates(stamps, DateSource.TIME), day)
-    if not found:
+    if not found and _moments(read_dates(_dated_lines(_lines_of(day, tree)), DateSource.TEXT), day):
         found = _moments(_told(read_dates(_dated_lines(list(_lines(tree))), DateSource.TEXT)), day)
     return next(iter(found.values())) if len(found) == 1 else None
 
@@ -85,6 +86,15 @@ def _moments(found: Iterable[Dated], day: Dated) -> dict[float, Dated]:
     wanted = (day.time + (day.zone or 0.0)) // DAY
     exact = [one for one in found if one.exact and (one.time + (one.zone or 0.0)) // DAY == wanted]
     return {one.time // 60: one for one in reversed(exact)}
+
+
+def _lines_of(day: Dated, tree: LexborHTMLParser) -> list[str]:
+    """The lines of the whole page that name the year of this day, each with the next one; cheaper than those below."""
+    text = "" if tree.body is None else tree.body.text(separator="\n")
+    year = str(datetime.fromtimestamp(day.time + (day.zone or 0.0), UTC).year)
+    lines = text.split("\n") if year in text else []
+    named = [place for place, line in enumerate(lines) if year in line and len(line) <= 2 * LONGEST]
+    return [line for place in named for line in (lines[place], *lines[place + 1 : place + 2])]
 
 
 def _lines(tree: LexborHTMLParser) -> Iterator[str]:
