@@ -12,7 +12,7 @@ nested `<div>`, 1 MB, take minutes). A formatting element left open is opened ag
 different `<font>` and 1,000 `<p>`, 20 KB, make a million elements). Each attribute of a tag is compared with those
 before it. An ordinary page is recognised by a few counts and not looked at closer. Of others the scripts are left out,
 whose code looks like tags, and for each name the elements open at once are counted, for all tags together. What is
-suspicious then, or very long, is scanned tag by tag and ends where it goes too far. Counts and scan are estimates: they do
+suspicious then is scanned tag by tag and ends where it goes too far. Counts and scan are estimates: they do
 not know all rules by which elements close each other.
 
 XML is looked at before a parser sees it: byte order marks, entity bombs, bare ampersands.
@@ -166,7 +166,9 @@ _NAME = 12  # letters of a name that count; none that nests is longer
 _IN_NAME = np.array([(chr(code).isalnum() and code < 128) or chr(code) in "-_:" for code in range(256)])
 _MIX = np.array([1, 0x9E3779B1, 0x85EBCA77C2B2])  # makes one number of twelve letters
 _MAX_FORMATS = 64
-_MOST_OPENED = 10_000  # if these hold each other, a tree builder takes a tenth of a second; more are scanned tag by tag
+_MOST_OPENED = (
+    10_000  # if these hold each other, a tree builder takes a tenth of a second; of more, quotes are looked at
+)
 
 _MARKUP = re.compile(
     rb"""<!--.*?(?:-->|\Z)
@@ -176,6 +178,7 @@ _MARKUP = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 _QUOTED = re.compile(rb"""=\s*+(?:"[^"]*+"? | '[^']*+'?)""", re.VERBOSE)
+_QUOTED_END = re.compile(rb"""=\s*+(?:"[^"]*?</|'[^']*?</)""")
 _RAW = frozenset({b"script", b"style", b"textarea", b"title", b"xmp", b"noembed", b"noframes", b"iframe"})
 _FORMATS = frozenset({b"b", b"big", b"code", b"em", b"font", b"i", b"s", b"small", b"strike", b"strong", b"tt", b"u"})
 _LEAF_TAGS = b"""
@@ -213,13 +216,16 @@ def _is_flat(body: bytes, codes: Codes, tags: Places, max_depth: int) -> bool:
     named = _IN_NAME[codes[begins]]
     tags, steps, keys = tags[named], np.where(closing[named], -1, 1), _keys(codes, begins[named])
     scripts = _scripts(keys, steps)
-    ends = _ends(codes) - sum(body.count(b">", tags[begin], tags[end]) - 1 for begin, end in scripts)
+    scripted = [(int(tags[begin]), int(tags[end])) for begin, end in scripts]
+    ends = _ends(codes) - sum(body.count(b">", begin, end) - 1 for begin, end in scripted)
     if scripts:
         kept = np.ones(len(tags), dtype=bool)
         for begin, end in scripts:
             kept[begin + 1 : end] = False
         tags, steps, keys = tags[kept], steps[kept], keys[kept]
-    if np.count_nonzero(steps > 0) > _MOST_OPENED or _has_long_tag(body, tags, ends):
+    if _has_long_tag(body, tags, ends):
+        return False
+    if np.count_nonzero(steps > 0) > _MOST_OPENED and _has_quoted_end(body, scripted):
         return False
     if not len(keys):
         return True
@@ -262,6 +268,13 @@ def _scripts(keys: Steps, steps: Steps) -> list[tuple[int, int]]:
             found.append((begun[0], place))
             begun = None
     return found
+
+
+def _has_quoted_end(body: bytes, scripted: list[tuple[int, int]]) -> bool:
+    """Whether an end tag stands in quotes, outside of these scripts: it ends nothing, and should not be counted."""
+    begins = [0, *(end for _, end in scripted)]
+    ends = [*(begin for begin, _ in scripted), len(body)]
+    return any(_QUOTED_END.search(body, *gap) is not None for gap in zip(begins, ends, strict=True))
 
 
 def _most_drawn(keys: Steps, steps: Steps) -> tuple[int, Flags]:
