@@ -144,6 +144,6 @@ def test_kernels_are_loaded_without_what_numba_would_load_beside_and_that_can_be
 def test_settings_are_read_without_loading_what_crawls(tmp_path: Path) -> None:
     """`forager settings` answers at once because no settings class stands in a module that computes or fetches."""
     heavy = {"aiohttp", "lxml", "numba", "numpy", "publicsuffixlist", "pyarrow", "scipy", "sklearn"}
-    script = "import sys, forager.cli.settings, forager.settings; forager.settings.load_settings(); print(*sys.modules)"
+    script = "import sys, forager.cli.options, forager.settings; forager.settings.load_settings(); print(*sys.modules)"
     listed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path)
     assert heavy.isdisjoint(listed.stdout.split())

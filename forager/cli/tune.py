@@ -21,9 +21,19 @@ from rich.console import Console
 from rich.table import Table
 
 from forager.cli.compilation import once
-from forager.cli.options import Config, Json, Quiet, Set, TimeLimit, check_place, time_given, write_whole
-from forager.cli.tapes import budget as per_hour
-from forager.cli.tapes import settings_for
+from forager.cli.options import (
+    Config,
+    Json,
+    Quiet,
+    Set,
+    TimeLimit,
+    check_place,
+    json_number,
+    per_hour,
+    settings_for,
+    time_given,
+    write_whole,
+)
 from forager.clock import Clock, WallClock
 from forager.core.parameters import INHERITED
 from forager.core.saved import load_agent
@@ -185,27 +195,22 @@ def tuning_json(tuning: Tuning, outcome: TuningOutcome | None) -> dict[str, Any]
 
 def _held_out(judged: Judgement) -> dict[str, Any]:
     def means(row: FleetRow) -> dict[str, float | None]:
-        return {figure: _plain(row.mean(figure)) for figure in FIGURES}
+        return {figure: json_number(row.mean(figure)) for figure in FIGURES}
 
     differences = {figure: judged.difference(figure) for figure in FIGURES}
     return {
         "before": means(judged.before),
         "after": means(judged.after),
-        "difference": {figure: _plain(one.mean) for figure, one in differences.items()},
-        "difference_ci": {figure: [_plain(one.low), _plain(one.high)] for figure, one in differences.items()},
+        "difference": {figure: json_number(one.mean) for figure, one in differences.items()},
+        "difference_ci": {figure: [json_number(one.low), json_number(one.high)] for figure, one in differences.items()},
         "seeds": len(judged.before.repeats),
     }
-
-
-def _plain(value: float) -> float | None:
-    """Replaces nan, which JSON lacks, by None."""
-    return None if value != value else value
 
 
 SUFFIXES = (".yaml", ".yml", ".html")
 
 
-def tune(
+def tune_command(
     tape: Annotated[Path | None, typer.Argument(help="A tape, or the run directory of a crawl.")] = None,
     for_: Annotated[
         list[str] | None,

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from forager.cli.tapes import budget as per_hour
+from forager.cli.options import budget as per_hour
 from forager.core.parameters import ForagerKind
 from forager.importers.tables import import_tables
 from forager.settings import load_settings

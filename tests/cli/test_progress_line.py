@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from forager.cli import terminal as progress_line
-from forager.cli.terminal import ProgressLine
+from forager.cli import options as progress_line
+from forager.cli.options import ProgressLine
 
 
 def test_a_terminal_has_one_line_that_changes(

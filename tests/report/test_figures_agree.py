@@ -14,9 +14,8 @@ from typer import Typer
 from typer.testing import CliRunner
 
 from forager.cli import crawl as crawl_command
-from forager.cli.progress import progress_line
-from forager.cli.replay import replay, watch_replay
-from forager.cli.statistics import FILE, run_facts, write_statistics
+from forager.cli.replay import replay_command, watch_replay
+from forager.cli.runner import FILE, progress_line, run_facts, write_statistics
 from forager.clock import run_virtual
 from forager.dashboard.chronicle import Chronicle
 from forager.dashboard.coverage import Coverage
@@ -158,7 +157,7 @@ def test_all_who_show_figures_of_a_replay_show_the_same_ones(tmp_path: Path) -> 
     save(tape, tmp_path / "tape")
     arguments = [str(tmp_path / "tape"), "--seed", tape.url(HOME), "--budget", "60/h", "--json", "-q"]
     app = Typer()
-    app.command()(replay)
+    app.command()(replay_command)
     ran = CliRunner().invoke(app, [*arguments, "--no-dashboard"])
     printed = json.loads(ran.stdout)
     assert {name: printed[name] for name in facts} == json.loads(json.dumps(facts))
