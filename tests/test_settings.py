@@ -8,7 +8,7 @@ import pytest
 
 from forager.cli.app import run
 from forager.errors import Exit, SettingsError
-from forager.settings import Settings, load_settings, setting_leaves, value_of
+from forager.settings import Settings, load_settings, setting_leaves, setting_value
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def test_an_empty_config_means_the_defaults(config: Path) -> None:
 
 def test_every_setting_can_be_looked_up_by_its_dotted_name() -> None:
     for key in setting_leaves():
-        value_of(Settings(), key)
+        setting_value(Settings(), key)
 
 
 def test_the_command_ends_with_the_documented_code(capsys: pytest.CaptureFixture[str]) -> None:

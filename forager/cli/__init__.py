@@ -18,7 +18,7 @@ compare_fleets     `forager compare fleets`, and its report
 compare_policies   `forager compare policies`, and its report
 compare_rankings   `forager compare rankings`, and its report
 options            options that verbs share, `forager settings`, and the files and progress that verbs write
-change_logs        input of `learn` and `compare policies`
+log_input          input of `learn` and `compare policies`
 runner             runs a crawl from the command line: progress, time limit, Ctrl-C, dashboard, statistics.json
 screen             one screenful of a crawl
 log                log of a crawl

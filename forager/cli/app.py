@@ -12,7 +12,7 @@ from typing import Annotated, Any, ParamSpec, TypeVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from forager.errors import Exit, ForagerError, StoppedError
+from forager.errors import Exit, ForagerError, StoppedError, first_error
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -159,15 +159,6 @@ def forager(
     """A focused news crawler that learns where and when to look."""
 
 
-def first_error(group: BaseExceptionGroup[ForagerError]) -> ForagerError:
-    """The first error in a group; tasks that fail together mostly fail for the same reason."""
-    error: BaseException = group
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    assert isinstance(error, ForagerError)
-    return error
-
-
 def run(arguments: list[str] | None = None) -> Any:
     """Runs a command; errors of the operator end with one line and their exit code, bugs with a traceback."""
     try:
@@ -180,6 +171,7 @@ def run(arguments: list[str] | None = None) -> Any:
         if known is None or others is not None:
             raise
         first = first_error(known)
+        assert isinstance(first, ForagerError)
         sys.stderr.write(f"forager: {first}\n")
         sys.exit(first.exit)
     except KeyboardInterrupt:

@@ -39,11 +39,11 @@ from forager.graph.measures import GraphFigures, graph_figures
 from forager.library.playback import seeds_of, tape_folder, usual_budget
 from forager.report import charts as svg
 from forager.report.charts import html_table, page, pair, section
-from forager.report.text import figure, shown, span
+from forager.report.phrases import figure, shown, span
 from forager.settings import Settings
-from forager.simulation.compare import FIGURES, FleetRow, paired, rows_of
+from forager.simulation.fleet_rows import FIGURES, FleetRow, paired, rows_of
 from forager.simulation.jobs import Job, play_all
-from forager.tape.rewire import distinct_links, rewired
+from forager.tape.cut import distinct_links, rewired
 from forager.tape.tape import Tape, load_tape, save
 
 _CURVES = (("efficiency", "New documents per download (3 h windows)"), ("freshness", "Freshness"))
@@ -109,7 +109,7 @@ def told_figure(row: FleetRow, first: FleetRow, name: str) -> str:
 
 def _chart(rows: Sequence[FleetRow], name: str, label: str) -> str:
     named = [(row.kind, list(zip(*row.curve(name), strict=True))) for row in rows]
-    return svg.lines(named, label, along="hours")
+    return svg.line_chart(named, label, along="hours")
 
 
 SHOWN = (

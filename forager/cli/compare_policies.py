@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from forager.chance import stream
-from forager.cli.change_logs import (
+from forager.cli.log_input import (
     Budget,
     ChangeOf,
     CycleLength,
@@ -40,7 +40,7 @@ from forager.recrawl.policies import Formula, named
 from forager.recrawl.recrawl_settings import NAMES, RecrawlSettings
 from forager.report import charts as svg
 from forager.report.charts import html_table, page, pair, section
-from forager.report.text import figure, shown
+from forager.report.phrases import figure, shown
 
 
 def compare_policies(
@@ -325,7 +325,7 @@ def _curves(judged: Sequence[Judged], figure: Figure, label: str) -> str:
         (_short(one), [(float(cycle), value) for cycle, value in enumerate(one.curves(figure).mean(axis=0).tolist())])
         for one in judged
     ]
-    return svg.lines(named, label, along="cycle after the warm-up", ticks=".0f")
+    return svg.line_chart(named, label, along="cycle after the warm-up", ticks=".0f")
 
 
 def _short(one: Judged) -> str:
@@ -341,7 +341,7 @@ def _whole(one: Judged) -> str:
 def _top(judged: Sequence[Judged], k: float) -> str:
     shares = [100.0 * k * part / 5 for part in range(1, 6)]
     named = [(_short(one), list(zip(shares, one.top(), strict=True))) for one in judged]
-    return svg.lines(named, "ChangeRate of the top of the schedule", along="% of all pages, best first")
+    return svg.line_chart(named, "ChangeRate of the top of the schedule", along="% of all pages, best first")
 
 
 def _victories(judged: Sequence[Judged], figure: Figure, label: str) -> str:

@@ -32,7 +32,7 @@ from forager.graph.walks import Ranking, WalkSettings, page_rank
 from forager.importers.edge_files import Impacts, read_edges, read_impacts, read_overlap, read_pages
 from forager.report import charts as svg
 from forager.report.charts import html_table, page, pair, section
-from forager.report.text import shown
+from forager.report.phrases import shown
 
 CURVE = tuple(sorted({*SHARES, *(step / 500 for step in range(1, 51))}))
 """Shares of the frontier at which the report draws its curves: 0.2% to 10%."""
@@ -187,7 +187,7 @@ def _chart(title: str, methods: Sequence[RankingJudged], curves: Callable[[Ranki
         for judged in methods
         if curves(judged)
     ]
-    drawn = svg.lines(named, title, along="share of the frontier fetched", form=".1%", ticks=".1%", zero=True)
+    drawn = svg.line_chart(named, title, along="share of the frontier fetched", form=".1%", ticks=".1%", zero=True)
     return section(title, "", drawn)
 
 

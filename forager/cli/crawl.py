@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from forager.assembly import Reader, open_crawl, require_contact
+from forager.assembly import require_contact
 from forager.cli.log import CrawlLog
 from forager.cli.options import (
     AppendTo,
@@ -31,13 +31,11 @@ from forager.cli.options import (
     tell,
     time_given,
 )
-from forager.cli.runner import live_view, run_crawl, run_facts, run_live, show_dashboard, write_statistics
+from forager.cli.runner import live_view, logged_crawl, run_crawl, run_facts, run_live, show_dashboard, write_statistics
 from forager.clock import WallClock
-from forager.dashboard.chronicle import Chronicle
 from forager.errors import Exit, InputError
 from forager.output.outlet import Mode, Outlet, StoryWriter
-from forager.report.account import Account
-from forager.report.text import span
+from forager.report.phrases import span
 from forager.settings import Settings
 from forager.terms import Url
 
@@ -90,18 +88,9 @@ async def _crawl(
 ) -> tuple[dict[str, Any], bool]:
     """Returns the account of the crawl, and whether writing the stories failed."""
     clock, stopping = WallClock(), asyncio.Event()
-    chronicle: Chronicle
-
-    def readers(account: Account) -> list[Reader]:
-        nonlocal chronicle
-        chronicle = Chronicle(account)
-        return [chronicle, log]
-
     async with AsyncExitStack() as stack:
-        opened = await stack.enter_async_context(
-            open_crawl(run_dir, settings, seeds, clock, readers, say=log.saying("kernels", clock))
-        )
-        stack.enter_context(log.kept_in(run_dir))
+        opening = logged_crawl(run_dir, settings, seeds, clock, log)
+        opened, chronicle = await stack.enter_async_context(opening)
         crawl = opened.crawl
         for name in archives:
             from forager.importers.files import histories

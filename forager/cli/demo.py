@@ -12,7 +12,6 @@ import numpy as np
 import typer
 
 from forager.arrays import FloatArray
-from forager.assembly import Reader, open_crawl
 from forager.cli.export import write_report
 from forager.cli.log import CrawlLog
 from forager.cli.options import (
@@ -29,17 +28,16 @@ from forager.cli.options import (
     loaded,
     time_given,
 )
-from forager.cli.runner import live_view, run_crawl, run_facts, run_live, show_dashboard, write_statistics
+from forager.cli.runner import live_view, logged_crawl, run_crawl, run_facts, run_live, show_dashboard, write_statistics
 from forager.clock import Clock, FastClock, WallClock
-from forager.dashboard.chronicle import Chronicle
-from forager.dashboard.coverage import Appeared, Coverage
+from forager.dashboard.watched import Appeared, Coverage
 from forager.engine.crawl import Crawl
 from forager.events import Event, Told
 from forager.measures import Delay, delay, found_young
 from forager.newsroom.newsroom import Newsroom, serve
 from forager.newsroom.truth import Published
 from forager.report.account import Account
-from forager.report.text import span
+from forager.report.phrases import span
 from forager.settings import Settings
 from forager.terms import Url
 
@@ -91,19 +89,10 @@ async def run_demo(settings: Settings, folder: Path, log: CrawlLog) -> dict[str,
     """Serves the site, crawls into the folder, and compares the stories with what was really published."""
     clock = FastClock(settings.newsroom.start + settings.demo.morning, settings.demo.speed)
     found, stopping = FoundTimes(), asyncio.Event()
-    chronicle: Chronicle
-
-    def readers(account: Account) -> list[Reader]:
-        nonlocal chronicle
-        chronicle = Chronicle(account)
-        return [found, chronicle, log]
-
     async with AsyncExitStack() as stack:
         newsroom = await stack.enter_async_context(serve(Newsroom(settings.newsroom, clock), clock))
-        opened = await stack.enter_async_context(
-            open_crawl(folder, settings, newsroom.homes, clock, readers, say=log.saying("kernels", clock))
-        )
-        stack.enter_context(log.kept_in(folder))
+        opening = logged_crawl(folder, settings, newsroom.homes, clock, log, found)
+        opened, chronicle = await stack.enter_async_context(opening)
         crawl, began = opened.crawl, clock.now()
         watched = live_view("the demo", crawl, chronicle, opened.wire, _coverage(newsroom, found, began, clock))
         await stack.enter_async_context(show_dashboard(watched, chronicle, settings.dashboard, log.dashboard(clock)))

@@ -14,8 +14,8 @@ import typer
 from forager.cli.options import write_whole
 from forager.clock import WallClock
 from forager.errors import Exit, InputError, OutputError
-from forager.output.formats import writer_for
 from forager.output.outlet import Mode, Outlet, StoryWriter
+from forager.output.writers import writer_for
 from forager.pages.urls import canonical
 from forager.pages.urls import site as site_of
 from forager.report.run import read_run

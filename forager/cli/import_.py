@@ -19,7 +19,7 @@ from forager.importers.tables import import_tables
 from forager.library.playback import tape_of
 from forager.store.rundir import DATABASE
 from forager.tape.tape import CONTENTS, Tape, save
-from forager.tape.truth import documents
+from forager.tape.tape_world import documents
 
 _EVERY = 0.2
 """Seconds between two looks of the progress on a terminal (ours)."""

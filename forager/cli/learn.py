@@ -14,7 +14,8 @@ from typing import Annotated
 
 import typer
 
-from forager.cli.change_logs import (
+from forager.cli.compilation import prepare_learning
+from forager.cli.log_input import (
     Budget,
     ChangeOf,
     CycleLength,
@@ -27,7 +28,6 @@ from forager.cli.change_logs import (
     picked,
     read_change_log,
 )
-from forager.cli.compilation import prepare_learning
 from forager.cli.options import Config, Json, ProgressLine, Quiet, Set, check_place, loaded, whole, write_whole
 from forager.core.states import LONGEST_TEXT, States
 from forager.errors import InputError

@@ -35,7 +35,7 @@ from forager.events import (
     TopicJudged,
 )
 from forager.output.fields import iso_moment as iso
-from forager.report.text import shown, shown_moment, span, visitor
+from forager.report.phrases import shown, shown_moment, span, visitor
 from forager.store.rundir import own_file
 from forager.terms import NOBODY, Outcome, Trouble
 

@@ -22,12 +22,12 @@ import yaml
 from forager.config_file import config_text, in_yaml, plain
 from forager.core.parameters import ForagerKind
 from forager.errors import InputError, OutputError
-from forager.library.seed_list import check_seeds, read_seeds
-from forager.output.formats import writer_for
+from forager.library.session import check_seeds, read_seeds
 from forager.output.outlet import Mode, StoryWriter
+from forager.output.writers import writer_for
 from forager.pages.urls import canonical
-from forager.report.text import shown, span
-from forager.settings import PRESETS, Loaded, Settings, load_settings, setting_leaves, value_of
+from forager.report.phrases import shown, span
+from forager.settings import PRESETS, Loaded, Settings, load_settings, setting_leaves, setting_value
 from forager.terms import Url
 from forager.units import seconds
 
@@ -186,7 +186,7 @@ def settings(
         typer.echo(config_text(), nl=False)
         return
     found = loaded(config, set_)
-    rows = [(key, plain(value_of(found.settings, key)), found.origins[key]) for key in setting_leaves()]
+    rows = [(key, plain(setting_value(found.settings, key)), found.origins[key]) for key in setting_leaves()]
     if json:
         typer.echo(jsonlib.dumps({key: {"value": value, "origin": origin} for key, value, origin in rows}))
         return
@@ -265,7 +265,7 @@ class ProgressLine:
         """Shows the line if one is due."""
         if self.due:
             self.shown = time.monotonic()
-            sys.stderr.write(f"\r\x1b[K{line[:100]}" if sys.stderr.isatty() else f"{line}\n")
+            sys.stderr.write(f"\r\x1b[K{line[:100]}" if sys.stderr.isatty() else f"forager: {line}\n")
             sys.stderr.flush()
 
     def end(self) -> None:

@@ -43,9 +43,8 @@ from forager.cli.options import (
 )
 from forager.cli.runner import run_facts, show_dashboard, stopped_by_signals
 from forager.dashboard.chronicle import Chronicle
-from forager.dashboard.coverage import Appeared, Coverage
 from forager.dashboard.dashboard_settings import DashboardSettings
-from forager.dashboard.watched import Watched
+from forager.dashboard.watched import Appeared, Coverage, Watched
 from forager.engine.journal import Journal, JournalFile
 from forager.engine.scope import Skipped
 from forager.errors import InputError, OutputError
@@ -55,12 +54,12 @@ from forager.measures import found_young
 from forager.output.fields import FIELDS, Row, iso_moment
 from forager.output.outlet import Mode, StoryWriter
 from forager.report.account import Account
-from forager.report.text import figure, shown_moment, span
+from forager.report.phrases import figure, shown_moment, span
 from forager.settings import Settings
-from forager.simulation.compare import FIGURES
-from forager.simulation.records import ReplayRecords
+from forager.simulation.fleet_rows import FIGURES
 from forager.simulation.replay import Replay
 from forager.simulation.replay_account import ReplayFigures
+from forager.simulation.replay_records import ReplayRecords
 from forager.tape.tape import Tape, load_tape
 from forager.terms import NOBODY, Url
 

@@ -23,7 +23,7 @@ from forager.importers.warcs import WarcReader
 from forager.output.outlet import Outlet, StoryWriter
 from forager.pages.urls import site
 from forager.report.account import Account
-from forager.report.text import shown_moment, span
+from forager.report.phrases import shown_moment, span
 from forager.settings import Settings
 from forager.store.store import Store
 from forager.terms import Request, Response, Trouble, Url

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from forager.cli.log import CrawlLog
 from forager.clock import Clock, FastClock
 from forager.dashboard.chronicle import Chronicle
-from forager.dashboard.coverage import Announced, Coverage
 from forager.dashboard.dashboard_settings import DashboardSettings
-from forager.dashboard.watched import Watched, watch
+from forager.dashboard.watched import AnnouncedStories, Coverage, Watched, watch
 from forager.engine.crawl import Crawl, stop_after
 from forager.report.account import Account
 from forager.terms import Url
 
 if TYPE_CHECKING:  # slow to import, or needed for types only
-    from forager.assembly import Wire
+    from forager.assembly import OpenCrawl, Reader, Wire
+    from forager.settings import Settings
 
 import json
 from collections import Counter
@@ -30,7 +30,7 @@ from forager.core.agent import ReinforcingAgent
 from forager.core.fleet import ForagerRecord
 from forager.engine.scope import Skipped
 from forager.errors import OutputError
-from forager.report.text import span
+from forager.report.phrases import span
 from forager.store.rundir import own_file
 
 STOPS = (signal.SIGINT, signal.SIGTERM)
@@ -49,6 +49,24 @@ def run_live(main: Coroutine[Any, Any, T]) -> T:
             return runner.run(main)
         except asyncio.CancelledError:
             raise KeyboardInterrupt from None
+
+
+@asynccontextmanager
+async def logged_crawl(
+    run_dir: Path, settings: "Settings", seeds: list[Url], clock: Clock, log: CrawlLog, *readers: "Reader"
+) -> AsyncIterator[tuple["OpenCrawl", Chronicle]]:
+    """Opens a crawl whose journal is read by these readers, a chronicle and the log."""
+    from forager.assembly import open_crawl
+
+    chronicles: list[Chronicle] = []
+
+    def all_readers(account: Account) -> "list[Reader]":
+        chronicles.append(Chronicle(account))
+        return [*readers, *chronicles, log]
+
+    async with open_crawl(run_dir, settings, seeds, clock, all_readers, say=log.saying("kernels", clock)) as opened:
+        with log.kept_in(run_dir):
+            yield opened, chronicles[0]
 
 
 async def run_crawl(
@@ -91,7 +109,7 @@ async def show_dashboard(
     if not settings.enabled:
         yield
         return
-    from forager.dashboard.app import serve_dashboard
+    from forager.dashboard.server import serve_dashboard
 
     async with serve_dashboard(watched, chronicle, settings) as address:
         say(f"{address}{'?token=' + settings.token if settings.token else ''}")
@@ -101,7 +119,7 @@ async def show_dashboard(
 def live_view(name: str, crawl: Crawl, chronicle: Chronicle, wire: "Wire", coverage: Coverage | None = None) -> Watched:
     """View of a live crawl for the dashboard; coverage is by default measured against the entries of feeds."""
     account = chronicle.account
-    announced = Announced(crawl.store, account.is_told, lambda: account.began)
+    announced = AnnouncedStories(crawl.store, account.is_told, lambda: account.began)
     measured = coverage or Coverage("stories announced in feeds", announced)
     return watch(name, crawl, measured, wire.timetable, wire.robots)
 

@@ -10,7 +10,7 @@ from forager.clock import Clock
 from forager.engine.crawl import Crawl
 from forager.events import Told
 from forager.report.account import Account
-from forager.report.text import shown, shown_moment, span
+from forager.report.phrases import shown, shown_moment, span
 
 TALLEST_FLEET = 8
 

@@ -20,8 +20,8 @@ from forager.engine.walls import Walls
 from forager.errors import InputError
 from forager.pages.urls import host
 from forager.report.dossier import Dossier, compile_dossier, prospect
+from forager.report.phrases import shown, shown_moment, span
 from forager.report.reasons import at_host, whose_page, why_again
-from forager.report.text import shown, shown_moment, span
 from forager.settings import Settings
 from forager.store.store import Store
 from forager.terms import Channel, Dated, Url, UrlId

@@ -11,8 +11,8 @@ import forager
 from forager.cli.log import CrawlLog
 from forager.events import AskedToWait, Fetched, Told
 from forager.output.fields import FIELDS, Row, encodable
-from forager.output.formats import writer_for
 from forager.output.outlet import Mode
+from forager.output.writers import writer_for
 from forager.terms import Channel, ForagerId, Kind, Outcome, Trouble, Url, UrlId
 from tests.output.press import HOSTILE
 from tests.output.test_output_formats import FORMULA, rows_of

@@ -13,15 +13,15 @@ from typer import Typer
 from typer.testing import CliRunner
 
 from forager.cli.compare_fleets import SHOWN, compare_fleets, doubt, told_figure
-from forager.cli.options import budget
+from forager.cli.options import per_hour
 from forager.cli.replay import replay_command
 from forager.core.parameters import ForagerKind
 from forager.errors import InputError
 from forager.output.fields import FIELDS
 from forager.settings import load_settings
-from forager.simulation.compare import FIGURES, FleetRow, paired, rows_of
+from forager.simulation.fleet_rows import FIGURES, FleetRow, paired, rows_of
 from forager.simulation.jobs import Job, play_all, play_job
-from forager.simulation.seeds import default_seeds
+from forager.simulation.replay import default_seeds
 from forager.tape.build import TapeBuilder
 from forager.tape.tape import save
 from forager.terms import Kind
@@ -177,7 +177,7 @@ def test_a_seed_that_is_not_on_the_tape_is_told(folder: Path) -> None:
 
 
 def test_budgets_are_read_per_hour() -> None:
-    assert [budget(text) for text in ("60/h", "60", "1/s", "2/min", "48/d")] == [60.0, 60.0, 3600.0, 120.0, 2.0]
+    assert [per_hour(text) for text in ("60/h", "60", "1/s", "2/min", "48/d")] == [60.0, 60.0, 3600.0, 120.0, 2.0]
 
 
 def test_default_seeds_are_the_largest_pages_of_each_site_at_the_start() -> None:
