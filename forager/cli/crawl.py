@@ -24,7 +24,7 @@ from forager.cli.options import (
     tell,
     time_given,
 )
-from forager.cli.progress import clock_span
+from forager.cli.progress import clock_span, day_only
 from forager.cli.runner import live_view, run_crawl, run_live, shown
 from forager.cli.statistics import run_facts, write_statistics
 from forager.clock import WallClock
@@ -146,7 +146,7 @@ def _text(facts: dict[str, Any], run_dir: Path) -> str:
     skipped = ", ".join(f"{one['links']} × {why}" for why, one in facts["skipped"].items()) or "none"
     foragers = facts["foragers"]
     lines = [
-        f"{facts['stories']} stories, median delay {clock_span(facts['delay_median_s'])}, "
+        f"{facts['stories']} stories, median delay {clock_span(facts['delay_median_s'])}{day_only(facts)}, "
         f"{facts['requests']} requests ({facts['not_modified']} unchanged), {facts['pages']} pages; errors: {errors}.",
         f"Links left out: {skipped}.",
         f"Fleet: {foragers['alive']} foragers alive, {foragers['born']} born, {foragers['deleted']} deleted.",

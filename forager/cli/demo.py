@@ -15,7 +15,7 @@ from forager.arrays import FloatArray
 from forager.assembly import Reader, open_crawl
 from forager.cli.log import Log
 from forager.cli.options import Config, Json, LogAs, NoDashboard, Quiet, Set, TimeLimit, Verbose, loaded, time_given
-from forager.cli.progress import clock_span
+from forager.cli.progress import clock_span, day_only
 from forager.cli.report import write_report
 from forager.cli.runner import live_view, run_crawl, run_live, shown
 from forager.cli.statistics import run_facts, write_statistics
@@ -160,7 +160,7 @@ def _text(facts: dict[str, Any]) -> str:
     lines = [
         f"{facts['news_hours']} hours of news were crawled: {facts['pages']} pages, {facts['requests']} requests "
         f"({facts['not_modified']} answered with 304, unchanged), {facts['wire_bytes'] / 1e6:.1f} MB.",
-        f"{facts['stories']} stories were told, median delay {clock_span(facts['delay_median_s'])}, "
+        f"{facts['stories']} stories were told, median delay {clock_span(facts['delay_median_s'])}{day_only(facts)}, "
         f"{facts['requests_per_story'] or '–'} requests per story.",
         f"Of {facts['published']} stories published after the warm-up {facts['found']} were found: coverage {coverage}, "
         f"delay {clock_span(facts['found_median_s'])} (median), {clock_span(facts['found_p90_s'])} (nine in ten).",

@@ -1,8 +1,9 @@
 """Live view of a running crawl: foragers, sites and latest stories on a terminal, elsewhere one line a minute."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 from forager.cli.log import Log
 from forager.clock import Clock
@@ -63,6 +64,12 @@ def progress_line(account: Account) -> str:
 
 def clock_time(time: float) -> str:
     return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%d %H:%M")
+
+
+def day_only(facts: Mapping[str, Any]) -> str:
+    """What to add to a delay if the dates of some stories have no hour."""
+    count = facts.get("day_only", 0)
+    return f" (without {count} whose date has no hour)" if count else ""
 
 
 def clock_span(seconds: float | None) -> str:
