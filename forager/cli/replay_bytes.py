@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from forager.assembly import Reader, make_crawl, wire
-from forager.cli.progress import clock_span, clock_time
+from forager.cli.progress import clock_span, clock_time, day_only
 from forager.cli.statistics import run_facts
 from forager.clock import Clock, LoopClock, run_virtual
 from forager.engine.crawl import stop_after
@@ -53,13 +53,13 @@ class Rationed:
 
 
 class Held:
-    """A web round a recording: of a page that was never recorded this is known without asking, and without waiting."""
+    """A web round a recording: of a page that was not recorded by now this is known without asking, and without waiting."""
 
     def __init__(self, inner: Web, recording: WarcWeb) -> None:
         self.inner, self.recording = inner, recording
 
     async def fetch(self, request: Request) -> Response:
-        held = self.recording.holds(request.url)
+        held = self.recording.recorded_from(request.url) <= self.recording.clock.now()
         return await (self.inner if held else self.recording).fetch(request)
 
 
@@ -101,7 +101,7 @@ def crawl_bytes(
         rules = wire(settings, clock, asked)
         rules.robots.inner = Held(rules.robots.inner, web)
         crawl = await make_crawl(settings, clock, rules, store, seeds, account, [*later, *readers])
-        crawl.world.holds = web.holds
+        crawl.world.recorded_from = web.recorded_from
         stopping = asyncio.Event()
         async with asyncio.TaskGroup() as group:
             group.create_task(stop_after(clock, seconds, stopping))
@@ -109,7 +109,7 @@ def crawl_bytes(
         world = crawl.world
         return run_facts(counted, crawl.agent) | {
             "skipped": dict(world.keeper.skipped.counts()),
-            "pages_out": len(world.not_held),
+            "pages_out": sum(begin == math.inf for begin in world.held_from.values()),
         }
 
     facts = run_virtual(main())
@@ -131,7 +131,7 @@ def _since(begin: float, account: Account) -> Reader:
     """Passes events from `begin` on to an account; stories published before do not count."""
 
     def read(event: Event) -> None:
-        when = event.at - event.delay if isinstance(event, Told) else event.at
+        when = min(event.at, event.published) if isinstance(event, Told) else event.at
         if when >= begin or isinstance(event, Born | Deleted):
             account.hear(event)
 
@@ -155,7 +155,8 @@ def bytes_summary(facts: dict[str, Any]) -> str:
     lines = [
         f"{clock_span(recording['seconds'])} from {clock_time(recording['start'])}, crawled again from the recorded bytes of "
         f"{recording['urls']:,} URLs.",
-        f"{facts['stories']} stories, median delay {clock_span(facts['delay_median_s'])}, {facts['requests']} requests "
+        f"{facts['stories']} stories, median delay {clock_span(facts['delay_median_s'])}{day_only(facts)}, "
+        f"{facts['requests']} requests "
         f"({facts['not_modified']} unchanged), {facts['pages']} pages.",
         f"{unrecorded:,} of {asked:,} requests ({unrecorded / max(1, asked):.0%}) were for what was not recorded by then.",
     ]

@@ -109,8 +109,8 @@ class RecrawlCycle:
             return True
         await asyncio.sleep(0)  # no request made this task wait: let others run, such as whoever ends the crawl
         if not sighting.ok:  # nobody asked for it: the crawl ends, or it is passed by
-            wait = self.world.settings.retry_after if sighting.gone else self.settings.idle
-            self.scheduler.postpone(id, self.clock.now() + wait)
+            until = self.clock.now() + (self.world.settings.retry_after if sighting.gone else self.settings.idle)
+            self.scheduler.postpone(id, min(until, self.world.held_from.get(id, until)))
             return sighting.gone
         else:  # a copy serves us too
             self.scheduler.postpone(id, self.clock.now() + min(self.settings.idle, LOOKS_APART))
