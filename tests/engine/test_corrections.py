@@ -68,14 +68,14 @@ def test_no_more_than_its_share_is_spent(corrections: Corrections) -> None:
     assert looks == 22  # of 222 requests
 
 
-def test_half_of_the_share_waits_for_signs_of_corrections(corrections: Corrections) -> None:
+def test_a_part_of_the_share_waits_for_signs_of_corrections(corrections: Corrections) -> None:
     for turn in range(1, 100):
         id = corrections.choose(HOST, turn * 3000.0, idle=True)
         if id is None:
             break
         corrections.hear(told(turn * 3000.0, int(id)))  # it stays young
         corrections.hear(fetched(turn * 3000.0 + 1, int(id)))
-    assert turn == 11  # ten looks for 210 requests
+    assert turn == 15  # 14 looks for 214 requests
     corrections.suspect(UrlId(1), address(1))
     assert corrections.choose(HOST, turn * 3000.0 + 9, idle=True) == 1
 
