@@ -22,13 +22,14 @@ from forager.events import Born, Deleted, Event, Told
 from forager.importers.captures import Collector, is_robots
 from forager.importers.warcs import WarcReader
 from forager.output.outlet import Outlet, StoryWriter
-from forager.pages.urls import site
+from forager.pages.urls import host, site
 from forager.report.account import Account
 from forager.settings import Settings
 from forager.store.store import Store
 from forager.terms import Request, Response, Trouble, Url
 from forager.warc.replay_web import WarcWeb
 from forager.warc.writer import warcs_in
+from forager.web.timetable import Timetable
 from forager.web.web import Web, failed
 
 
@@ -52,14 +53,20 @@ class Rationed:
         return await self.inner.fetch(request)
 
 
-class Held:
-    """A web round a recording: of a page that was not recorded by now this is known without asking, and without waiting."""
+SLACK = 2.0
+"""Seconds by which a turn may come later than was foreseen."""
 
-    def __init__(self, inner: Web, recording: WarcWeb) -> None:
-        self.inner, self.recording = inner, recording
+
+class Held:
+    """A web round a recording: of a page that is not recorded by its turn this is known without asking, and without
+    waiting."""
+
+    def __init__(self, inner: Web, recording: WarcWeb, timetable: Timetable) -> None:
+        self.inner, self.recording, self.timetable = inner, recording, timetable
 
     async def fetch(self, request: Request) -> Response:
-        held = self.recording.recorded_from(request.url) <= self.recording.clock.now()
+        now = self.recording.clock.now()
+        held = self.recording.recorded_from(request.url) <= self.timetable.allowed_at(host(request.url), now) + SLACK
         return await (self.inner if held else self.recording).fetch(request)
 
 
@@ -99,7 +106,7 @@ def crawl_bytes(
 
     async def main() -> dict[str, Any]:
         rules = wire(settings, clock, asked)
-        rules.robots.inner = Held(rules.robots.inner, web)
+        rules.robots.inner = Held(rules.robots.inner, web, rules.timetable)
         crawl = await make_crawl(settings, clock, rules, store, seeds, account, [*later, *readers])
         crawl.world.recorded_from = web.recorded_from
         stopping = asyncio.Event()

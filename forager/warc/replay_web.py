@@ -78,7 +78,7 @@ class WarcWeb:
     def recorded_from(self, url: Url) -> float:
         """When a URL was first captured; inf if never."""
         known = self._captures.get(_key(url))
-        return known[0].asked if known else math.inf
+        return known[0].asked - _TOLERANCE if known else math.inf
 
     def times(self, url: Url) -> int:
         """How many captures there are of a URL."""
