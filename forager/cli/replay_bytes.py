@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from forager.assembly import Reader, make_crawl, wire
-from forager.cli.progress import clock_span, clock_time, day_only
-from forager.cli.statistics import run_facts
+from forager.cli.runner import run_facts
 from forager.clock import Clock, LoopClock, run_virtual
 from forager.engine.crawl import stop_after
 from forager.errors import InputError, OutputError
@@ -24,6 +23,7 @@ from forager.importers.warcs import WarcReader
 from forager.output.outlet import Outlet, StoryWriter
 from forager.pages.urls import host, site
 from forager.report.account import Account
+from forager.report.phrases import day_only, shown_moment, span
 from forager.settings import Settings
 from forager.store.store import Store
 from forager.terms import Request, Response, Trouble, Url
@@ -160,11 +160,10 @@ def bytes_summary(facts: dict[str, Any]) -> str:
     recording = facts["recording"]
     asked, unrecorded = recording["asked"], recording["unrecorded"]
     lines = [
-        f"{clock_span(recording['seconds'])} from {clock_time(recording['start'])}, crawled again from the recorded bytes of "
+        f"{span(recording['seconds'])} from {shown_moment(recording['start'])[:16]}, crawled again from the recorded bytes of "
         f"{recording['urls']:,} URLs.",
-        f"{facts['stories']} stories, median delay {clock_span(facts['delay_median_s'])}{day_only(facts)}, "
-        f"{facts['requests']} requests "
-        f"({facts['not_modified']} unchanged), {facts['pages']} pages.",
+        f"{facts['stories']} stories, median delay {span(facts['delay_median_s'])}{day_only(facts)}, "
+        f"{facts['requests']} requests ({facts['not_modified']} unchanged), {facts['pages']} pages.",
         f"{unrecorded:,} of {asked:,} requests ({unrecorded / max(1, asked):.0%}) were for what was not recorded by then.",
     ]
     if recording["identity"] == "text":
@@ -174,7 +173,7 @@ def bytes_summary(facts: dict[str, Any]) -> str:
             f"Links led to {recording['pages_out']:,} pages that were never recorded; these were not asked for."
         )
     if recording["warm_up_s"]:
-        lines.append(f"News and requests of the first {clock_span(recording['warm_up_s'])} do not count.")
+        lines.append(f"News and requests of the first {span(recording['warm_up_s'])} do not count.")
     if recording["broken"]:
         lines.append(f"{recording['broken']:,} records are broken and were left out.")
     return "\n".join(lines)

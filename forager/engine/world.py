@@ -27,9 +27,10 @@ from forager.web.web import Web
 MEMORY = 0.98
 """Of each turn what was spent before counts this much less, so that an idle hour earns no monopoly later. Ours."""
 
-
-MOVED_FOR = 86_400.0
-"""Seconds after which a page that moved is asked for again: what it shows is looked at under its new address. Ours."""
+FOR_GOOD = frozenset({301, 308})
+"""Redirects that say that a page has moved for good …"""
+MOVED_FOR = 24 * 3600.0
+"""… which is believed for so many seconds. Ours."""
 
 
 @dataclass(slots=True)
@@ -110,8 +111,8 @@ class WebWorld:
         """Says from when on a recorded web holds a page, inf for never; None: the web is open."""
         self.held_from: dict[UrlId, float] = {}
         """Pages that somebody wanted to see before they are in the recording, and from when on they are."""
-        self._left: dict[UrlId, float] = {}
-        """Pages that moved, and until when they are not asked for again."""
+        self._elsewhere: dict[UrlId, float] = {}
+        """Until when pages that moved for good are not asked for."""
         self._hosts: set[str] = set()
         """Those whose robots.txt was asked for sitemaps."""
         self._draining = False
@@ -155,7 +156,7 @@ class WebWorld:
             if self.clock.now() - seen.when < apart and not is_wanted:
                 return replace(seen, free=True)
         known = self.store.known(id)
-        begin = max(self.held_from.get(id, -math.inf), self._left.get(id, -math.inf))
+        begin = max(self.held_from.get(id, -math.inf), self._elsewhere.get(id, -math.inf))
         if begin > self.clock.now():
             is_soon = begin < math.inf and id in self.held_from
             return Sighting(id, self.clock.now(), ok=False, free=True, gone=not is_soon)
@@ -222,6 +223,8 @@ class WebWorld:
         """A redirect: the visit to the old URL is closed; the page is kept under the new one if that is in scope."""
         now, first = self.clock.now(), response.hops[0]
         self.keeper.walls.redirected(lease.url, response.url)
+        if first.status in FOR_GOOD:
+            self._elsewhere[lease.id] = now + MOVED_FOR
         closed = Visit(
             lease.id,
             first.asked,
@@ -242,5 +245,4 @@ class WebWorld:
         await self.store.ack(closed)
         sighting = await self.keeper.keep(self.store.known(id), response, by)
         self.keeper.lately.note(lease.id, sighting)
-        self._left[lease.id] = now + MOVED_FOR
         return sighting

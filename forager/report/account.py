@@ -197,7 +197,7 @@ class SiteAccount:
 
 
 @dataclass(slots=True)
-class Cycles:
+class CycleCounts:
     """The finished recrawl cycles."""
 
     done: int = 0
@@ -235,7 +235,7 @@ class Account:
     """One bit per URL number: whether it is a story."""
     born: int = 0
     deleted: int = 0
-    cycles: Cycles = field(default_factory=Cycles)
+    cycles: CycleCounts = field(default_factory=CycleCounts)
     topics: Counts = field(default_factory=dict)
     """Documents by what is said of their topic; empty if every topic will do."""
     examples: dict[str, list[Url]] = field(default_factory=dict)

@@ -14,7 +14,7 @@ from forager.recrawl.recrawl_settings import WORTH
 from forager.report import charts as svg
 from forager.report.account import Account, Counts, Side, recall_account
 from forager.report.charts import html_table, page, pair, section, tiles
-from forager.report.text import shown, shown_moment, span, visitor
+from forager.report.phrases import shown, shown_moment, span, visitor
 from forager.store.protocol import Story
 from forager.store.store import Store
 

@@ -21,7 +21,7 @@ from forager.core.updates import Mind, lacks_room, note_arrived, note_going, not
 from forager.recrawl.history import ADDED
 from forager.simulation.bundles import Books, LoopState, Rules, write_document, write_visit
 from forager.tape.lookup import look_up, standing_in
-from forager.tape.world import TapeColumns
+from forager.tape.tape_world import TapeColumns
 from forager.terms import NOBODY
 
 
@@ -132,7 +132,7 @@ def read_off(
 
 
 @inner
-def document(tape: TapeColumns, books: Books, page: int, version: int) -> Seen:
+def document_of(tape: TapeColumns, books: Books, page: int, version: int) -> Seen:
     """A version of a page as a document."""
     return Seen(
         page, tape.published[version], tape.is_list[page], True, books.sent_as[version], -1, books.known_as[version], -1
@@ -175,7 +175,7 @@ def _send_for(
     """A document that the recrawl side found by a look at a page is judged, if it is young; whether it is new, and whether
     it pays the page that was looked at."""
     revealer = mind.table[page].revealer if first else page
-    seen = document(tape, books, page, version)
+    seen = document_of(tape, books, page, version)
     became = send_for(rules, mind, fleet, slot, looked, seen, revealer, links, at.now)
     if became:
         note_document(at, rules, books, NOBODY, -1, page, version, became)
@@ -247,7 +247,7 @@ def _send(
     """The forager whose turn it is sends a page version, if it is a document."""
     me: Walker = fleet.walkers[at.slot]
     revealer = mind.table[page].revealer if first else page
-    became = send(rules, mind, fleet, at.slot, document(tape, books, page, version), revealer, links, at.now)
+    became = send(rules, mind, fleet, at.slot, document_of(tape, books, page, version), revealer, links, at.now)
     if became:
         step = me.first + me.length
         note_document(at, rules, books, me.id, step, page, version, became)
@@ -310,13 +310,13 @@ def step(
     return downloads
 
 
-def is_behind(spent: float, fleet_spent: float, share: float) -> bool:
+def recrawl_is_behind(spent: float, fleet_spent: float, share: float) -> bool:
     """Whether the recrawl side, which should make this share of all downloads, is further behind than the fleet."""
     return spent * (1 - share) < fleet_spent * share or share >= 1
 
 
-behind = compiled(is_behind)
-"""`is_behind` for kernels."""
+behind = compiled(recrawl_is_behind)
+"""`recrawl_is_behind` for kernels."""
 
 
 @inner

@@ -18,8 +18,7 @@ from forager.engine.crawl_settings import CrawlSettings
 from forager.simulation.bundles import RECORD, Books, LoopState, Records, Rules
 from forager.simulation.loop import GO_ON, RANKING, play_on
 from forager.tape.tape import KINDS, Tape
-from forager.tape.truth import Documents
-from forager.tape.world import TapeWorld
+from forager.tape.tape_world import Documents, TapeWorld
 from forager.terms import ForagerId, Kind, UrlId
 
 

@@ -160,7 +160,7 @@ def test_a_bad_seed_file_is_one_line(
 
 
 def test_the_seed_lists_of_the_project_are_well_formed() -> None:
-    from forager.library.seed_list import read_seeds
+    from forager.library.session import read_seeds
 
     lists = sorted((Path(__file__).parents[2] / "seeds").glob("*.txt"))
     assert lists
