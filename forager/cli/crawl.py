@@ -35,7 +35,7 @@ from forager.cli.runner import live_view, logged_crawl, run_crawl, run_facts, ru
 from forager.clock import WallClock
 from forager.errors import Exit, InputError
 from forager.output.outlet import Mode, Outlet, StoryWriter
-from forager.report.phrases import span
+from forager.report.phrases import day_only, span
 from forager.settings import Settings
 from forager.terms import Url
 
@@ -124,7 +124,7 @@ def _text(facts: dict[str, Any], run_dir: Path) -> str:
     skipped = ", ".join(f"{one['links']} × {why}" for why, one in facts["skipped"].items()) or "none"
     foragers = facts["foragers"]
     lines = [
-        f"{facts['stories']} stories, median delay {span(facts['delay_median_s'])}, "
+        f"{facts['stories']} stories, median delay {span(facts['delay_median_s'])}{day_only(facts)}, "
         f"{facts['requests']} requests ({facts['not_modified']} unchanged), {facts['pages']} pages; errors: {errors}.",
         f"Links left out: {skipped}.",
         f"Fleet: {foragers['alive']} foragers alive, {foragers['born']} born, {foragers['deleted']} deleted.",

@@ -37,7 +37,7 @@ from forager.measures import Delay, delay, found_young
 from forager.newsroom.newsroom import Newsroom, serve
 from forager.newsroom.truth import Published
 from forager.report.account import Account
-from forager.report.phrases import span
+from forager.report.phrases import day_only, span
 from forager.settings import Settings
 from forager.terms import Url
 
@@ -158,7 +158,7 @@ def _text(facts: dict[str, Any]) -> str:
     lines = [
         f"{facts['news_hours']} hours of news were crawled: {facts['pages']} pages, {facts['requests']} requests "
         f"({facts['not_modified']} answered with 304, unchanged), {facts['wire_bytes'] / 1e6:.1f} MB.",
-        f"{facts['stories']} stories were told, median delay {span(facts['delay_median_s'])}, "
+        f"{facts['stories']} stories were told, median delay {span(facts['delay_median_s'])}{day_only(facts)}, "
         f"{facts['requests_per_story'] or '–'} requests per story.",
         f"Of {facts['published']} stories published after the warm-up {facts['found']} were found: coverage {coverage}, "
         f"delay {span(facts['found_median_s'])} (median), {span(facts['found_p90_s'])} (nine in ten).",

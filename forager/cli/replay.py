@@ -108,7 +108,7 @@ class ReplayedStories:
             "published": iso_moment(told.published),
             "published_source": told.published_source,
             "fetched": iso_moment(told.at),
-            "delay": round(told.delay, 3),
+            "delay": None if told.delay is None else round(told.delay, 3),
             "discovered_via": told.via.value,
             "forager": None if told.by == NOBODY else told.by,
         }

@@ -58,7 +58,7 @@ class Views:
             "stories": self.stories(limit=LATEST),
             "timeline": self._timeline(),
             "coverage": self.watched.coverage.over_time(),
-            "delays": [(told.at, told.delay, told.site) for _, told in self._latest(POINTS)],
+            "delays": [(told.at, told.delay, told.site) for _, told in self._latest(POINTS) if told.delay is not None],
             "hosts": [host_facts(name, self.watched, self.chronicle) for name in self.chronicle.hosts],
             "requests": [request_facts(fetched) for fetched in reversed(self.chronicle.fetches)],
         }

@@ -158,7 +158,7 @@ class ToldStory:
     version: int
     published: float
     published_source: str
-    delay: float
+    delay: float | None
     by: str
 
 

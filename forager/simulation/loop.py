@@ -121,7 +121,7 @@ def read_off(
             books.shown[count] = url
             count += 1
     shown = books.shown[:count]
-    note_shown(mind.table, shown, page, at.now, first, mind.means, mind.known)
+    note_shown(mind.table, shown, page, at.now, first, mind.means, mind.known, mind.priors[0].max_age)
     count = 0
     for url in shown:
         new, tape.held[url] = tape.held[url] < 0, tape.begin[url]
