@@ -9,7 +9,8 @@ was first seen, if the address has the form of that publisher's articles, else a
 the first look at the page that shows it.
 
 For each site: downloads of lists, of linked pages once more, and of linked pages for the first time; how many of these
-are articles (precision), the same of the first 50; of the new articles those that were downloaded (recall); and beside it
+are articles (precision), the same of the first 50, and of the first 50 on the main host; of the new articles those that were
+downloaded (recall); and beside it
 the precision of links taken in the order of the page, of the first 50 and of all.
 Data: `../shared/data`, or $FORAGER_DATA.
 """
@@ -27,7 +28,7 @@ from forager.assembly import make_crawl, wire
 from forager.clock import LoopClock, run_virtual
 from forager.engine.crawl import stop_after
 from forager.pages.page import read
-from forager.pages.urls import canonical, site
+from forager.pages.urls import canonical, host, site
 from forager.report.account import Account
 from forager.settings import Settings
 from forager.store.store import Store
@@ -157,7 +158,7 @@ def share(urls: Sequence[Url], form: re.Pattern[str]) -> float:
 def main(names: Iterable[str], budget: float, hours: float) -> None:
     first, new = sightings()
     print(
-        f"{'site':18}{'lists':>7}{'again':>7}{'links':>7}{'precision':>11}{'first 50':>10}"
+        f"{'site':18}{'lists':>7}{'again':>7}{'links':>7}{'precision':>11}{'first 50':>10}{'own host':>10}"
         f"{'page order':>12}{'all':>7}{'recall':>8}{'of':>6}"
     )
     for name in names:
@@ -167,10 +168,11 @@ def main(names: Iterable[str], budget: float, hours: float) -> None:
         assert begun is not None
         until = begun[0] + 3600 * hours
         wanted = [url for url in new if site(url) == name and form.search(url) and first[url] < until]
+        home = [url for url in judged.asked if host(url).removeprefix("www.") == name]
         got = len(set(wanted) & set(judged.asked))
         print(
             f"{name:18}{judged.lists:7}{judged.again:7}{len(judged.asked):7}{share(judged.asked, form):11.3f}"
-            f"{share(judged.asked[:FIRST], form):10.2f}{share(ordered[:FIRST], form):12.2f}{share(ordered, form):7.2f}"
+            f"{share(judged.asked[:FIRST], form):10.2f}{share(home[:FIRST], form):10.2f}{share(ordered[:FIRST], form):12.2f}{share(ordered, form):7.2f}"
             f"{got / max(1, len(wanted)):8.2f}{len(wanted):6}",
             flush=True,
         )
