@@ -116,6 +116,11 @@ def as_loaded(want: Want) -> Iterator[None]:
             _switch.mode = KernelMode.COMPILED
 
 
+def awaits_code(kernel: Callable[..., Any]) -> bool:
+    """Whether calls of a kernel run as plain Python only until its machine code is loaded."""
+    return _switch.mode is Mode.AS_LOADED and isinstance(kernel, Kernel) and kernel._loaded is None
+
+
 class Kernel(Generic[P, R]):
     """Runs a function as machine code or as plain Python, depending on the current mode."""
 
