@@ -221,4 +221,4 @@ class Dated:
     exact: bool = True
     """False if only the day is known; `time` is then the start of that day in the stated zone, else UTC."""
     zone: float | None = field(default=None, compare=False)
-    """Offset from UTC in seconds of the zone in which it was stated; None if unknown. It is not stored."""
+    """Offset from UTC in seconds of the zone of the publisher, as far as the page tells; None if unknown. It is not stored."""

@@ -50,7 +50,9 @@ def compare_policies(
     ] = None,
     k: Budget = "5%",
     warmup: Annotated[int, typer.Option(min=1, help="Cycles in which every page is visited.")] = 2,
-    folds: Annotated[int, typer.Option(min=1, help="Parts of the pages, judged apart; shows 95% intervals.")] = 5,
+    folds: Annotated[
+        int, typer.Option(min=1, help="Parts of the pages, judged apart; shows 95% intervals; at most a part a page.")
+    ] = 5,
     breadth: Annotated[float, typer.Option(min=0, max=1, help="Exponent of the policy `breadth`.")] = 0.5,
     seed: Annotated[int, typer.Option(help="Of chance: order of pages, policy rand.")] = 0,
     from_: Annotated[
@@ -74,9 +76,10 @@ def compare_policies(
     chosen = [(name, maker(name, settings)) for name in dict.fromkeys(policy or NAMES)]
     if from_ is not None:
         world = world.span(cut_log(world, from_, "--from"), world.cycles)
-    if world.cycles <= warmup or world.pages < folds:
-        wanted = f"--folds {folds} wants as many pages, --warmup {warmup} more cycles"
+    if world.cycles <= warmup or not world.pages:
+        wanted = f"--warmup {warmup} wants more cycles, and there must be a page"
         raise InputError(f"{log}: {world.pages} pages and {world.cycles} cycles are too few to compare on: {wanted}")
+    folds = min(folds, world.pages)
     places = {name: f"{place} of {len(chosen) + 1}" for place, name in enumerate([*dict(chosen), "oracle"], 1)}
     progress = ProgressLine(quiet=quiet)
     judged = judge_policies(

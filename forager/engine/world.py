@@ -26,6 +26,11 @@ from forager.web.web import Web
 MEMORY = 0.98
 """Of each turn what was spent before counts this much less, so that an idle hour earns no monopoly later. Ours."""
 
+FOR_GOOD = frozenset({301, 308})
+"""Redirects that say that a page has moved for good …"""
+MOVED_FOR = 24 * 3600.0
+"""… which is believed for so many seconds. Ours."""
+
 
 @dataclass(slots=True)
 class _Host:
@@ -105,6 +110,8 @@ class WebWorld:
         """Says which pages a recorded web holds; None: the web is open."""
         self.not_held: set[UrlId] = set()
         """Pages that somebody wanted to see and that are not in the recording."""
+        self._elsewhere: dict[UrlId, float] = {}
+        """Until when pages that moved for good are not asked for."""
         self._hosts: set[str] = set()
         """Those whose robots.txt was asked for sitemaps."""
         self._draining = False
@@ -148,7 +155,7 @@ class WebWorld:
             if self.clock.now() - seen.when < apart and not is_wanted:
                 return replace(seen, free=True)
         known = self.store.known(id)
-        if id in self.not_held:
+        if id in self.not_held or self._elsewhere.get(id, 0.0) > self.clock.now():
             return Sighting(id, self.clock.now(), ok=False, free=True, gone=True)
         if known.channel is Channel.LINK and self.keeper.scope.ground.passes_by(known.url):
             return Sighting(id, self.clock.now(), ok=False, free=True, gone=True)
@@ -206,6 +213,8 @@ class WebWorld:
         """A redirect: the visit to the old URL is closed; the page is kept under the new one if that is in scope."""
         now, first = self.clock.now(), response.hops[0]
         self.keeper.walls.redirected(lease.url, response.url)
+        if first.status in FOR_GOOD:
+            self._elsewhere[lease.id] = now + MOVED_FOR
         closed = Visit(
             lease.id,
             first.asked,

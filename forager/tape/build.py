@@ -86,14 +86,15 @@ def repeats(rows: VersionRows) -> Flags:
         (kept.text_print, kept.gone | (kept.text_print == 0)),
         (kept.link_set, kept.gone),
     ):
-        said = values[_speaker(first, silent)]
+        by = _speaker(first, silent)
+        said = np.where(silent[by], 0, values[by])
         same &= said[1:] == said[:-1]
     dropped[place[1:]] = same
     return dropped
 
 
 def _speaker(first: Flags, silent: Flags) -> Ids:
-    """For each row, the last one of its page with a known print; the page's first row if there is none."""
+    """For each row, the last one of its page that says something; the page's first row, which is silent, if there is none."""
     return np.asarray(np.maximum.accumulate(np.where(first | ~silent, np.arange(len(first)), 0)), np.int64)
 
 

@@ -209,9 +209,9 @@ async def test_the_loop_is_never_held_for_long(tmp_path: Path) -> None:
         await first_stories(tmp_path / "before", newsroom, 10)
         async with asyncio.TaskGroup() as group:
             watching = group.create_task(watch())
-            await first_stories(tmp_path / "run", newsroom, 10)
+            await first_stories(tmp_path / "run", newsroom, 20)
             watching.cancel()
-    assert len(held) > 50
+    assert len(held) > 100
     assert max(held) < 0.5  # the aim is 0.05; plain Python, until the machine code is there, takes longer
 
 

@@ -58,7 +58,8 @@ def test_a_tape_holds_every_version_with_its_links(rows: list[Row]) -> None:
 
 
 @given(ROWS)
-@settings(max_examples=60, deadline=None, derandomize=True)  # a rare case with equal times and unknown digests is open
+@settings(max_examples=60, deadline=None)
+@example([(0, 0.0, 1, True, []), (0, 1.0, 0, False, []), (0, 2.0, 1, False, [])])  # what a page gone is said to be
 def test_merging_repeats_never_changes_what_a_page_shows(rows: list[Row]) -> None:
     """At any moment the merged tape shows the same digest (0: as before), links and goneness as the whole one."""
     whole, merged = built(rows), built(rows, merge_repeats=True)

@@ -229,3 +229,11 @@ def test_a_formula_too_long_for_the_name_of_a_file_is_a_formula(log: Path, capsy
     compare_policies(log, [formula, "t * X"], folds=2, json=True)
     long, short = json.loads(capsys.readouterr().out)["policies"]
     assert long | {"name": ""} == short | {"name": ""}
+
+
+def test_a_log_of_one_page_is_compared_in_one_part(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.savez(tmp_path / "log.npz", changed=np.array([[False, True, False, True, True, False]]))
+    compare_policies(tmp_path / "log.npz", ["age"], json=True)
+    table = json.loads(capsys.readouterr().out)
+    assert table["log"]["pages"] == 1
+    assert (table["policies"][0]["changerate"], table["policies"][0]["changerate_ci"]) == (0.5, 0.0)
