@@ -8,7 +8,6 @@ import math
 import os
 import re
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum
@@ -375,13 +374,8 @@ def load_numba() -> Any:
         import numba
         import numba.core.typing.cffi_utils
         import numba.np.arraymath
-    from numba.core.errors import NumbaExperimentalFeatureWarning
     from numba.extending import typeof_impl
 
-    # The replay loop passes its rules, a longer record, to kernels that expect the foragers' rules: this is intended.
-    warnings.filterwarnings(
-        "ignore", message="Record.* has been considered a subtype", category=NumbaExperimentalFeatureWarning
-    )
     typeof_impl.register(Kernel)(_type_of)
     return numba
 
