@@ -117,7 +117,7 @@ def as_loaded(want: Want) -> Iterator[None]:
 
 def awaits_code(kernel: Callable[..., Any]) -> bool:
     """Whether calls of a kernel run as plain Python only until its machine code is loaded."""
-    return _switch.mode is Mode.AS_LOADED and isinstance(kernel, Kernel) and kernel._loaded is None
+    return _switch.mode is KernelMode.AS_LOADED and isinstance(kernel, Kernel) and kernel._loaded is None
 
 
 class Kernel(Generic[P, R]):

@@ -172,7 +172,8 @@ def main(names: Iterable[str], budget: float, hours: float) -> None:
         got = len(set(wanted) & set(judged.asked))
         print(
             f"{name:18}{judged.lists:7}{judged.again:7}{len(judged.asked):7}{share(judged.asked, form):11.3f}"
-            f"{share(judged.asked[:FIRST], form):10.2f}{share(home[:FIRST], form):10.2f}{share(ordered[:FIRST], form):12.2f}{share(ordered, form):7.2f}"
+            f"{share(judged.asked[:FIRST], form):10.2f}{share(home[:FIRST], form):10.2f}"
+            f"{share(ordered[:FIRST], form):12.2f}{share(ordered, form):7.2f}"
             f"{got / max(1, len(wanted)):8.2f}{len(wanted):6}",
             flush=True,
         )
