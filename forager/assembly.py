@@ -4,6 +4,7 @@ import re
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -332,6 +333,7 @@ async def _states(
     """The states of pages, with what was learned in earlier runs; None if no forager uses states."""
     if not settings.forager.wants_states:
         return None
+    await offload(lambda: import_module("forager.engine.page_states"))  # slow, with all of scipy.sparse
     from forager.engine.page_states import LiveStates
 
     return await LiveStates.open(settings.forager, shared.states, store, agent, offload)

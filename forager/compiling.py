@@ -8,7 +8,6 @@ import math
 import os
 import re
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum
@@ -114,6 +113,11 @@ def as_loaded(want: Want) -> Iterator[None]:
             for kernel in _switch.loaded:
                 kernel.machine().disable_compile(False)
             _switch.mode = KernelMode.COMPILED
+
+
+def awaits_code(kernel: Callable[..., Any]) -> bool:
+    """Whether calls of a kernel run as plain Python only until its machine code is loaded."""
+    return _switch.mode is KernelMode.AS_LOADED and isinstance(kernel, Kernel) and kernel._loaded is None
 
 
 class Kernel(Generic[P, R]):
@@ -370,13 +374,8 @@ def load_numba() -> Any:
         import numba
         import numba.core.typing.cffi_utils
         import numba.np.arraymath
-    from numba.core.errors import NumbaExperimentalFeatureWarning
     from numba.extending import typeof_impl
 
-    # The replay loop passes its rules, a longer record, to kernels that expect the foragers' rules: this is intended.
-    warnings.filterwarnings(
-        "ignore", message="Record.* has been considered a subtype", category=NumbaExperimentalFeatureWarning
-    )
     typeof_impl.register(Kernel)(_type_of)
     return numba
 

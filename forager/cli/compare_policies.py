@@ -51,7 +51,7 @@ def compare_policies(
     k: Budget = "5%",
     warmup: Annotated[int, typer.Option(min=1, help="Cycles in which every page is visited.")] = 2,
     folds: Annotated[
-        int, typer.Option(min=1, help="Parts of the pages, judged apart; shows 95% intervals; at most a part a page.")
+        int, typer.Option(min=1, help="Parts of the pages, judged apart; shows 95% intervals. At most one a page.")
     ] = 5,
     breadth: Annotated[float, typer.Option(min=0, max=1, help="Exponent of the policy `breadth`.")] = 0.5,
     seed: Annotated[int, typer.Option(help="Of chance: order of pages, policy rand.")] = 0,

@@ -18,7 +18,7 @@ from forager.importers.streams import Tally, sources
 from forager.importers.tables import import_tables
 from forager.library.playback import tape_of
 from forager.store.rundir import DATABASE
-from forager.tape.tape import CONTENTS, Tape, save
+from forager.tape.tape import CONTENTS, Tape, holds_else, save
 from forager.tape.tape_world import documents
 
 _EVERY = 0.2
@@ -106,8 +106,8 @@ def _import(files: list[str], identity: str | None, progress: Callable[[str, int
 
 
 def _check_output(output: Path) -> None:
-    """Refuses a folder that holds anything but a tape."""
-    if output.is_dir() and any(output.iterdir()) and not (output / CONTENTS).exists():
+    """Refuses a folder that holds anything but a tape, or what a killed import left of one."""
+    if output.is_dir() and not (output / CONTENTS).exists() and holds_else(output):
         raise OutputError(f"{output}: is not empty and holds no tape; choose another folder")
 
 

@@ -22,16 +22,13 @@ import yaml
 from forager.config_file import config_text, in_yaml, plain
 from forager.core.parameters import ForagerKind
 from forager.errors import InputError, OutputError
-from forager.library.session import check_seeds, read_seeds
-from forager.output.outlet import Mode, StoryWriter
-from forager.output.writers import writer_for
-from forager.pages.urls import canonical
 from forager.report.phrases import shown, span
 from forager.settings import PRESETS, Loaded, Settings, load_settings, setting_leaves, setting_value
 from forager.terms import Url
 from forager.units import seconds
 
-if TYPE_CHECKING:  # slow to import
+if TYPE_CHECKING:  # slow to import, and `forager settings` needs none of them
+    from forager.output.outlet import Mode, StoryWriter
     from forager.tape.tape import Tape
 
 
@@ -84,6 +81,8 @@ def adapted(settings: Settings, kind: ForagerKind | None, *, dashboard: bool) ->
 
 def given_url(text: str) -> Url:
     """A URL from the command line in its canonical form."""
+    from forager.pages.urls import canonical
+
     url = canonical(text)
     if url is None:
         raise InputError(f"{shown(text)!r} is not an http(s) URL")
@@ -92,12 +91,17 @@ def given_url(text: str) -> Url:
 
 def given_seeds(files: Sequence[Path] | None, urls: Sequence[str] | None) -> list[Url]:
     """The URLs of `--seed-file` and `--seed`."""
+    from forager.library.session import check_seeds, read_seeds
+
     seeds = [url for path in files or () for url in read_seeds(path)]
     return seeds + check_seeds(("--seed", text) for text in urls or ())
 
 
-def stories_writer(append: str | None, overwrite: str | None, how: Mode) -> StoryWriter | None:
+def stories_writer(append: str | None, overwrite: str | None, how: "Mode") -> "StoryWriter | None":
     """The writer for -o or -O, which writes in the mode `how`."""
+    from forager.output.outlet import Mode
+    from forager.output.writers import writer_for
+
     if append is not None and overwrite is not None:
         raise typer.BadParameter("give -o or -O, not both")
     if append is not None:

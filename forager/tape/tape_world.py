@@ -131,37 +131,38 @@ class TapeWorld:
 
 def _fixed(tape: Tape) -> dict[str, NDArray[Any]]:
     """The columns that no visit changes, as plain arrays: reading an element of a memory map takes several times as
-    long."""
-    begin, time, link_start = np.asarray(tape.version_start), np.asarray(tape.time), np.asarray(tape.link_start)
+    long. Those of a tape from a file cannot be written to; so none can, or the loop would be compiled for each case."""
+    begin, time, link_start = map(_fast, (tape.version_start, tape.time, tape.link_start))
+    gone, link_set = _fast(tape.gone), _fast(tape.link_set)
     is_list = np.isin(tape.url_kind, LISTS)
     if tape.identity == "link":
         read = tape.url_kind == KINDS.index(Kind.ARTICLE)
-        shown_start, shown, link_start, links = parted(link_start, np.asarray(tape.links), read)
+        shown_start, shown, link_start, links = parted(link_start, _fast(tape.links), read)
     else:
         links = np.array(tape.links, dtype=np.int64)
         shown_start, shown = link_start[:0], links[:0]
     return {
         "begin": begin,
         "time": time,
-        "gone": np.asarray(tape.gone),
-        "state": np.asarray(tape.state),
-        "link_set": np.asarray(tape.link_set),
-        "link_start": link_start,
+        "gone": gone,
+        "state": _fast(tape.state),
+        "link_set": link_set,
+        "link_start": _fast(link_start),
         "is_list": is_list,
-        "newest": newest_links(
-            begin,
-            np.asarray(tape.gone),
-            np.asarray(tape.link_set),
-            np.asarray(tape.link_start),
-            np.asarray(tape.links),
-            is_list,
-        ),
+        "newest": newest_links(begin, gone, link_set, _fast(tape.link_start), _fast(tape.links), is_list),
         "links": links,
-        "published": np.asarray(tape.published),
+        "published": _fast(tape.published),
         "appears": _appearances(begin, time),
-        "shown_start": shown_start,
+        "shown_start": _fast(shown_start),
         "shown": shown,
     }
+
+
+def _fast(column: NDArray[Any]) -> NDArray[Any]:
+    """A column as a plain array that cannot be written to."""
+    plain = np.asarray(column)[:]
+    plain.flags.writeable = False
+    return plain
 
 
 def _appearances(begin: NDArray[np.int64], time: NDArray[np.float64]) -> NDArray[np.float64]:
