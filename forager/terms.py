@@ -108,6 +108,8 @@ class Response:
     """One line for people; empty if nothing went wrong."""
     address: str = ""
     """The IP address that answered."""
+    begun: float | None = field(default=None, repr=False, compare=False)
+    """When the answer began, UTC seconds since the epoch; None if that is unknown."""
     coded: bytes = field(default=b"", repr=False, compare=False)
     """The whole body as transferred, for recordings: compressed as its Content-Encoding says; empty if not compressed."""
 

@@ -12,7 +12,7 @@ from urllib.parse import urljoin, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from forager.pages.head import Head
+from forager.pages.head import Head, headlines, mastheads
 from forager.pages.language import contradicts, language_of, words_in
 from forager.pages.linked_data import Node, all_nodes, story_nodes
 from forager.pages.moments import read_moment
@@ -35,7 +35,7 @@ _AUTHOR_META = (
 _LEAD_META = ("og:description", "description", "twitter:description", "dc.description", "sailthru.description")
 _IMAGE_META = ("og:image:secure_url", "og:image", "og:image:url", "twitter:image", "twitter:image:src", "thumbnail")
 _SECTION_META = ("article:section", "og:article:section", "parsely-section", "section", "cxenseparse:category")
-_TAG_META = ("article:tag", "og:article:tag", "news_keywords", "parsely-tags", "keywords", "sailthru.tags")
+_TAG_META = ("article:tag", "og:article:tag", "news_keywords", "parsely-tags", "keywords", "tags", "sailthru.tags")
 _SITE_META = ("og:site_name", "application-name", "apple-mobile-web-app-title", "al:ios:app_name", "dc.publisher")
 _SEPARATOR = re.compile(r"\s+[|\-–—·•»«:~/]+\s+|\s*\|\s*|\s+::\s+")
 _LETTERS = re.compile(r"[\W_]+")
@@ -64,7 +64,7 @@ _PARTICLE_NAMES = "von van vom zu zur der den de del della di da do dos das du l
 _PARTICLES = frozenset(_PARTICLE_NAMES.split())
 _BYLINE = (
     "[rel~=author], [itemprop~=author], [class*=byline], [class*=Byline], [class*=author-name], [class*=authorName], "
-    "[class*=article-author], [class*=article__author], [class*=author__name], .author"
+    "[class*=article-author], [class*=article__author], [class*=author__name], .author, article address"
 )
 _ELSEWHERE = re.compile(r"comment|related|sidebar|widget|teaser|recommend|most-|promo", re.IGNORECASE)
 
@@ -108,7 +108,7 @@ def headline(head: Head, url: Url, cap: int) -> str:
     stated = [plain_text(node.get("headline"), cap) for node in story_nodes(head, path(url))[:1]]
     titles = [head.meta.get("og:title", ""), next((one.text() for one in head.tree.tags("title")), "")]
     stated += [without_site(plain_text(title, cap, marked_up=False), site) for title in titles]
-    texts = (node.text(separator=" ") for node in head.tree.tags("h1")[:10])
+    texts = (node.text(separator=" ") for node in headlines(head.tree, path(url))[:10])
     shown = [one for text in texts if (one := plain_text(text, cap, marked_up=False))]
     shorter = [one[: cut.start()] for one in stated for cut in list(_SEPARATOR.finditer(one))[-1:]]
     agreed = _agreed([one for one in stated if one], shown, shorter)
@@ -153,6 +153,7 @@ def _agreed(stated: Sequence[str], shown: Sequence[str], shorter: Sequence[str] 
 def site_names(head: Head, url: Url) -> set[str]:
     """What the site may be called, letters alone in lower case: as stated, and by its host."""
     names = {head.meta[name] for name in _SITE_META if name in head.meta}
+    names.update(node.text(separator=" ") for node in mastheads(head.tree, path(url))[:2])
     for node in story_nodes(head, path(url))[:1]:
         names.update(_names(node.get("publisher"), head))
     domain = host(url).removeprefix("www.")

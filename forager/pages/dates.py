@@ -86,7 +86,7 @@ def published(
 
     Sources in `ignored` are known to lie on this site: the next one is asked instead. `lang` hints at its country.
     """
-    shown = () if DateSource.TEXT in ignored else shown_dates(head.tree)
+    shown = () if DateSource.TEXT in ignored else shown_dates(head.tree, path(url))
     believed = (one for one in chain(_stated(head, url), shown) if one.source not in ignored)
     found = _best(believed, now)
     if found is not None and DateSource.URL not in ignored:
@@ -152,7 +152,7 @@ def _zoned(found: Dated, head: Head, url: Url, country: str) -> Dated:
     """The moment in the zone that is meant, and that zone."""
     if not found.exact or found.zone:
         return found
-    shown = [one for one in shown_dates(head.tree) if one.exact]
+    shown = [one for one in shown_dates(head.tree, path(url)) if one.exact]
     told = [one for one in chain(_clocks(head), shown) if one.zone and abs(one.time - found.time) < SAME_ZONE]
     local = local_offset(country, found.time) if country else None
     same = next((one.zone for one in told if abs(one.time + (one.zone or 0.0) - found.time) < MINUTE), None)

@@ -12,6 +12,7 @@ from itertools import chain
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from forager.pages.head import heading_link, headlines
 from forager.pages.moments import LONGEST, read_moment
 from forager.terms import Dated, DateSource
 
@@ -110,9 +111,9 @@ def _lines(tree: LexborHTMLParser) -> Iterator[str]:
             waiting.extend(reversed(list(node.iter(include_text=True))))
 
 
-def shown_dates(tree: LexborHTMLParser) -> Iterator[Dated]:
-    """Dates that stand round the headline, each on a line of its own, those behind it first."""
-    for headline in tree.tags("h1")[:2]:
+def shown_dates(tree: LexborHTMLParser, own: str) -> Iterator[Dated]:
+    """Dates that stand round the headline, each on a line of its own, those behind it first; `own` is the page's path."""
+    for headline in headlines(tree, own)[:2]:
         name, above = headline.text().strip(), headline.parent
         text = ""
         for _ in range(HEAD_REACH):
@@ -164,7 +165,7 @@ def _stamps(tree: LexborHTMLParser, wanted: re.Pattern[str], other: re.Pattern[s
         elif own is not None and not other.search(marks):
             (after if headline_seen else before).append(node)
     for node in marked:
-        if not _is_elsewhere(node, ("aside", "nav", "footer")):
+        if not _is_elsewhere(node, ("aside", "nav", "footer"), own or ""):
             yield _stamp(node)
     for node in chain(after, reversed(before)):
         if not _is_elsewhere(node, ("aside", "nav", "footer", "a", "li", "blockquote"), own or ""):
@@ -197,7 +198,7 @@ def _stamp(node: LexborNode) -> str:
 def _is_elsewhere(node: LexborNode, tags: tuple[str, ...], own: str = "") -> bool:
     """Whether the date belongs to another text: within one of these elements, or one named after such a thing.
 
-    The footer of the article under the headline belongs to it; many themes state the date there.
+    The footer of the article with the headline belongs to it; many themes state the date there.
     """
     in_footer = False
     above = node.parent
@@ -206,7 +207,7 @@ def _is_elsewhere(node: LexborNode, tags: tuple[str, ...], own: str = "") -> boo
             break
         names = _names(above)
         if above.tag == "article":
-            in_footer = in_footer and above.css_first("h1") is None
+            in_footer = in_footer and not _has_headline(above, own)
         elif above.tag == "footer" or _FOOTER.search(names):
             in_footer = True
         elif above.tag == "a" and len(own) > 1 and own in (above.attributes.get("href") or ""):
@@ -215,6 +216,12 @@ def _is_elsewhere(node: LexborNode, tags: tuple[str, ...], own: str = "") -> boo
             return True
         above = above.parent
     return in_footer
+
+
+def _has_headline(article: LexborNode, own: str) -> bool:
+    """Whether an article has a headline of its own, and not one that links to another page as those of teasers do."""
+    heading = article.css_first("h1, h2")
+    return heading is not None and (heading.tag == "h1" or heading_link(heading, own)[0] in ("", own))
 
 
 def _names(node: LexborNode) -> str:

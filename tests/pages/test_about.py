@@ -42,6 +42,22 @@ def test_the_title_is_the_headline_that_a_reader_sees(head: str, body: str) -> N
     assert page(site + head, body).title.replace("‘", "").replace("’", "") == "Bridge opens at last"
 
 
+@pytest.mark.parametrize("home", ["/", "https://www.gazette.example/", "../index.html", "/world/"])
+def test_a_heading_that_leads_home_names_the_site_and_not_the_story(home: str) -> None:
+    masthead = f'<header><h1><a href="{home}">Valley Voice</a></h1></header>'
+    story = f'<article><h2><a href="{URL}">Bridge opens at last</a></h2><address>By Ann Lee</address></article>'
+    seen = page("<title>Valley Voice - Bridge opens at last</title>", masthead + story)
+    assert seen.title == "Bridge opens at last"
+    assert seen.about.authors == ("Ann Lee",)
+
+
+def test_a_heading_that_leads_to_itself_or_to_its_section_in_part_is_a_headline() -> None:
+    itself = f'<h1><a href="{URL}">Bridge opens at last</a></h1>'
+    kicker = '<h1><a href="/world/">World</a> Bridge opens at last, after years</h1>'
+    assert page("<title>Bridges</title>", itself).title == "Bridge opens at last"
+    assert page("<title>Bridges</title>", kicker).title == "World Bridge opens at last, after years"
+
+
 def test_a_dash_in_a_headline_is_no_name_of_a_site() -> None:
     assert page("<title>Floods in Bonn - what we know</title>").title == "Floods in Bonn - what we know"
 

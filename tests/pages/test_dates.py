@@ -114,6 +114,16 @@ def test_the_text_is_searched_only_if_nothing_is_stated() -> None:
     assert published(tree, PLAIN, now=NOW) == Dated(DAY, DateSource.TEXT, exact=False)
 
 
+def test_the_footer_of_an_article_dates_it_though_only_the_masthead_is_a_first_heading() -> None:
+    masthead = '<header><h1><a href="/">The Gazette</a></h1><p>15 March 2022</p></header>'
+    footer = '<footer><p>Published: <time datetime="{}">then</time></p></footer>'
+    own = '<article><h2><a href="/story">Rain</a></h2><p>It rains.</p>' + footer.format("2022-03-14T09:30:00Z")
+    other = '<article><h2><a href="/sun">Sun</a></h2><p>It shines.</p>' + footer.format("2022-03-01T10:00:00Z")
+    dated = Dated(MORNING, DateSource.TIME)
+    assert published(page(masthead, own, "</article>", other, "</article>"), PLAIN, now=NOW) == dated
+    assert published(page(masthead, other, "</article>", own, "</article>"), PLAIN, now=NOW) == dated
+
+
 def test_last_modified_is_the_last_resort() -> None:
     stamp = "Mon, 14 Mar 2022 12:00:00 GMT"
     assert published(page("<p>x"), PLAIN, last_modified=stamp) == Dated(NOON, DateSource.LAST_MODIFIED)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from forager.cli.compare_policies import compare_policies
-from forager.cli.learn import learn
+from forager.cli.learn import learn_command
 from forager.errors import InputError
 from forager.gp import learn as learning
 
@@ -24,7 +24,9 @@ def log(tmp_path: Path) -> Path:
 
 
 def learn_small(log: Path, output: Path, **options: object) -> None:
-    learn(log, output, **{"seeds": 1, "generations": 3, "population": 16, "processes": 1, "json": True} | options)  # type: ignore[arg-type]
+    learn_command(
+        log, output, **{"seeds": 1, "generations": 3, "population": 16, "processes": 1, "json": True} | options
+    )  # type: ignore[arg-type]
 
 
 def test_a_function_is_learned_written_and_compared(
