@@ -1,6 +1,6 @@
 """What a page says of itself: its meta, link and JSON-LD elements, each read once for all who ask.
 
-Elements are asked for by their tag: the first question in CSS alone costs as much as all of these together.
+Elements are asked for by their tag, and found in one walk for all.
 
 What a page asks of robots stands in `<meta name=robots>` and in the X-Robots-Tag header. A header may address one robot
 (`otherbot: noindex, nofollow`); the name then holds for the rest of that header or until the next name. Rules for all
@@ -19,6 +19,25 @@ from forager.pages.lazy import lazily
 _LINKED_DATA = "application/ld+json"
 _INDEX = re.compile(r"(?<=/)(?:index|default|home)\.\w+$", re.IGNORECASE)
 Attributes = dict[str, str | None]
+
+
+_ASKED_FOR = ["meta", "link", "base", "script", "title", "h1", "h2", "h3", "h4", "a", "p", "article"]
+
+
+class Tree(LexborHTMLParser):
+    """A parsed page that finds all elements by which it is read in one walk: of a page of megabytes each walk takes long."""
+
+    _found: dict[str, list[LexborNode]] | None = None
+
+    def tags(self, name: str) -> list[LexborNode]:
+        """The elements of this tag in document order; the list is not to be changed."""
+        if name not in _ASKED_FOR:
+            return super().tags(name)
+        if self._found is None:
+            self._found = {tag: [] for tag in _ASKED_FOR}
+            for node in self.css(", ".join(_ASKED_FOR)):
+                self._found[node.tag or ""].append(node)
+        return self._found[name]
 
 
 class Head:

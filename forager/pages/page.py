@@ -18,7 +18,7 @@ from selectolax.lexbor import LexborHTMLParser
 from forager.pages import dates, feeds, kinds, sitemaps, text
 from forager.pages import fingerprints as prints
 from forager.pages.about import about, headline
-from forager.pages.head import Head, RobotsMeta, read_robots_meta
+from forager.pages.head import Head, RobotsMeta, Tree, read_robots_meta
 from forager.pages.lazy import lazily
 from forager.pages.links import PageLinks, says_only_a_text
 from forager.pages.markup import to_utf8, within_depth
@@ -379,7 +379,7 @@ class Page:
         kept = within_depth(markup, self._settings.max_depth)
         if len(kept) < len(markup):
             self._note(f"markup: nested too deeply, read {len(kept)} of {len(markup)} bytes")
-        return LexborHTMLParser(kept)
+        return Tree(kept)
 
     def _from_tree(self, what: str, work: Callable[[LexborHTMLParser], T], otherwise: T) -> T:
         tree = self._tree

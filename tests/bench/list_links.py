@@ -9,9 +9,8 @@ was first seen, if the address has the form of that publisher's articles, else a
 the first look at the page that shows it.
 
 For each site: downloads of lists, of linked pages once more, and of linked pages for the first time; how many of these
-are articles (precision), the same of the first 50, and of the first 50 on the main host; of the new articles those that were
-downloaded (recall); and beside it
-the precision of links taken in the order of the page, of the first 50 and of all.
+are articles (precision), the same of the first 50, and of the first 50 on the main host; the precision of links taken in
+the order of the page, of the first 50 and of all; and of the new articles those that were downloaded (recall).
 Data: `../shared/data`, or $FORAGER_DATA.
 """
 
@@ -157,10 +156,8 @@ def share(urls: Sequence[Url], form: re.Pattern[str]) -> float:
 
 def main(names: Iterable[str], budget: float, hours: float) -> None:
     first, new = sightings()
-    print(
-        f"{'site':18}{'lists':>7}{'again':>7}{'links':>7}{'precision':>11}{'first 50':>10}{'own host':>10}"
-        f"{'page order':>12}{'all':>7}{'recall':>8}{'of':>6}"
-    )
+    heads = ("precision", "first 50", "own host", "in order", "all", "recall")
+    print(f"{'site':18}{'lists':>7}{'again':>7}{'links':>7}" + "".join(f"{head:>10}" for head in heads) + "    of")
     for name in names:
         path, form = DATA / "frontpages-html" / f"{name}.warc.zst", re.compile(ARTICLES[name])
         judged, ordered = crawl(path, form, first, budget, hours), in_order(path, name)
@@ -170,11 +167,11 @@ def main(names: Iterable[str], budget: float, hours: float) -> None:
         wanted = [url for url in new if site(url) == name and form.search(url) and first[url] < until]
         home = [url for url in judged.asked if host(url).removeprefix("www.") == name]
         got = len(set(wanted) & set(judged.asked))
+        shares = (judged.asked, judged.asked[:FIRST], home[:FIRST], ordered[:FIRST], ordered)
         print(
-            f"{name:18}{judged.lists:7}{judged.again:7}{len(judged.asked):7}{share(judged.asked, form):11.3f}"
-            f"{share(judged.asked[:FIRST], form):10.2f}{share(home[:FIRST], form):10.2f}"
-            f"{share(ordered[:FIRST], form):12.2f}{share(ordered, form):7.2f}"
-            f"{got / max(1, len(wanted)):8.2f}{len(wanted):6}",
+            f"{name:18}{judged.lists:7}{judged.again:7}{len(judged.asked):7}"
+            + "".join(f"{share(urls, form):10.2f}" for urls in shares)
+            + f"{got / max(1, len(wanted)):10.2f}{len(wanted):6}",
             flush=True,
         )
 

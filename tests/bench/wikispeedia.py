@@ -1,6 +1,6 @@
 """Rankings of the frontier on Wikispeedia: the links of a small Wikipedia, and what people clicked in a game on it.
 
-    python tests/bench/wikispeedia.py [--splits 5]
+    python tests/bench/wikispeedia.py [--splits 5] [--gamma 1]
 
 The folder `../shared/data/wikispeedia` (or `$FORAGER_DATA/wikispeedia`) holds SNAP's files, in any sub-folder:
 
@@ -8,13 +8,18 @@ The folder `../shared/data/wikispeedia` (or `$FORAGER_DATA/wikispeedia`) holds S
 - `paths_finished.tsv`, `paths_unfinished.tsv`: games; the fourth column is the path, names separated by `;`, with `<` for a
   click on Back; of unfinished games the fifth is the target. Impact of a page: how often players clicked on a link to it.
   Queries: the targets of all games, which the players were looking for;
-- `*.htm` pages (`wpcd/wp/…`), if there: the words of their links are the anchors; without them Q-Overlap and Q-Hybrid are
-  left out.
+- `clicks.csv` (url, clicks) in place of `paths_finished.tsv`, which is hard to come by; queries are then the targets of
+  unfinished games alone;
+- `*.htm` pages (`wpcd/wp/…`) or `anchors.csv.gz` (source, target, anchor), if there: the words of links are the anchors;
+  without them Q-Overlap and Q-Hybrid are left out.
 
-γ is 1, as the paper has it for Wikipedia. Impact of held-out pages comes from the same games as that of the others.
+γ is 1, as the paper has it for Wikipedia, unless told otherwise. Impact of held-out pages comes from the same games as that
+of the others.
 """
 
 import argparse
+import csv
+import gzip
 import os
 import re
 import sys
@@ -44,7 +49,8 @@ def data_folder() -> Path:
 
 def why_not(folder: Path) -> str:
     """Why it cannot be read; empty if it can."""
-    missing = [name for name in ("links.tsv", "paths_finished.tsv") if not any(folder.rglob(name))]
+    wanted = (("links.tsv",), ("paths_finished.tsv", "clicks.csv"))
+    missing = [" or ".join(names) for names in wanted if not any(one for name in names for one in folder.rglob(name))]
     return f"{folder}: has no {' and no '.join(missing)}" if missing else ""
 
 
@@ -66,11 +72,15 @@ def read_games(folder: Path) -> tuple[Counter[str], Counter[str]]:
             path = row[3].split(";")
             clicks.update(_name(page) for page in path[1:] if page != BACK)
             targets[_name(row[4] if file == "paths_unfinished.tsv" else path[-1])] += 1
+    counted = [] if any(folder.rglob("paths_finished.tsv")) else sorted(folder.rglob("clicks.csv"))
+    for table in counted:
+        with table.open(encoding="utf-8", newline="") as rows:
+            clicks = Counter({row["url"]: int(row["clicks"]) for row in csv.DictReader(rows)})
     return clicks, targets
 
 
 def read_overlap(folder: Path, names: Names, targets: Counter[str], pages: int) -> Ranking | None:
-    """Q-Overlap of the words of links in the HTML pages; None if there are no pages."""
+    """Q-Overlap of the words of links in the HTML pages, or in a table; None if there is neither."""
     overlap = Overlap(Queries((name.replace("_", " "), float(count)) for name, count in targets.items()))
     files = sorted([*folder.rglob("*.htm"), *folder.rglob("*.html")])
     for file in files:
@@ -78,7 +88,14 @@ def read_overlap(folder: Path, names: Names, targets: Counter[str], pages: int) 
             (number,) = names.find([_name(link.rsplit("/", 1)[-1])])
             if number >= 0:
                 overlap.add(int(number), _TAG.sub(" ", words))
-    return overlap.ranking(pages) if files else None
+    tables = [] if files else sorted(folder.rglob("anchors.csv.gz"))
+    for table in tables:
+        with gzip.open(table, "rt", encoding="utf-8", newline="") as rows:
+            read = [(row["target"], row["anchor"]) for row in csv.DictReader(rows)]
+        for number, (_, anchor) in zip(names.find([target for target, _ in read]).tolist(), read, strict=True):
+            if number >= 0:
+                overlap.add(number, anchor)
+    return overlap.ranking(pages) if files or tables else None
 
 
 def question(folder: Path) -> tuple[Question, np.ndarray]:
@@ -91,6 +108,25 @@ def question(folder: Path) -> tuple[Question, np.ndarray]:
     clicks, targets = read_games(folder)
     impact = np.array([float(clicks[edges.names.name(page)]) for page in pages.tolist()])
     return Question(graph, [impact], None, read_overlap(folder, edges.names, targets, graph.pages)), pages
+
+
+def impact_of_frontier(asked: Question, frontier: np.ndarray) -> list[float]:
+    """Its share of all impact; what frontier pages earn for each link to them, and for each page that links to them.
+
+    Both from the half of the downloaded pages with more impact and from the other: the paper sets pages that were clicked
+    against those that were not, and here nearly all were.
+    """
+    impact, graph = asked.impacts[0], asked.graph
+    outside = np.zeros(graph.pages, dtype=bool)
+    outside[frontier] = True
+    targets, sources = np.repeat(np.arange(graph.pages), graph.in_degree), graph.into.ends
+    leading = outside[targets] & ~outside[sources]
+    more = impact > np.median(impact[~outside])
+    found = [float(impact[frontier].sum() / impact.sum())]
+    for half in (more, ~more):
+        earned = impact[targets[leading & half[sources]]]
+        found += [float(earned.mean()), float(earned.sum() / np.count_nonzero(half & ~outside))]
+    return found
 
 
 def _rows(folder: Path, name: str) -> Iterator[list[str]]:
@@ -107,6 +143,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--folder", type=Path, default=data_folder())
     options.add_argument("--splits", type=int, default=5)
+    options.add_argument("--gamma", type=float, default=1.0)
     options.add_argument("--share", type=float, default=0.35, help="of the pages that are frontier")
     chosen = options.parse_args()
     reason = why_not(chosen.folder)
@@ -120,10 +157,16 @@ def main() -> None:
         asked,
         lambda rng: rng.choice(pages, frontier, replace=False),
         methods,
-        RankingSettings(walk=WalkSettings(gamma=1.0)),
+        RankingSettings(walk=WalkSettings(gamma=chosen.gamma)),
         splits=chosen.splits,
     )
     print(f"{pages.size:,} pages, {asked.graph.links:,} links, {asked.impacts[0].sum():,.0f} clicks")
+    drawn = [np.random.default_rng(seed).choice(pages, frontier, replace=False) for seed in range(chosen.splits)]
+    ratio, link, page, other_link, other_page = np.mean([impact_of_frontier(asked, one) for one in drawn], axis=0)
+    print(
+        f"frontier: {ratio:.1%} of all clicks; behind a link of a page of the more clicked half {link:.0f}, of the other"
+    )
+    print(f"{other_link:.0f}; behind all links of such a page {page:,.0f} and {other_page:,.0f}")
     Console(width=140).print(rankings_table(comparison))
 
 

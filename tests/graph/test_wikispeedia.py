@@ -62,6 +62,13 @@ def test_the_words_of_links_are_held_against_the_targets_of_the_players(folder: 
     assert overlap.scores.tolist() == [0, 0, 2, 0]  # Nile was the target of two games, and the word of a link there
 
 
+def test_a_table_of_clicks_stands_for_the_finished_games(folder: Path) -> None:
+    next(folder.rglob("paths_finished.tsv")).unlink()
+    (folder / "clicks.csv").write_text("url,clicks\nNile,7\nÅland,1\n", encoding="utf-8")
+    assert why_not(folder) == ""
+    assert read_games(folder) == ({"Nile": 7, "Åland": 1}, {"Zebra": 1})
+
+
 def test_impact_is_clicks_by_page(folder: Path) -> None:
     asked, pages = question(folder)
     assert asked.impacts[0].tolist() == [0, 2, 2, 1]
@@ -69,7 +76,7 @@ def test_impact_is_clicks_by_page(folder: Path) -> None:
 
 
 def test_a_folder_without_the_files_is_told_by_their_names(tmp_path: Path) -> None:
-    assert why_not(tmp_path) == f"{tmp_path}: has no links.tsv and no paths_finished.tsv"
+    assert why_not(tmp_path) == f"{tmp_path}: has no links.tsv and no paths_finished.tsv or clicks.csv"
 
 
 def test_on_the_real_games_walks_that_know_impact_beat_chance() -> None:
