@@ -243,7 +243,8 @@ async def make_crawl(
         hooks.on_page,
         texts=settings.reinforcing.relevancy.identity == "text",
     )
-    keeper.date, keeper.is_list, keeper.corrections = shared.visits.date, shared.visits.is_list, corrections
+    keeper.date, keeper.bound, keeper.is_list = shared.visits.date, shared.visits.bound, shared.visits.is_list
+    keeper.corrections = corrections
     world = WebWorld(wire.web, keeper, clock, shares, wire.robots.sitemaps)
     wire.polite.tell = lambda wait: journal.write(_asked_to_wait(wait, clock.now()))
     trust, skipped, walls = [await store.recall(name) for name in ("trust", "skipped", "walls")]

@@ -15,7 +15,7 @@ from threading import get_ident
 from typing import Any
 
 from forager.cli.crawl import _crawl
-from forager.cli.log import Log
+from forager.cli.log import CrawlLog
 from forager.settings import load_settings
 from tests.served import served_newsroom
 
@@ -43,7 +43,7 @@ def watch_crawl(seconds: float) -> dict[str, Any]:
     asyncio.events.Handle._run = timed  # type: ignore[method-assign]
     settings, told = load_settings(Path("/dev/null"), list(SETTINGS)).settings, io.StringIO()
     with served_newsroom() as newsroom, tempfile.TemporaryDirectory() as folder, redirect_stderr(told):
-        facts, _ = asyncio.run(_crawl(Path(folder), settings, list(newsroom.homes), [], None, seconds, Log()))
+        facts, _ = asyncio.run(_crawl(Path(folder), settings, list(newsroom.homes), [], None, seconds, CrawlLog()))
     return {"busy_ms": longest[0] * 1000, "by": longest[1], "stories": facts["stories"], "log": told.getvalue()}
 
 

@@ -86,6 +86,7 @@ class Teller:
             text_print=version.text_print,
             simhash=likeness,
             about=version.about,
+            exact=version.published is None or version.published.exact,
         )
 
 

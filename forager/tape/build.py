@@ -136,9 +136,6 @@ class TapeBuilder:
         ids = self._ids
         return np.fromiter((ids.setdefault(url, len(ids)) for url in urls), np.int64)
 
-    def knows(self, url: str) -> bool:
-        return url in self._ids
-
     def name_kind(self, id: int, kind: Kind) -> None:
         """Sets the kind of a page; the last call counts."""
         self._kinds[id] = KINDS.index(kind)

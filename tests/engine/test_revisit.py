@@ -15,9 +15,8 @@ from forager.core.page_table import PageTable
 from forager.core.parameters import ExpectationSettings
 from forager.core.shared import Shared
 from forager.dashboard.chronicle import Chronicle
-from forager.dashboard.coverage import Coverage
 from forager.dashboard.recrawl_view import REORDERED, recrawl
-from forager.dashboard.watched import watch
+from forager.dashboard.watched import Coverage, watch
 from forager.engine import teacher as learning
 from forager.engine.policy import read_policy
 from forager.engine.resume import LESSONS, MANY, Schedule, policy_in_use, recall_schedule, restore_histories
@@ -35,7 +34,7 @@ from forager.recrawl.retrain import Lesson, LessonVerdict, contest, spelled
 from forager.recrawl.visit_log import VisitLog, Visits
 from forager.report.account import Account
 from forager.settings import load_settings
-from forager.tape.world import TapeClock
+from forager.tape.tape_world import TapeClock
 from forager.terms import Channel, Url, UrlId
 from tests.virtual import Crawled, crawl_newsroom
 

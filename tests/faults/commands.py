@@ -17,7 +17,7 @@ from forager.newsroom.newsroom import Newsroom
 from forager.newsroom.newsroom_settings import NewsroomSettings
 from forager.settings import load_settings
 from forager.tape.tape import load_tape, save
-from forager.tape.world import TapeClock
+from forager.tape.tape_world import TapeClock
 from tests.faults.launching import nursery
 from tests.newsroom_tape import tape_of_newsroom
 

@@ -15,10 +15,10 @@ from forager.importers.streams import sources
 from forager.importers.tables import import_tables
 from forager.importers.times import stamps, time_of
 from forager.tape.build import TapeBuilder
+from forager.tape.cut import distinct_links, rewired
 from forager.tape.lookup import reach
-from forager.tape.rewire import distinct_links, rewired
 from forager.tape.tape import Tape, load_tape, save
-from forager.tape.truth import documents
+from forager.tape.tape_world import documents
 
 Row = tuple[int, float, int, bool, list[int]]
 ROWS = st.lists(

@@ -20,8 +20,7 @@ from forager.simulation.replay import Replay, ReplayPlan
 from forager.simulation.replay_account import ReplayAccount
 from forager.tape.build import TapeBuilder
 from forager.tape.tape import Tape
-from forager.tape.truth import documents
-from forager.tape.world import TapeClock, TapeWorld
+from forager.tape.tape_world import TapeClock, TapeWorld, documents
 from forager.terms import NOBODY, Kind, Outcome, UrlId
 from tests.simulation.small_tape import DAY, HOME, HOUR, paper
 
