@@ -114,9 +114,10 @@ def load_slow_parts() -> None:
     """Load what only few pages need and what takes long to load: whoever must not be stopped by that later calls it."""
     import charset_normalizer  # noqa: F401
     import feedparser  # noqa: F401
-    from htmldate.extractors import month_words
+    from htmldate.extractors import get_external_parser, month_words
 
     month_words()
+    get_external_parser().get_date_data("no date")  # takes a second: it is tried in every language
 
 
 class Page:

@@ -2,6 +2,7 @@
 
 python tests/bench/soak.py --hours 24           simulated: the real engine in virtual time, without sockets and disk
 python tests/bench/soak.py --real-minutes 60    `forager crawl` of a Newsroom over real HTTP, watched from outside
+    [--misfits 300]    beside so many hosts of ten kinds of misbehaviour, which must not harm the good ones
 
 Simulated, each part's bytes are counted object by object (so it is exact, and the Newsroom does not count); the latency is
 the processor time between two waits of the loop. Real, memory is the resident set of the crawl's process, and the latency
@@ -10,6 +11,7 @@ is that of `/healthz`, which the same loop answers, beside the oversleeping of t
 
 import argparse
 import asyncio
+import json
 import os
 import re
 import resource
@@ -27,12 +29,16 @@ import numpy as np
 from forager.assembly import make_crawl, wire
 from forager.clock import LoopClock, VirtualLoop
 from forager.engine.crawl import stop_after
+from forager.events import Event, Told
+from forager.importers.times import time_of
+from forager.measures import delay
 from forager.newsroom.newsroom import Newsroom
 from forager.newsroom.newsroom_settings import NewsroomSettings
 from forager.report.account import Account
 from forager.settings import load_settings
 from forager.store.store import Store
 from tests.bench.sizes import held
+from tests.faults.misfits import MisfitWeb, served_misfits
 from tests.served import served_newsroom
 
 SIMULATED = ("timetable.download_delay=20s", "newsroom.log=1", "newsroom.cache=200", "newsroom.page_size=6k")
@@ -55,13 +61,31 @@ class WatchedLoop(VirtualLoop):
         return events
 
 
-async def simulate(hours: float, pace: float, samples: int) -> None:
-    settings = load_settings(None, [*SIMULATED, f"newsroom.pace={pace}", f"newsroom.days={hours / 24 + 1}"]).settings
+def tell_delay(newsroom: Newsroom, told: dict[str, float], begin: float, end: float) -> None:
+    """How much of what the good sites published was told, and how late; the first quarter of the time is left out."""
+    truth = newsroom.truth.published_between(begin + (end - begin) / 4, end - (end - begin) / 40)
+    found = delay(np.array([one.published for one in truth]), np.array([told.get(one.url, np.nan) for one in truth]))
+    print(
+        f"good hosts: {len(truth)} stories, {found.coverage:.1%} told, "
+        f"delay median {found.median:.0f} s, 9 of 10 within {found.p90:.0f} s"
+    )
+
+
+async def simulate(hours: float, pace: float, samples: int, misfits: int, more: list[str]) -> None:
+    chosen = [*SIMULATED, f"newsroom.pace={pace}", f"newsroom.days={hours / 24 + 1}", *more]
+    settings = load_settings(None, chosen).settings
     clock = LoopClock(settings.newsroom.start)
     newsroom = Newsroom(settings.newsroom, clock)
+    beside, told = MisfitWeb(newsroom, clock, misfits), dict[str, float]()
     store, account, stopping = Store(), Account(), asyncio.Event()
-    rules = wire(settings, clock, newsroom)
-    crawl = await make_crawl(settings, clock, rules, store, newsroom.homes, account)
+    rules = wire(settings, clock, beside)
+    seeds = [*newsroom.homes, *beside.homes]
+
+    def hear(event: Event) -> None:
+        if isinstance(event, Told):
+            told.setdefault(event.url, event.at)
+
+    crawl = await make_crawl(settings, clock, rules, store, seeds, account, [hear])
     loop = asyncio.get_running_loop()
     assert isinstance(loop, WatchedLoop)
 
@@ -82,7 +106,7 @@ async def simulate(hours: float, pace: float, samples: int) -> None:
         for _ in range(samples):
             await clock.sleep(hours * 3600 / samples)
             counts = store.counts()
-            sizes = held(parts, [newsroom, clock, settings, store._archive])
+            sizes = held(parts, [newsroom, beside, clock, settings, store._archive, told])
             ran, loop.ran = np.array(loop.ran) * 1e3, []
             cells = [f"{size / KB:,.0f}" for size in sizes.values()]
             figures = [
@@ -99,14 +123,19 @@ async def simulate(hours: float, pace: float, samples: int) -> None:
 
     async with asyncio.TaskGroup() as group:
         group.create_task(stop_after(clock, hours * 3600, stopping))
-        group.create_task(crawl.run(newsroom.homes, stopping))
+        group.create_task(crawl.run(seeds, stopping))
         group.create_task(watch())
+    tell_delay(newsroom, told, settings.newsroom.start, clock.now())
+    print("requests:", ", ".join(f"{kind} {count:,}" for kind, count in beside.asked.items()))
 
 
-async def watch_real(minutes: float, pace: float, samples: int, folder: Path, more: list[str]) -> None:
+async def watch_real(minutes: float, pace: float, samples: int, folder: Path, misfits: int, more: list[str]) -> None:
     """Run `forager crawl` and look at its process from outside."""
-    with served_newsroom(replace(NewsroomSettings(), pace=pace, log=1000), backlog_hours=1.0) as newsroom:
-        seeds = [part for home in newsroom.homes for part in ("--seed", home)]
+    paced, began = replace(NewsroomSettings(), pace=pace, log=1000), time.time()
+    with served_newsroom(paced, backlog_hours=1.0) as newsroom, served_misfits(misfits) as beside:
+        file = folder.parent / "seeds.txt"
+        file.write_text("\n".join([*newsroom.homes, *beside.homes]))
+        seeds = ["--seed-file", str(file)]
         chosen = [part for one in (*REAL, *more) for part in ("-s", one)]
         command = [sys.executable, "-m", "forager", "crawl", str(folder), *seeds, *chosen, "-q"]
         command += ["-o", str(folder.parent / "stories.jsonl")]
@@ -124,6 +153,10 @@ async def watch_real(minutes: float, pace: float, samples: int, folder: Path, mo
             process.send_signal(signal.SIGTERM)
             _, errors = await process.communicate()
             print(f"ended with {process.returncode} {errors.decode()[-500:]}")
+        lines = (folder.parent / "stories.jsonl").read_text().splitlines()
+        stories = [(one["url"], time_of(one["fetched"])) for one in map(json.loads, lines)]
+        tell_delay(newsroom, dict(reversed(stories)), began, time.time())
+        print("requests:", ", ".join(f"{kind} {count:,}" for kind, count in beside.asked.items()))
 
 
 async def _sample(pid: int, address: str, minutes: float, samples: int, folder: Path) -> None:
@@ -172,16 +205,19 @@ def main() -> None:
     parser.add_argument("--real-minutes", type=float)
     parser.add_argument("--pace", type=float, default=20.0, help="times 140 stories a day")
     parser.add_argument("--samples", type=int, default=12)
-    parser.add_argument("-s", dest="settings", action="append", default=[], help="of the real crawl")
+    parser.add_argument("--misfits", type=int, default=0)
+    parser.add_argument("-s", dest="settings", action="append", default=[])
     given = parser.parse_args()
     if given.hours:
         with asyncio.Runner(loop_factory=WatchedLoop) as runner:
-            runner.run(simulate(given.hours, given.pace, given.samples))
+            runner.run(simulate(given.hours, given.pace, given.samples, given.misfits, given.settings))
         print(f"peak of the process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3:.0f} MB")
     if given.real_minutes:
         with tempfile.TemporaryDirectory() as aside:
             folder = Path(aside) / "run"
-            asyncio.run(watch_real(given.real_minutes, given.pace, given.samples, folder, given.settings))
+            asyncio.run(
+                watch_real(given.real_minutes, given.pace, given.samples, folder, given.misfits, given.settings)
+            )
 
 
 if __name__ == "__main__":
