@@ -29,6 +29,8 @@ PRIOR, PRIOR_HOURS = 0.5, 1.0
 """Documents, and busy hours, that the rate of a list begins with where nothing else is known."""
 ELSEWHERE_LEAST = 3.0
 """Documents found on a list that `elsewhere` begins with."""
+ELSEWHERE_NONE, ELSEWHERE_POWER = 0.1, 0.3
+"""How many lists count as none, and how much less urgent others make a list."""
 SMALL = 1e-3
 """Up to here a few terms of a series are more exact than the formula."""
 
@@ -107,6 +109,13 @@ def elsewhere_of(shown: float, found: float) -> float:
     `shown` counts such documents and lists, `found` the documents first found on this list.
     """
     return shown / (found + ELSEWHERE_LEAST)
+
+
+@inlined
+def urgency_of(shown: float, found: float) -> float:
+    """Factor for the order of a list: documents that will soon be found elsewhere can wait. 1 if there are none."""
+    urgency: float = (ELSEWHERE_NONE / (ELSEWHERE_NONE + elsewhere_of(shown, found))) ** ELSEWHERE_POWER
+    return urgency
 
 
 @inlined

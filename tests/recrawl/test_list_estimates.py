@@ -14,6 +14,7 @@ from forager.recrawl.list_estimates import (
     rate_of_list,
     rate_of_text,
     share_left,
+    urgency_of,
     waiting,
 )
 from forager.recrawl.poisson import likeliest_rates
@@ -81,3 +82,8 @@ def test_the_rate_of_a_text_begins_with_the_prior() -> None:
     assert rate_of_text(0.0, 0.0, 0.0, 0.3, 30.0) == pytest.approx(0.01)
     assert rate_of_text(0.0, 0.0, 70.0, 0.3, 30.0) == pytest.approx(0.003)
     assert rate_of_text(1.0, 1e-4, 10.0, 0.0, 0.0) == pytest.approx(0.1, rel=1e-4)
+
+
+def test_documents_found_elsewhere_make_a_list_less_urgent() -> None:
+    assert urgency_of(0.0, 100.0) == 1.0
+    assert urgency_of(97.0, 94.0) == pytest.approx((0.1 / 1.1) ** 0.3)
