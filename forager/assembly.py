@@ -4,6 +4,7 @@ import re
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -242,7 +243,8 @@ async def make_crawl(
         hooks.on_page,
         texts=settings.reinforcing.relevancy.identity == "text",
     )
-    keeper.date, keeper.is_list, keeper.corrections = shared.visits.date, shared.visits.is_list, corrections
+    keeper.date, keeper.bound, keeper.is_list = shared.visits.date, shared.visits.bound, shared.visits.is_list
+    keeper.corrections = corrections
     world = WebWorld(wire.web, keeper, clock, shares, wire.robots.sitemaps)
     wire.polite.tell = lambda wait: journal.write(_asked_to_wait(wait, clock.now()))
     trust, skipped, walls = [await store.recall(name) for name in ("trust", "skipped", "walls")]
@@ -331,6 +333,7 @@ async def _states(
     """The states of pages, with what was learned in earlier runs; None if no forager uses states."""
     if not settings.forager.wants_states:
         return None
+    await offload(lambda: import_module("forager.engine.page_states"))  # slow, with all of scipy.sparse
     from forager.engine.page_states import LiveStates
 
     return await LiveStates.open(settings.forager, shared.states, store, agent, offload)

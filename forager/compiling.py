@@ -8,7 +8,6 @@ import math
 import os
 import re
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum
@@ -57,7 +56,7 @@ def inlined(function: Callable[P, R]) -> Callable[P, R]:
     return cast("Callable[P, R]", Kernel(function, counts_uses=False, forceinline=True))
 
 
-class Mode(Enum):
+class KernelMode(Enum):
     """How kernels run."""
 
     COMPILED = "compiled"
@@ -77,7 +76,7 @@ class _Switch:
 
     def __init__(self) -> None:
         off = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
-        self.mode = Mode.INTERPRETED if off else Mode.COMPILED
+        self.mode = KernelMode.INTERPRETED if off else KernelMode.COMPILED
         self.wants: list[Want] = []
         self.loaded: list[Kernel[Any, Any]] = []
 
@@ -88,7 +87,7 @@ _switch = _Switch()
 @contextmanager
 def interpreted() -> Iterator[None]:
     """Runs all kernels as plain Python inside this context."""
-    before, _switch.mode = _switch.mode, Mode.INTERPRETED
+    before, _switch.mode = _switch.mode, KernelMode.INTERPRETED
     try:
         yield
     finally:
@@ -102,18 +101,23 @@ def as_loaded(want: Want) -> Iterator[None]:
     The context may be nested. If compiling is switched off, kernels stay plain Python.
     """
     _switch.wants.append(want)
-    if _switch.mode is Mode.COMPILED:
+    if _switch.mode is KernelMode.COMPILED:
         for kernel in _switch.loaded:
             kernel.machine().disable_compile()
-        _switch.mode = Mode.AS_LOADED
+        _switch.mode = KernelMode.AS_LOADED
     try:
         yield
     finally:
         _switch.wants.remove(want)
-        if not _switch.wants and _switch.mode is Mode.AS_LOADED:
+        if not _switch.wants and _switch.mode is KernelMode.AS_LOADED:
             for kernel in _switch.loaded:
                 kernel.machine().disable_compile(False)
-            _switch.mode = Mode.COMPILED
+            _switch.mode = KernelMode.COMPILED
+
+
+def awaits_code(kernel: Callable[..., Any]) -> bool:
+    """Whether calls of a kernel run as plain Python only until its machine code is loaded."""
+    return _switch.mode is KernelMode.AS_LOADED and isinstance(kernel, Kernel) and kernel._loaded is None
 
 
 class Kernel(Generic[P, R]):
@@ -135,11 +139,11 @@ class Kernel(Generic[P, R]):
         self._result: Callable[[Any], Any] = _result_of(getattr(function, "__annotations__", {}).get("return"))
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        if _switch.mode is Mode.COMPILED:
+        if _switch.mode is KernelMode.COMPILED:
             machine = self._machine
             result: R = (self.machine() if machine is None else machine)(*args, **kwargs)
             return result
-        if _switch.mode is Mode.AS_LOADED:
+        if _switch.mode is KernelMode.AS_LOADED:
             if self._loaded is not None:
                 try:
                     return self._loaded(*args, **kwargs)
@@ -370,13 +374,8 @@ def load_numba() -> Any:
         import numba
         import numba.core.typing.cffi_utils
         import numba.np.arraymath
-    from numba.core.errors import NumbaExperimentalFeatureWarning
     from numba.extending import typeof_impl
 
-    # The replay loop passes its rules, a longer record, to kernels that expect the foragers' rules: this is intended.
-    warnings.filterwarnings(
-        "ignore", message="Record.* has been considered a subtype", category=NumbaExperimentalFeatureWarning
-    )
     typeof_impl.register(Kernel)(_type_of)
     return numba
 

@@ -51,3 +51,10 @@ class StoppedError(ForagerError):
     """The user pressed Ctrl-C; in a command that first finishes its work, a second time."""
 
     exit = Exit.INTERRUPTED
+
+
+def first_error(error: BaseException) -> BaseException:
+    """The first error of a group; tasks that fail together mostly fail for the same reason."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

@@ -35,7 +35,8 @@ class Told:
     title: str
     published: float
     published_source: str
-    delay: float
+    delay: float | None
+    """Seconds from publication to fetch; None if only the day of publication is known."""
     via: Channel
     by: ForagerId
     about: About | None = None

@@ -121,20 +121,6 @@ def ratio(part: float, whole: float) -> float:
     return part / whole if whole else float("nan")
 
 
-def series(
-    hits: FloatArray, tries: FloatArray, *, start: float, end: float, window: float = 10800.0
-) -> tuple[FloatArray, FloatArray]:
-    """Hits per try in time windows (3 h, reconstructed); returns the start of each window and its ratio.
-
-    A window without tries has nan; `end` may cut the last one short. Times outside start … end do not count.
-    """
-    beginnings = np.arange(start, end, window)
-    edges = np.append(beginnings, end)
-    above = np.histogram(hits[hits < end], bins=edges)[0].astype(np.float64)
-    below = np.histogram(tries[tries < end], bins=edges)[0].astype(np.float64)
-    return beginnings, np.divide(above, below, out=np.full(len(above), np.nan), where=below > 0)
-
-
 def freshness(outdated_at: FloatArray, now: float) -> float:
     """Share of copies that are current; 1 if there are none."""
     return float(np.count_nonzero(outdated_at > now)) / len(outdated_at) if len(outdated_at) else 1.0

@@ -161,7 +161,7 @@ def _walk(section: type, prefix: str) -> Iterator[tuple[str, Any]]:
             yield f"{prefix}{name}", hint
 
 
-def value_of(settings: Settings, key: str) -> Any:
+def setting_value(settings: Settings, key: str) -> Any:
     """Value of the setting with this dotted name."""
     value: Any = settings
     for part in key.split("."):
@@ -172,8 +172,8 @@ def value_of(settings: Settings, key: str) -> Any:
 def changed(settings: Settings) -> dict[str, Any]:
     """Every setting that is not at its default, by dotted name, without those of the dashboard, which may be secret."""
     usual = Settings()
-    mine = {key: value_of(settings, key) for key in setting_leaves() if not key.startswith("dashboard.")}
-    return {key: value for key, value in mine.items() if value != value_of(usual, key)}
+    mine = {key: setting_value(settings, key) for key in setting_leaves() if not key.startswith("dashboard.")}
+    return {key: value for key, value in mine.items() if value != setting_value(usual, key)}
 
 
 def _from_file(path: Path) -> dict[str, Given]:

@@ -108,6 +108,8 @@ class Response:
     """One line for people; empty if nothing went wrong."""
     address: str = ""
     """The IP address that answered."""
+    begun: float | None = field(default=None, repr=False, compare=False)
+    """When the answer began, UTC seconds since the epoch; None if that is unknown."""
     coded: bytes = field(default=b"", repr=False, compare=False)
     """The whole body as transferred, for recordings: compressed as its Content-Encoding says; empty if not compressed."""
 
@@ -221,4 +223,4 @@ class Dated:
     exact: bool = True
     """False if only the day is known; `time` is then the start of that day in the stated zone, else UTC."""
     zone: float | None = field(default=None, compare=False)
-    """Offset from UTC in seconds of the zone in which it was stated; None if unknown. It is not stored."""
+    """Offset from UTC in seconds of the zone of the publisher, as far as the page tells; None if unknown. It is not stored."""

@@ -17,7 +17,7 @@ from tempfile import mkdtemp
 import numpy as np
 from aiohttp.test_utils import make_mocked_request
 
-from forager.cli.change_logs import read_change_log
+from forager.cli.log_input import read_change_log
 from forager.clock import LoopClock
 from forager.core.focus import Focus
 from forager.core.parameters import FocusSettings
@@ -27,7 +27,7 @@ from forager.importers.files import import_files
 from forager.importers.streams import sources
 from forager.importers.tables import import_tables
 from forager.importers.texts import read_texts
-from forager.library.seed_list import read_seeds
+from forager.library.session import read_seeds
 from forager.pages.feeds import read_feed
 from forager.pages.moments import read_moment
 from forager.pages.page import read
@@ -226,9 +226,9 @@ def _dashboard() -> Callable[[str], int]:
     from forager.assembly import make_crawl, wire
     from forager.cli.runner import live_view
     from forager.clock import WallClock
-    from forager.dashboard.app import Dashboard
     from forager.dashboard.chronicle import Chronicle
     from forager.dashboard.dashboard_settings import DashboardSettings
+    from forager.dashboard.server import Dashboard
     from forager.dashboard.views import Views
     from forager.newsroom.newsroom import Newsroom
     from forager.report.account import Account

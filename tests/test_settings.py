@@ -8,7 +8,7 @@ import pytest
 
 from forager.cli.app import run
 from forager.errors import Exit, SettingsError
-from forager.settings import Settings, load_settings, setting_leaves, value_of
+from forager.settings import Settings, load_settings, setting_leaves, setting_value
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def test_an_empty_config_means_the_defaults(config: Path) -> None:
 
 def test_every_setting_can_be_looked_up_by_its_dotted_name() -> None:
     for key in setting_leaves():
-        value_of(Settings(), key)
+        setting_value(Settings(), key)
 
 
 def test_the_command_ends_with_the_documented_code(capsys: pytest.CaptureFixture[str]) -> None:
@@ -144,7 +144,7 @@ def test_kernels_are_loaded_without_what_numba_would_load_beside_and_that_can_be
 def test_settings_are_read_without_loading_what_crawls(tmp_path: Path) -> None:
     """`forager settings` answers at once because no settings class stands in a module that computes or fetches."""
     heavy = {"aiohttp", "lxml", "numba", "numpy", "publicsuffixlist", "pyarrow", "scipy", "sklearn"}
-    script = "import sys, forager.cli.settings, forager.settings; forager.settings.load_settings(); print(*sys.modules)"
+    script = "import sys, forager.cli.options, forager.settings; forager.settings.load_settings(); print(*sys.modules)"
     listed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path)
     assert heavy.isdisjoint(listed.stdout.split())
 

@@ -5,33 +5,23 @@ Invariant: a verb is imported only when it is used, and every mistake of the use
 app                the verbs, and how each of them ends
 crawl              `forager crawl`
 demo               `forager demo`: serves a newsroom on loopback and crawls it
-fetch              `forager fetch`
-robots             `forager robots`
-export             `forager export`
-report             `forager report`
-why                `forager why`
-focus              `forager focus mark`
-settings           `forager settings`
+fetch              `forager fetch` and `forager robots`
+export             `forager export` and `forager report`
+why                `forager why` and `forager focus mark`
 import_            `forager import`
 replay             `forager replay`, its stories and its dashboard
 replay_bytes       `forager replay --bytes`: the live crawl over recorded bytes
 tune               `forager tune`
-learn              `forager learn`
-learn_states       `forager learn states`
+learn              `forager learn function` and `forager learn states`
 rank               `forager rank`
 compare_fleets     `forager compare fleets`, and its report
-compare_policies   `forager compare policies`
+compare_policies   `forager compare policies`, and its report
 compare_rankings   `forager compare rankings`, and its report
-policies_report    the report of `compare policies`
-options            options that verbs share, and the files that verbs write
-change_logs        input of `learn` and `compare policies`
-tapes              budgets, warm-ups and presets of replays
-runner             runs a crawl from the command line: time limit, Ctrl-C, dashboard
-progress           live view of a running crawl
+options            options that verbs share, `forager settings`, and the files and progress that verbs write
+log_input          input of `learn` and `compare policies`
+runner             runs a crawl from the command line: progress, time limit, Ctrl-C, dashboard, statistics.json
 screen             one screenful of a crawl
 log                log of a crawl
-statistics         final figures of a run as JSON
-terminal           progress of long work, and tables of 80 columns
 compilation        compiles kernels once per installation
 """
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ParamSpec, TypeVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from forager.errors import Exit, ForagerError, StoppedError
+from forager.errors import Exit, ForagerError, StoppedError, first_error
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -20,30 +20,36 @@ R = TypeVar("R")
 VERBS: dict[str, dict[str, tuple[str, str]]] = {
     "": {
         "demo": ("forager.cli.demo:demo", "Watch a living news site being crawled, on this machine alone."),
-        "crawl": ("forager.cli.crawl:crawl", "Crawl news sites and tell new stories as they appear."),
+        "crawl": ("forager.cli.crawl:crawl_command", "Crawl news sites and tell new stories as they appear."),
         "export": ("forager.cli.export:export", "Write the stories of a crawl to a file."),
         "report": (
-            "forager.cli.report:report",
+            "forager.cli.export:report",
             "Write what a crawl found, how soon and at what cost, as one HTML file.",
         ),
         "why": ("forager.cli.why:why", "Say what is known of a page, and why it was visited or not."),
         "focus": ("focus", "Teach a focused crawl its topic."),
-        "fetch": ("forager.cli.fetch:fetch", "Fetch one page through all rules and show what is read from it."),
-        "robots": ("forager.cli.robots:robots", "Say whether a URL may be fetched, and which rule says so."),
+        "fetch": ("forager.cli.fetch:fetch_command", "Fetch one page through all rules and show what is read from it."),
+        "robots": ("forager.cli.fetch:robots", "Say whether a URL may be fetched, and which rule says so."),
         "import": ("forager.cli.import_:import_", "Turn recordings of any tool into a tape for replays."),
-        "replay": ("forager.cli.replay:replay", "Let a fleet crawl a recording, in simulated time."),
-        "tune": ("forager.cli.tune:tune", "Find better settings on a recording and judge them on its held-out part."),
+        "replay": ("forager.cli.replay:replay_command", "Let a fleet crawl a recording, in simulated time."),
+        "tune": (
+            "forager.cli.tune:tune_command",
+            "Find better settings on a recording and judge them on its held-out part.",
+        ),
         "learn": ("learn", "Learn a recrawl score function, or the states of foragers."),
-        "rank": ("forager.cli.rank:rank", "Rank the frontier of a link graph: what to download first."),
+        "rank": ("forager.cli.rank:rank_command", "Rank the frontier of a link graph: what to download first."),
         "compare": ("compare", "Compare fleets, recrawl policies or frontier rankings on your data."),
-        "settings": ("forager.cli.settings:settings", "Show every setting, its value and where it came from."),
+        "settings": ("forager.cli.options:settings", "Show every setting, its value and where it came from."),
     },
     "focus": {
-        "mark": ("forager.cli.focus:mark_page", "Say whether a page is on the topic of a crawl."),
+        "mark": ("forager.cli.why:mark_page", "Say whether a page is on the topic of a crawl."),
     },
     "learn": {
-        "function": ("forager.cli.learn:learn", "A recrawl score function from a change log (GP4C); the default."),
-        "states": ("forager.cli.learn_states:learn_states", "Text clusters for the states of foragers, from a corpus."),
+        "function": (
+            "forager.cli.learn:learn_command",
+            "A recrawl score function from a change log (GP4C); the default.",
+        ),
+        "states": ("forager.cli.learn:learn_states", "Text clusters for the states of foragers, from a corpus."),
     },
     "compare": {
         "fleets": ("forager.cli.compare_fleets:compare_fleets", "Kinds of fleets on a tape, at equal budgets."),
@@ -153,15 +159,6 @@ def forager(
     """A focused news crawler that learns where and when to look."""
 
 
-def first_of(group: BaseExceptionGroup[ForagerError]) -> ForagerError:
-    """The first error in a group; tasks that fail together mostly fail for the same reason."""
-    error: BaseException = group
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    assert isinstance(error, ForagerError)
-    return error
-
-
 def run(arguments: list[str] | None = None) -> Any:
     """Runs a command; errors of the operator end with one line and their exit code, bugs with a traceback."""
     try:
@@ -173,7 +170,8 @@ def run(arguments: list[str] | None = None) -> Any:
         known, others = group.split(ForagerError)
         if known is None or others is not None:
             raise
-        first = first_of(known)
+        first = first_error(known)
+        assert isinstance(first, ForagerError)
         sys.stderr.write(f"forager: {first}\n")
         sys.exit(first.exit)
     except KeyboardInterrupt:

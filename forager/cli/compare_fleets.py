@@ -4,7 +4,6 @@ The report is one HTML file with charts; it loads no other files.
 """
 
 import json as jsonlib
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -20,19 +19,31 @@ from rich.table import Table
 
 from forager.chance import stream
 from forager.cli.compilation import prepare_replays
-from forager.cli.options import Config, Json, Quiet, Set, check_place, write_whole
-from forager.cli.tapes import budget as per_hour
-from forager.cli.tapes import settings_for, tape_facts, warm_up_of
+from forager.cli.options import (
+    Config,
+    Json,
+    ProgressLine,
+    Quiet,
+    ReportTo,
+    Set,
+    check_place,
+    json_number,
+    per_hour,
+    settings_for,
+    tape_facts,
+    warm_up_of,
+    write_whole,
+)
 from forager.core.parameters import ForagerKind
 from forager.graph.measures import GraphFigures, graph_figures
 from forager.library.playback import seeds_of, tape_folder, usual_budget
 from forager.report import charts as svg
 from forager.report.charts import html_table, page, pair, section
-from forager.report.text import figure, shown, span
+from forager.report.phrases import figure, shown, span
 from forager.settings import Settings
-from forager.simulation.compare import FIGURES, FleetRow, paired, rows_of
+from forager.simulation.fleet_rows import FIGURES, FleetRow, paired, rows_of
 from forager.simulation.jobs import Job, play_all
-from forager.tape.rewire import distinct_links, rewired
+from forager.tape.cut import distinct_links, rewired
 from forager.tape.tape import Tape, load_tape, save
 
 _CURVES = (("efficiency", "New documents per download (3 h windows)"), ("freshness", "Freshness"))
@@ -41,11 +52,6 @@ _MANY = 1000.0
 """Numbers from here on are shown without decimals."""
 _TINY = 1e-12
 """A spread below this share of the mean is a rounding error of adding equal numbers."""
-
-
-def write_fleets_report(path: Path, tape: Tape, graphs: Sequence[GraphFigures], rows: Sequence[FleetRow]) -> None:
-    """Writes the report to a file."""
-    write_whole(path, fleets_page(tape, graphs, rows))
 
 
 def fleets_page(tape: Tape, graphs: Sequence[GraphFigures], rows: Sequence[FleetRow]) -> str:
@@ -103,7 +109,7 @@ def told_figure(row: FleetRow, first: FleetRow, name: str) -> str:
 
 def _chart(rows: Sequence[FleetRow], name: str, label: str) -> str:
     named = [(row.kind, list(zip(*row.curve(name), strict=True))) for row in rows]
-    return svg.lines(named, label, along="hours")
+    return svg.line_chart(named, label, along="hours")
 
 
 SHOWN = (
@@ -139,7 +145,7 @@ def compare_fleets(
         typer.Option(help="News of this first time does not count; default: 12h, or a quarter of a shorter recording."),
     ] = None,
     workers: Annotated[int, typer.Option(min=0, help="Processes; 0: one for each core.")] = 0,
-    output: Annotated[Path | None, typer.Option("-O", "--output", help="Also write a report with plots, HTML.")] = None,
+    output: ReportTo = None,
     config: Config = None,
     set_: Set = None,
     quiet: Quiet = False,
@@ -161,11 +167,13 @@ def compare_fleets(
             for repeat in range(repeats)
         ]
         prepare_replays(jobs, quiet=quiet)
-        played = play_all(jobs, workers=workers, done=lambda count: _progress(count, len(jobs), quiet))
+        line = ProgressLine(quiet=quiet)
+        played = play_all(jobs, workers=workers, done=lambda count: line.show(f"{count} of {len(jobs)} replays"))
+        line.end()
         rows = rows_of(played, repeats, lambda one: one.job.tape != folder)
         graphs = [graph_of(load_tape(world, check=False), settings.seed) for world in worlds]
     if output is not None:
-        write_fleets_report(output, recorded, graphs, rows)
+        write_whole(output, fleets_page(recorded, graphs, rows))
     if json:
         facts = fleets_json(recorded, graphs, rows, settings)
         typer.echo(jsonlib.dumps(facts | {"warm_up_s": warm}))
@@ -193,18 +201,6 @@ def _worlds(folder: Path, seed: int, also_rewired: bool) -> Iterator[list[Path]]
 def graph_of(tape: Tape, seed: int) -> GraphFigures:
     """Figures of the graph of all links that were ever on the tape."""
     return graph_figures(*distinct_links(tape), stream(seed, "mean path"))
-
-
-def _progress(count: int, total: int, quiet: bool) -> None:
-    """Shows progress: in place on a terminal, elsewhere one line per tenth."""
-    line = f"forager: {count} of {total} replays"
-    if quiet:
-        return
-    if sys.stderr.isatty():
-        sys.stderr.write(f"\r{line}" + ("\n" if count == total else ""))
-    elif count * 10 // total > (count - 1) * 10 // total:
-        sys.stderr.write(f"{line}\n")
-    sys.stderr.flush()
 
 
 def fleets_json(
@@ -245,7 +241,7 @@ def against_first(rows: Sequence[FleetRow]) -> Iterator[tuple[FleetRow, FleetRow
 
 def _plain(values: dict[str, Any]) -> dict[str, Any]:
     """Replaces nan, which JSON lacks, by null."""
-    return {name: None if isinstance(value, float) and np.isnan(value) else value for name, value in values.items()}
+    return {name: json_number(value) for name, value in values.items()}
 
 
 def _graph_line(tape: Tape, graphs: Sequence[GraphFigures]) -> str:

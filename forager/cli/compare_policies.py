@@ -1,18 +1,23 @@
-"""`forager compare policies`: measures on a change log how well each policy decides when to revisit pages."""
+"""`forager compare policies`: measures on a change log how well each policy decides when to revisit pages.
 
+The report is one HTML file with charts; it loads no other files. It also says how well HACS predicts which pages change.
+"""
+
+import html
 import json as jsonlib
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
 from forager.chance import stream
-from forager.cli import policies_report as hacs_view
-from forager.cli.change_logs import (
+from forager.cli.log_input import (
     Budget,
     ChangeOf,
     CycleLength,
@@ -24,17 +29,18 @@ from forager.cli.change_logs import (
     per_cycle,
     read_change_log,
 )
-from forager.cli.options import Quiet, check_place
-from forager.cli.policies_report import write_policies_report
-from forager.cli.terminal import ProgressLine, narrow_table
+from forager.cli.options import Json, ProgressLine, Quiet, ReportTo, check_place, write_whole
 from forager.errors import InputError
+from forager.recrawl.archive_eval import THRESHOLDS, Quality, WindowJudged, judge_window
 from forager.recrawl.change_log import ChangeLog
-from forager.recrawl.compare import Judged, MakeScore, judge_policies, victories
+from forager.recrawl.compare import Figure, Judged, MakeScore, judge_policies, victories
 from forager.recrawl.formula import parse
 from forager.recrawl.function_file import function_from_text
 from forager.recrawl.policies import Formula, named
 from forager.recrawl.recrawl_settings import NAMES, RecrawlSettings
-from forager.report.text import figure
+from forager.report import charts as svg
+from forager.report.charts import html_table, page, pair, section
+from forager.report.phrases import figure, shown
 
 
 def compare_policies(
@@ -44,7 +50,9 @@ def compare_policies(
     ] = None,
     k: Budget = "5%",
     warmup: Annotated[int, typer.Option(min=1, help="Cycles in which every page is visited.")] = 2,
-    folds: Annotated[int, typer.Option(min=1, help="Parts of the pages, judged apart; shows 95% intervals.")] = 5,
+    folds: Annotated[
+        int, typer.Option(min=1, help="Parts of the pages, judged apart; shows 95% intervals. At most one a page.")
+    ] = 5,
     breadth: Annotated[float, typer.Option(min=0, max=1, help="Exponent of the policy `breadth`.")] = 0.5,
     seed: Annotated[int, typer.Option(help="Of chance: order of pages, policy rand.")] = 0,
     from_: Annotated[
@@ -58,8 +66,8 @@ def compare_policies(
     change: ChangeOf = "auto",
     settled: Settled = "10%",
     quiet: Quiet = False,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")] = False,
-    output: Annotated[Path | None, typer.Option("-O", "--output", help="Also write a report with plots, HTML.")] = None,
+    json: Json = False,
+    output: ReportTo = None,
 ) -> None:
     """Compare recrawl policies on a change log; the oracle, which knows what changed, is always included."""
     check_place(output)
@@ -68,9 +76,10 @@ def compare_policies(
     chosen = [(name, maker(name, settings)) for name in dict.fromkeys(policy or NAMES)]
     if from_ is not None:
         world = world.span(cut_log(world, from_, "--from"), world.cycles)
-    if world.cycles <= warmup or world.pages < folds:
-        wanted = f"--folds {folds} wants as many pages, --warmup {warmup} more cycles"
+    if world.cycles <= warmup or not world.pages:
+        wanted = f"--warmup {warmup} wants more cycles, and there must be a page"
         raise InputError(f"{log}: {world.pages} pages and {world.cycles} cycles are too few to compare on: {wanted}")
+    folds = min(folds, world.pages)
     places = {name: f"{place} of {len(chosen) + 1}" for place, name in enumerate([*dict(chosen), "oracle"], 1)}
     progress = ProgressLine(quiet=quiet)
     judged = judge_policies(
@@ -83,16 +92,16 @@ def compare_policies(
         begin=lambda name: progress.show(f"policy {places[name]}: {name}"),
     )
     ordered = world.shuffled(stream(seed, "compare: order of pages"))
-    windows = hacs_view.judge_windows(ordered, progress.show) if "hacs" in dict(chosen) else []
+    windows = judge_windows(ordered, progress.show) if "hacs" in dict(chosen) else []
     progress.end()
     if output is not None:
-        write_policies_report(output, log.name, world, judged, settings.k, windows)
+        write_whole(output, policies_page(log.name, world, judged, settings.k, windows))
     if json:
-        foretold = {"hacs": hacs_view.hacs_json(windows)} if windows else {}
+        foretold = {"hacs": hacs_json(windows)} if windows else {}
         typer.echo(jsonlib.dumps(policies_json(world, judged) | foretold))
         return
     tables = [policies_table(world, judged), *([documents_table(judged)] if world.documents is not None else [])]
-    for table in [*tables, *([hacs_view.hacs_table(windows)] if windows else [])]:
+    for table in [*tables, *([hacs_table(windows)] if windows else [])]:
         Console().print(table)
 
 
@@ -176,4 +185,184 @@ def documents_table(judged: list[Judged]) -> Table:
         if (found := one.discovery) is not None:
             delays = figure(found.delay_mean, ".2f"), figure(found.delay_median, ".1f")
             table.add_row(Text(one.name), f"{found.coverage:.1%}", *delays)
+    return table
+
+
+_WINDOWS = (1, 2, 4, 8, 12)
+
+
+def judge_windows(log: ChangeLog, tell: Callable[[str], None]) -> list[WindowJudged]:
+    """Judges HACS with the captures of the last 1, 2, 4 … cycles, as far as the log allows; `tell` receives progress."""
+    judged = []
+    for window in _WINDOWS:
+        if window + 1 < log.cycles:
+            tell(f"hacs: window of {window} cycles")
+            judged.append(judge_window(log, window))
+    return judged
+
+
+def hacs_json(judged: Sequence[WindowJudged]) -> list[dict[str, object]]:
+    """One JSON object per window."""
+    return [
+        {
+            "window": one.window,
+            **{
+                average: [
+                    _values(quality) | {"threshold": theta} for theta, quality in zip(THRESHOLDS, own, strict=True)
+                ]
+                for average, own in (("micro", one.micro), ("macro", one.macro), ("random_micro", one.random))
+            },
+            "brute_micro": _values(one.brute),
+            "weighted_precision": one.weighted_precision,
+            "weighted_precision_last_obs": one.weighted_precision_last_seen,
+            "weighted_precision_random": one.weighted_precision_random,
+        }
+        for one in judged
+    ]
+
+
+def hacs_table(judged: Sequence[WindowJudged]) -> Table:
+    """Table of F1 only; the report and the JSON output have the rest."""
+    narrow = narrow_table(
+        "HACS: which pages change in the next cycle?",
+        "F1 (micro) by window in cycles and threshold θ, and of all pages; weighted P@K of HACS, Last-Obs, Random",
+        ["window", *(f"θ {threshold}" for threshold in THRESHOLDS), "all", "P@K", "Last-Obs", "Random"],
+    )
+    for one in judged:
+        values = [*(quality.f1 for quality in one.micro), one.brute.f1, *_precisions(one)]
+        narrow.add_row(str(one.window), *(f"{value:.3f}" for value in values))
+    return narrow
+
+
+def as_html(judged: Sequence[WindowJudged]) -> str:
+    """Section of the report with precision, recall and F1."""
+    rows = []
+    for one in judged:
+        precisions = " / ".join(f"{value:.3f}" for value in _precisions(one))
+        rows += [
+            [f"{one.window} micro", *map(_shown, one.micro), _shown(one.brute), precisions],
+            ["macro", *map(_shown, one.macro), "", ""],
+            ["random, micro", *map(_shown, one.random), "", ""],
+        ]
+    heads = ["Window", *(f"θ = {threshold}" for threshold in THRESHOLDS), "Brute force, micro", "Weighted P@K"]
+    note = (
+        "Precision / recall / F1 by window (in cycles) and threshold; random: as many pages, drawn at random; brute force: "
+        "all pages. Weighted P@K of HACS, Last-Obs and Random."
+    )
+    return section("HACS: which pages change in the next cycle?", note, html_table(heads, rows, text=(0,)))
+
+
+def _values(quality: Quality) -> dict[str, float]:
+    return {"precision": quality.precision, "recall": quality.recall, "f1": quality.f1}
+
+
+def _shown(one: Quality) -> str:
+    return f"{one.precision:.3f} / {one.recall:.3f} / {one.f1:.3f}"
+
+
+def _precisions(one: WindowJudged) -> tuple[float, float, float]:
+    """Weighted P@K of HACS, of Last-Obs and of a random order."""
+    return one.weighted_precision, one.weighted_precision_last_seen, one.weighted_precision_random
+
+
+_GREEDY = "Found while young; delays in cycles. The oracle is greedy: it takes most documents now, not most in the end."
+_LEGEND = 32
+"""Characters of a policy's name below a chart, because a learned function may be far longer."""
+_FIGURES: tuple[tuple[Figure, str], ...] = (
+    ("change_rate", "ChangeRate"),
+    ("ndcg", "NDCG"),
+    ("freshness", "Freshness"),
+    ("age", "Age in cycles"),
+)
+_BOUGHT = "In each cycle {:.2%} of them are visited; ± is half the 95% interval over folds of pages."
+
+
+def policies_page(
+    name: str, log: ChangeLog, judged: Sequence[Judged], k: float, windows: Sequence[WindowJudged]
+) -> str:
+    """The report as an HTML page."""
+    size = f"{log.pages:,} pages, {log.cycles} cycles, {log.changed_share():.1%} of the pages change in a cycle."
+    charts = [
+        section(label, "Cycle by cycle, mean over folds.", _curves(judged, figure, label)) for figure, label in _FIGURES
+    ]
+    parts = [
+        f"<p class=note>{size} {_BOUGHT.format(k)}</p>",
+        section("Policies", "", _table(judged)),
+        _found(judged),
+        pair(*charts[:2]),
+        pair(*charts[2:]),
+        section("The top of the schedule", "ChangeRate of the first part of each cycle's schedule.", _top(judged, k)),
+        _victories(judged, "change_rate", "ChangeRate"),
+        _victories(judged, "freshness", "Freshness"),
+        as_html(windows) if windows else "",
+    ]
+    return page(f"Recrawl policies on {shown(name)}", parts)
+
+
+def _table(judged: Sequence[Judged]) -> str:
+    rows = [
+        [_whole(one), *(f"{one.mean(figure):.4f} ± {one.interval(figure):.4f}" for figure, _ in _FIGURES)]
+        for one in judged
+    ]
+    return html_table(["Policy", *(label for _, label in _FIGURES)], rows, text=(0,))
+
+
+def _found(judged: Sequence[Judged]) -> str:
+    """Coverage and delay of documents, if the log has documents."""
+    rows = [
+        [
+            _whole(one),
+            f"{found.coverage:.1%}",
+            figure(found.delay_mean, ".2f"),
+            figure(found.delay_median, ".1f"),
+        ]
+        for one in judged
+        if (found := one.discovery) is not None
+    ]
+    heads = ["Policy", "Coverage", "Mean delay", "Median delay"]
+    return section("New documents", _GREEDY, html_table(heads, rows, text=(0,))) if rows else ""
+
+
+def _curves(judged: Sequence[Judged], figure: Figure, label: str) -> str:
+    named = [
+        (_short(one), [(float(cycle), value) for cycle, value in enumerate(one.curves(figure).mean(axis=0).tolist())])
+        for one in judged
+    ]
+    return svg.line_chart(named, label, along="cycle after the warm-up", ticks=".0f")
+
+
+def _short(one: Judged) -> str:
+    """Name of a policy below a chart."""
+    return one.name if len(one.name) <= _LEGEND else f"{one.name[: _LEGEND - 1]}…"
+
+
+def _whole(one: Judged) -> str:
+    """Name of a policy in a table."""
+    return f"<span class=formula>{html.escape(one.name)}</span>"
+
+
+def _top(judged: Sequence[Judged], k: float) -> str:
+    shares = [100.0 * k * part / 5 for part in range(1, 6)]
+    named = [(_short(one), list(zip(shares, one.top(), strict=True))) for one in judged]
+    return svg.line_chart(named, "ChangeRate of the top of the schedule", along="% of all pages, best first")
+
+
+def _victories(judged: Sequence[Judged], figure: Figure, label: str) -> str:
+    rows = []
+    for one in judged:
+        results = [victories(one, other, figure) for other in judged]
+        rows.append([_whole(one), *(f"{won}/{lost}" for won, lost in results)])
+    note = "Cycles in which the policy of the row beats / loses to that of the column, paired t-test, p &lt; 0.05."
+    heads = ["", *(_whole(one) for one in judged)]
+    return section(f"Victories / losses by cycle: {label}", note, html_table(heads, rows, text=(0,)))
+
+
+def narrow_table(title: str, caption: str, headings: Sequence[str]) -> Table:
+    """An empty table; its first column may wrap, the others hold figures."""
+    table = Table(title=title, caption=caption, box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for place, heading in enumerate(headings):
+        if place:
+            table.add_column(heading, justify="right", no_wrap=True)
+        else:
+            table.add_column(heading, overflow="fold")
     return table

@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from forager.chance import stream
-from forager.cli.options import check_place, write_whole
+from forager.cli.options import Json, ReportTo, check_place, share_of, write_whole
 from forager.errors import InputError
 from forager.graph.graph import Graph
 from forager.graph.kernels import Counts, Vector
@@ -32,7 +32,7 @@ from forager.graph.walks import Ranking, WalkSettings, page_rank
 from forager.importers.edge_files import Impacts, read_edges, read_impacts, read_overlap, read_pages
 from forager.report import charts as svg
 from forager.report.charts import html_table, page, pair, section
-from forager.report.text import shown
+from forager.report.phrases import shown
 
 CURVE = tuple(sorted({*SHARES, *(step / 500 for step in range(1, 51))}))
 """Shares of the frontier at which the report draws its curves: 0.2% to 10%."""
@@ -142,11 +142,6 @@ def _judge(
             judged.click_rate.append(relative_impact(question.click_rate[order], CURVE))
 
 
-def write_rankings_report(path: Path, comparison: Comparison, title: str) -> None:
-    """Writes the report to a file."""
-    write_whole(path, rankings_page(comparison, title))
-
-
 def rankings_page(comparison: Comparison, title: str) -> str:
     """The report as an HTML page."""
     judged = comparison.judged
@@ -192,7 +187,7 @@ def _chart(title: str, methods: Sequence[RankingJudged], curves: Callable[[Ranki
         for judged in methods
         if curves(judged)
     ]
-    drawn = svg.lines(named, title, along="share of the frontier fetched", form=".1%", ticks=".1%", zero=True)
+    drawn = svg.line_chart(named, title, along="share of the frontier fetched", form=".1%", ticks=".1%", zero=True)
     return section(title, "", drawn)
 
 
@@ -213,20 +208,20 @@ def compare_rankings(
     gamma: Annotated[float, typer.Option(min=0, help="RW, RW-EG: weight of a high out-degree; 0 for none.")] = 0.0,
     regression: Annotated[Regression, typer.Option(help="ML: what predicts impact.")] = Regression.TREE,
     seed: Annotated[int, typer.Option(help="Of chance: the same seed draws the same splits.")] = 0,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")] = False,
-    output: Annotated[Path | None, typer.Option("-O", "--output", help="Also write a report with plots, HTML.")] = None,
+    json: Json = False,
+    output: ReportTo = None,
 ) -> None:
     """Compare rankings of the frontier by the impact of the first pages, relative to the ideal order."""
     check_place(output)
     chosen = _chosen(methods, anchors is not None and queries is not None)
-    question, draw = _question(edges, impact, frontier, _share(split), anchors, queries)
+    question, draw = _question(edges, impact, frontier, share_of(split, "--split"), anchors, queries)
     walk = WalkSettings(gamma=gamma)
     settings = RankingSettings(
         walk=walk if omega is None else replace(walk, omega=omega), learned=LearnedSettings(regression=regression)
     )
     comparison = judge_rankings(question, draw, chosen, settings, tune=omega is None, splits=splits, seed=seed)
     if output is not None:
-        write_rankings_report(output, comparison, edges.name)
+        write_whole(output, rankings_page(comparison, edges.name))
     if json:
         typer.echo(jsonlib.dumps(rankings_json(comparison)))
     else:
@@ -288,17 +283,6 @@ def _chosen(methods: list[Method] | None, has_queries: bool) -> list[Method]:
         if method.asks_queries and not has_queries:
             raise InputError(f"{method} needs --anchors FILE and --queries FILE")
     return list(dict.fromkeys(methods))
-
-
-def _share(text: str) -> float:
-    """Converts `35%` or `0.35` to a number between 0 and 1."""
-    try:
-        share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-    except ValueError:
-        share = 0.0
-    if not 0 < share < 1:
-        raise InputError(f"--split {text}: give a part of the pages such as 35% or 0.35")
-    return share
 
 
 def _question(

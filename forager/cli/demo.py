@@ -12,23 +12,32 @@ import numpy as np
 import typer
 
 from forager.arrays import FloatArray
-from forager.assembly import Reader, open_crawl
-from forager.cli.log import Log
-from forager.cli.options import Config, Json, LogAs, NoDashboard, Quiet, Set, TimeLimit, Verbose, loaded, time_given
-from forager.cli.progress import clock_span
-from forager.cli.report import write_report
-from forager.cli.runner import live_view, run_crawl, run_live, shown
-from forager.cli.statistics import run_facts, write_statistics
+from forager.cli.export import write_report
+from forager.cli.log import CrawlLog
+from forager.cli.options import (
+    Config,
+    Json,
+    Kind,
+    LogAs,
+    NoDashboard,
+    Quiet,
+    Set,
+    TimeLimit,
+    Verbose,
+    adapted,
+    loaded,
+    time_given,
+)
+from forager.cli.runner import live_view, logged_crawl, run_crawl, run_facts, run_live, show_dashboard, write_statistics
 from forager.clock import Clock, FastClock, WallClock
-from forager.core.parameters import ForagerKind
-from forager.dashboard.chronicle import Chronicle
-from forager.dashboard.coverage import Appeared, Coverage
+from forager.dashboard.watched import Appeared, Coverage
 from forager.engine.crawl import Crawl
 from forager.events import Event, Told
 from forager.measures import Delay, delay, found_young
 from forager.newsroom.newsroom import Newsroom, serve
 from forager.newsroom.truth import Published
 from forager.report.account import Account
+from forager.report.phrases import day_only, span
 from forager.settings import Settings
 from forager.terms import Url
 
@@ -39,7 +48,7 @@ CONTACT = "Forager/0.1 (demo; +http://127.0.0.1/)"
 def demo(
     time_limit: TimeLimit = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Another site, another luck.")] = None,
-    kind: Annotated[ForagerKind | None, typer.Option("--kind", help="WL, RL, WLRL, or the baseline BFS.")] = None,
+    kind: Kind = None,
     config: Config = None,
     set_: Set = None,
     no_dashboard: NoDashboard = False,
@@ -49,18 +58,17 @@ def demo(
     json: Json = False,
 ) -> None:
     """Watch a living news site being crawled, on this machine alone."""
-    settings = arranged(loaded(config, set_).settings, time_limit, seed, kind)
-    if no_dashboard:
-        settings = replace(settings, dashboard=replace(settings.dashboard, enabled=False))
+    given = adapted(loaded(config, set_).settings, kind, dashboard=not no_dashboard)
+    settings = arranged(given, time_limit, seed)
     folder = settings.demo.folder or Path("runs") / f"demo-{WallClock().now():.0f}"
-    log = Log(quiet=quiet, verbose=verbose, form=log_format)
+    log = CrawlLog(quiet=quiet, verbose=verbose, form=log_format)
     facts = run_live(run_demo(settings, folder, log)) | {"run_dir": str(folder)}
     write_statistics(facts, folder)
     write_report(folder, folder / "report.html")
     typer.echo(jsonlib.dumps(facts) if json else _text(facts))
 
 
-def arranged(settings: Settings, time_limit: str | None, seed: int | None, kind: ForagerKind | None) -> Settings:
+def arranged(settings: Settings, time_limit: str | None, seed: int | None) -> Settings:
     """Settings of the demo: allow loopback, and scale politeness to news time."""
     limit = time_given(time_limit)
     given = settings.demo.time_limit if limit is None else limit
@@ -70,7 +78,6 @@ def arranged(settings: Settings, time_limit: str | None, seed: int | None, kind:
         seed=seed,
         demo=replace(settings.demo, time_limit=given),
         newsroom=replace(settings.newsroom, seed=seed),
-        forager=replace(settings.forager, kind=kind or settings.forager.kind),
         live=replace(settings.live, allow_addresses=LOOPBACK, user_agent=CONTACT),
         timetable=replace(
             settings.timetable, download_delay=settings.demo.download_delay, latency_factor=0.0, longest_wait=86_400.0
@@ -78,26 +85,17 @@ def arranged(settings: Settings, time_limit: str | None, seed: int | None, kind:
     )
 
 
-async def run_demo(settings: Settings, folder: Path, log: Log) -> dict[str, Any]:
+async def run_demo(settings: Settings, folder: Path, log: CrawlLog) -> dict[str, Any]:
     """Serves the site, crawls into the folder, and compares the stories with what was really published."""
     clock = FastClock(settings.newsroom.start + settings.demo.morning, settings.demo.speed)
     found, stopping = FoundTimes(), asyncio.Event()
-    chronicle: Chronicle
-
-    def readers(account: Account) -> list[Reader]:
-        nonlocal chronicle
-        chronicle = Chronicle(account)
-        return [found, chronicle, log]
-
     async with AsyncExitStack() as stack:
         newsroom = await stack.enter_async_context(serve(Newsroom(settings.newsroom, clock), clock))
-        opened = await stack.enter_async_context(
-            open_crawl(folder, settings, newsroom.homes, clock, readers, say=log.saying("kernels", clock))
-        )
-        stack.enter_context(log.kept_in(folder))
+        opening = logged_crawl(folder, settings, newsroom.homes, clock, log, found)
+        opened, chronicle = await stack.enter_async_context(opening)
         crawl, began = opened.crawl, clock.now()
         watched = live_view("the demo", crawl, chronicle, opened.wire, _coverage(newsroom, found, began, clock))
-        await stack.enter_async_context(shown(watched, chronicle, settings.dashboard, log.dashboard(clock)))
+        await stack.enter_async_context(show_dashboard(watched, chronicle, settings.dashboard, log.dashboard(clock)))
         limit = settings.demo.time_limit * clock.speed
         await run_crawl(crawl, newsroom.homes, opened.account, clock, time_limit=limit, stopping=stopping, log=log)
         ended = clock.now()
@@ -160,14 +158,14 @@ def _text(facts: dict[str, Any]) -> str:
     lines = [
         f"{facts['news_hours']} hours of news were crawled: {facts['pages']} pages, {facts['requests']} requests "
         f"({facts['not_modified']} answered with 304, unchanged), {facts['wire_bytes'] / 1e6:.1f} MB.",
-        f"{facts['stories']} stories were told, median delay {clock_span(facts['delay_median_s'])}, "
+        f"{facts['stories']} stories were told, median delay {span(facts['delay_median_s'])}{day_only(facts)}, "
         f"{facts['requests_per_story'] or '–'} requests per story.",
         f"Of {facts['published']} stories published after the warm-up {facts['found']} were found: coverage {coverage}, "
-        f"delay {clock_span(facts['found_median_s'])} (median), {clock_span(facts['found_p90_s'])} (nine in ten).",
+        f"delay {span(facts['found_median_s'])} (median), {span(facts['found_p90_s'])} (nine in ten).",
         f"Fleet: {foragers['alive']} foragers alive, {foragers['born']} born, {foragers['deleted']} deleted. Errors: {errors}.",
     ]
     lines += [
-        f"  {name}: {one['stories']} stories, median delay {clock_span(one['delay_median_s'])}, {one['requests']} requests, "
+        f"  {name}: {one['stories']} stories, median delay {span(one['delay_median_s'])}, {one['requests']} requests, "
         f"found first by {', '.join(f'{channel} ({count})' for channel, count in one['channels'].items()) or '–'}"
         for name, one in facts["sites"].items()
     ]

@@ -1,4 +1,6 @@
-"""`forager export RUN_DIR`: writes the stories of a crawl, even while it runs."""
+"""What a crawl leaves: `forager export RUN_DIR` writes its stories, `forager report RUN_DIR` its report; both even while
+it runs.
+"""
 
 import asyncio
 from collections.abc import Callable
@@ -9,12 +11,15 @@ from typing import Annotated
 
 import typer
 
+from forager.cli.options import write_whole
 from forager.clock import WallClock
 from forager.errors import Exit, InputError, OutputError
-from forager.output.formats import writer_for
 from forager.output.outlet import Mode, Outlet, StoryWriter
+from forager.output.writers import writer_for
 from forager.pages.urls import canonical
 from forager.pages.urls import site as site_of
+from forager.report.run import read_run
+from forager.report.run import run_report as page
 from forager.store.protocol import Story
 from forager.store.store import Store
 from forager.units import seconds
@@ -72,12 +77,12 @@ def _wanted(since: str | None, sites: list[str] | None) -> Callable[[Story], boo
     """Filter for the requested stories; None for all."""
     if since is None and not sites:
         return None
-    start = float("-inf") if since is None else moment(since)
+    start = float("-inf") if since is None else _moment(since)
     names = {_site(name) for name in sites or ()}
     return lambda story: story.fetched >= start and (not names or story.site in names)
 
 
-def moment(text: str) -> float:
+def _moment(text: str) -> float:
     """Parses a date, a date with time (UTC unless it names a zone), or how long ago."""
     with suppress(ValueError):
         when = datetime.fromisoformat(text)
@@ -95,3 +100,26 @@ def _site(name: str) -> str:
     if url is None:
         raise InputError(f"--site {name}: not a host name; write one such as example.com")
     return site_of(url)
+
+
+def report(
+    run: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="The directory of a run, finished or not.")],
+    output: Annotated[Path, typer.Option("-O", "--output", help="The HTML file to write.")] = Path("report.html"),
+) -> None:
+    """Write what a run found, how soon and at what cost, as one HTML file that needs no network."""
+    typer.echo(f"{output} ({write_report(run, output) / 1000:.0f} kB)")
+
+
+def write_report(run: Path, output: Path) -> int:
+    """Writes the report of a run; returns its size in bytes."""
+    text = asyncio.run(_read(run, run.resolve().name))
+    write_whole(output, text)
+    return len(text.encode())
+
+
+async def _read(run: Path, name: str) -> str:
+    reader = await Store.view(run)
+    try:
+        return page(await read_run(reader), name)
+    finally:
+        await reader.close()

@@ -1,4 +1,7 @@
-"""`forager fetch URL`: fetches one page through all rules and shows everything that is read from it."""
+"""`forager fetch URL` fetches one page through all rules and shows everything that is read from it.
+
+`forager robots URL` shows whether a URL may be fetched, and which rule decides.
+"""
 
 import asyncio
 import json as jsonlib
@@ -10,11 +13,11 @@ import msgspec
 import typer
 
 from forager.assembly import open_wire
-from forager.cli.options import Config, Json, Set, loaded
+from forager.cli.options import Config, Json, Set, given_url, loaded
 from forager.clock import WallClock
-from forager.errors import Exit, InputError
+from forager.errors import Exit
 from forager.pages.page import read
-from forager.pages.urls import canonical, host
+from forager.pages.urls import host
 from forager.settings import Settings
 from forager.terms import Dated, Outcome, Request, Response
 
@@ -31,7 +34,7 @@ CODES = {
 }
 
 
-def fetch(
+def fetch_command(
     url: Annotated[str, typer.Argument(help="The page to fetch.")],
     config: Config = None,
     set_: Set = None,
@@ -46,9 +49,7 @@ def fetch(
 
 
 async def _fetch(text: str, settings: Settings) -> Response:
-    url = canonical(text)
-    if url is None:
-        raise InputError(f"{text!r} is not an http(s) URL")
+    url = given_url(text)
     attempts, name = settings.retrying.retries + 1, host(url)
 
     def say(text: str) -> None:
@@ -134,3 +135,26 @@ def _text(facts: dict[str, Any]) -> str:
     if facts["text"]:
         lines.append("\n" + facts["text"][:1500] + (" …" if len(facts["text"]) > 1500 else ""))
     return "\n".join(lines)
+
+
+def robots(
+    url: Annotated[str, typer.Argument(help="The URL in question.")],
+    config: Config = None,
+    set_: Set = None,
+    json: Json = False,
+) -> None:
+    """Say whether a URL may be fetched, and which rule says so."""
+    verdict = asyncio.run(_ask(url, loaded(config, set_).settings))
+    if json:
+        typer.echo(jsonlib.dumps(verdict))
+    else:
+        for name, value in verdict.items():
+            typer.echo(f"{name:<12} {value}")
+    raise typer.Exit(Exit.OK if verdict["allowed"] else Exit.REFUSED)
+
+
+async def _ask(text: str, settings: Settings) -> dict[str, Any]:
+    url = given_url(text)
+    async with open_wire(settings, WallClock()) as wire:
+        verdict = await wire.robots.explain(url)
+        return {"url": url, **{name: getattr(verdict, name) for name in verdict.__slots__}}

@@ -1,9 +1,9 @@
 """`forager import`: compiles recordings of any kind into a tape."""
 
 import json as jsonlib
-import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -11,19 +11,18 @@ from typing import Annotated, Any
 
 import typer
 
-from forager.cli.options import Json, Quiet
-from forager.cli.tapes import tape_facts
+from forager.cli.options import Json, ProgressLine, Quiet, tape_facts
 from forager.errors import InputError, OutputError
 from forager.importers.files import Imported, import_files
 from forager.importers.streams import Tally, sources
 from forager.importers.tables import import_tables
 from forager.library.playback import tape_of
 from forager.store.rundir import DATABASE
-from forager.tape.tape import CONTENTS, Tape, save
-from forager.tape.truth import documents
+from forager.tape.tape import CONTENTS, Tape, holds_else, save
+from forager.tape.tape_world import documents
 
-_QUIET_SECONDS = 60.0
-"""Seconds between two lines of progress without a terminal."""
+_EVERY = 0.2
+"""Seconds between two looks of the progress on a terminal (ours)."""
 
 
 _NEW = {
@@ -73,12 +72,17 @@ def import_(
         raise typer.BadParameter("give files, or --table DIR")
     _check_output(output)
     begun = time.monotonic()
-    display = _Display(quiet=quiet)
+    display = ProgressLine(quiet=quiet, every=_EVERY)
+
+    def show(name: str, read: int, total: int) -> None:
+        part = f"{min(read / total, 1):4.0%}" if total else f"{read / 1e6:,.0f} MB"
+        display.show(f"{part} {name}")
+
     try:
         if table is not None:
-            imported = import_tables(table, origin=table.name, identity=identity, progress=display.show)
+            imported = import_tables(table, origin=table.name, identity=identity, progress=show)
         else:
-            imported = _import(files or [], identity, display)
+            imported = _import(files or [], identity, show)
     finally:
         display.end()
     if not imported.tape.versions:
@@ -88,7 +92,7 @@ def import_(
     typer.echo(jsonlib.dumps(facts) if json else _summary(imported, output, facts["documents"]))
 
 
-def _import(files: list[str], identity: str | None, display: "_Display") -> Imported:
+def _import(files: list[str], identity: str | None, progress: Callable[[str, int, int], None]) -> Imported:
     origin = Path(files[0]).name or files[0]
     folder = Path(files[0])
     if (folder / CONTENTS).exists():
@@ -98,35 +102,13 @@ def _import(files: list[str], identity: str | None, display: "_Display") -> Impo
             raise InputError(f"{folder}: a run directory is imported alone")
         return Imported(tape_of(folder, identity or IdentityChoice.URL), Tally(), Counter({"run directory": 1}))
     origin += f" and {len(files) - 1} more" if len(files) > 1 else ""
-    return import_files(sources(files), origin=origin, identity=identity, progress=display.show)
+    return import_files(sources(files), origin=origin, identity=identity, progress=progress)
 
 
 def _check_output(output: Path) -> None:
-    """Refuses a folder that holds anything but a tape."""
-    if output.is_dir() and any(output.iterdir()) and not (output / CONTENTS).exists():
+    """Refuses a folder that holds anything but a tape, or what a killed import left of one."""
+    if output.is_dir() and not (output / CONTENTS).exists() and holds_else(output):
         raise OutputError(f"{output}: is not empty and holds no tape; choose another folder")
-
-
-class _Display:
-    """Shows progress on standard error: in place on a terminal, one line a minute elsewhere."""
-
-    def __init__(self, *, quiet: bool) -> None:
-        self._quiet, self._terminal = quiet, sys.stderr.isatty()
-        self._shown = time.monotonic()
-
-    def show(self, name: str, read: int, total: int) -> None:
-        now = time.monotonic()
-        if self._quiet or now - self._shown < (0.2 if self._terminal else _QUIET_SECONDS):
-            return
-        self._shown = now
-        share = f"{min(read / total, 1):4.0%}" if total else f"{read / 1e6:,.0f} MB"
-        line = f"{share} {name}"
-        sys.stderr.write(f"\r\x1b[K{line[:100]}" if self._terminal else f"{line}\n")
-        sys.stderr.flush()
-
-    def end(self) -> None:
-        if self._terminal and not self._quiet:
-            sys.stderr.write("\r\x1b[K")
 
 
 def _nothing(tally: Tally, names: str) -> str:

@@ -1,6 +1,6 @@
-"""`forager learn`: evolves a recrawl score function from a change log (GP4C).
+"""`forager learn function` evolves a recrawl score function from a change log (GP4C) and compares it with known rules.
 
-It shows its progress and compares the evolved function with known rules.
+`forager learn states` learns from a corpus the text clusters that turn a text into a state.
 """
 
 import json as jsonlib
@@ -14,7 +14,8 @@ from typing import Annotated
 
 import typer
 
-from forager.cli.change_logs import (
+from forager.cli.compilation import prepare_learning
+from forager.cli.log_input import (
     Budget,
     ChangeOf,
     CycleLength,
@@ -27,14 +28,14 @@ from forager.cli.change_logs import (
     picked,
     read_change_log,
 )
-from forager.cli.compilation import prepare_learning
-from forager.cli.options import check_place, write_whole
-from forager.cli.terminal import ProgressLine
+from forager.cli.options import Config, Json, ProgressLine, Quiet, Set, check_place, loaded, whole, write_whole
+from forager.core.states import LONGEST_TEXT, States
 from forager.errors import InputError
 from forager.gp import learn as learning
 from forager.gp.gp_settings import GPSettings, Measure, Selection, Terminals
 from forager.gp.learn import CarefulChoice
 from forager.gp.trees import canonical_tree, terminals_of
+from forager.importers.texts import read_texts
 from forager.library.lessons import check_log, teach
 from forager.recrawl.formula import formula_text
 from forager.recrawl.function_file import function_to_text
@@ -93,7 +94,7 @@ def told_learned(choice: CarefulChoice) -> list[str]:
     ]
 
 
-def learn(
+def learn_command(
     log: LogPath,
     output: Annotated[Path, typer.Option("-O", "--output", help="Where to write the score function (JSON).")],
     terminals: Annotated[str, typer.Option(help="basic, all or extended: what functions may read.")] = "basic",
@@ -125,7 +126,7 @@ def learn(
         ),
     ] = True,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint next to the output.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")] = False,
+    json: Json = False,
 ) -> None:
     """Learn when to look again: evolve a score function and write it to a file.
 
@@ -213,3 +214,61 @@ def _read(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as problem:
         raise InputError(f"{path}: cannot be read ({problem})") from problem
+
+
+_SHOW_EVERY = 1.0
+"""Seconds between two looks of the progress on a terminal."""
+
+
+def learn_states(
+    corpus: Annotated[Path, typer.Argument(help="A folder of .txt and .html files, or JSON lines with a `text` each.")],
+    output: Annotated[Path, typer.Option("-O", "--output", help="Where to write the states (.npz).")],
+    general: Annotated[
+        Path | None, typer.Option(help="Text of no particular topic, in the same forms: the class that is dropped.")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Texts to read at most.")] = 20_000,
+    config: Config = None,
+    set_: Set = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Learn text clusters and write them to a file; use it with -s forager.states.file=FILE."""
+    check_place(output)
+    settings = loaded(config, set_).settings.forager.states
+    begun = time.monotonic()
+    line = ProgressLine(quiet=quiet, every=_SHOW_EVERY)
+    texts = _read_texts(corpus, limit, line)
+    if len(texts) < settings.dimension:
+        raise InputError(
+            f"{corpus}: {len(texts)} texts are too few for {settings.dimension} clusters; "
+            "give more, or set forager.states.dimension"
+        )
+    line.show(f"{len(texts)} texts read; learning {settings.dimension} clusters")
+    states = States(settings).train(texts, _read_texts(general, limit, line) if general else ())
+    line.end()
+    with whole(output) as draft:
+        draft.write_bytes(states.save())
+    result = {
+        "texts": len(texts),
+        "clusters": settings.dimension,
+        "words": states.words,
+        "seconds": round(time.monotonic() - begun, 3),
+        "file": str(output),
+    }
+    if json:
+        typer.echo(jsonlib.dumps(result))
+    else:
+        typer.echo(
+            f"{settings.dimension} clusters of {states.words} words from {len(texts)} texts; written to {output}"
+        )
+
+
+def _read_texts(place: Path, limit: int, line: ProgressLine) -> list[str]:
+    """Reads the texts, cut to the length that the crawl uses, and shows progress."""
+    texts: list[str] = []
+    for text in read_texts(place):
+        texts.append(text[:LONGEST_TEXT])
+        line.show(f"{place}: {len(texts)} texts")
+        if len(texts) == limit:
+            break
+    return texts

@@ -35,7 +35,7 @@ from forager.events import (
     TopicJudged,
 )
 from forager.output.fields import iso_moment as iso
-from forager.report.text import shown, shown_moment, span, visitor
+from forager.report.phrases import shown, shown_moment, span, visitor
 from forager.store.rundir import own_file
 from forager.terms import NOBODY, Outcome, Trouble
 
@@ -49,7 +49,7 @@ class Level(IntEnum):
     WARNING = 30
 
 
-class Log:
+class CrawlLog:
     """A journal reader that writes log lines; other parts log through `say`."""
 
     def __init__(self, *, quiet: bool = False, verbose: bool = False, form: LogFormat | None = None) -> None:
@@ -64,7 +64,7 @@ class Log:
         self._resumed = float("-inf")
 
     def __repr__(self) -> str:
-        return f"<Log from {self.level.name} as {self.form.value}>"
+        return f"<CrawlLog from {self.level.name} as {self.form.value}>"
 
     @property
     def is_for_people(self) -> bool:

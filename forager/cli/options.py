@@ -1,20 +1,35 @@
-"""Options that several commands share, and the files that commands write at their end.
+"""Options that several commands share, `forager settings`, and what commands write: files and progress.
 
-Commands check such a file before the work begins, and write it completely or not at all.
+A command checks its output file before the work begins, and writes it completely or not at all. Progress goes to
+standard error: in place on a terminal, one line a minute elsewhere.
 """
 
+import json as jsonlib
 import os
-from collections.abc import Iterator
+import re
+import sys
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+import yaml
 
-from forager.errors import OutputError
-from forager.settings import Loaded, load_settings
+from forager.config_file import config_text, in_yaml, plain
+from forager.core.parameters import ForagerKind
+from forager.errors import InputError, OutputError
+from forager.report.phrases import shown, span
+from forager.settings import PRESETS, Loaded, Settings, load_settings, setting_leaves, setting_value
+from forager.terms import Url
 from forager.units import seconds
+
+if TYPE_CHECKING:  # slow to import, and `forager settings` needs none of them
+    from forager.output.outlet import Mode, StoryWriter
+    from forager.tape.tape import Tape
 
 
 class LogFormat(StrEnum):
@@ -39,12 +54,75 @@ LogAs = Annotated[
     typer.Option("--log-format", help="Lines on standard error; default: text, or the live view on a terminal."),
 ]
 NoDashboard = Annotated[bool, typer.Option("--no-dashboard", help="Do not serve the dashboard.")]
+Kind = Annotated[ForagerKind | None, typer.Option("--kind", help="WL, RL, WLRL, or the baseline BFS.")]
+SeedFiles = Annotated[list[Path] | None, typer.Option("--seed-file", help="URLs to start from, one per line.")]
+SeedUrls = Annotated[list[str] | None, typer.Option("--seed", help="A URL to start from; may be repeated.")]
+AppendTo = Annotated[str | None, typer.Option("-o", metavar="FILE", help="Append stories to a .jsonl or .csv file.")]
+WriteTo = Annotated[
+    str | None, typer.Option("-O", metavar="FILE", help="Write stories to a new .jsonl, .csv, .parquet or .xml.")
+]
+ReportTo = Annotated[Path | None, typer.Option("-O", "--output", help="Also write a report with plots, HTML.")]
 TimeLimit = Annotated[str | None, typer.Option("--time-limit", help="Stop after this time, such as 90s, 15m or 6h.")]
 
 
 def loaded(config: Path | None, overrides: list[str] | None) -> Loaded:
     """Settings of this call, from all layers."""
     return load_settings(config, overrides or (), os.environ)
+
+
+def adapted(settings: Settings, kind: ForagerKind | None, *, dashboard: bool) -> Settings:
+    """The settings with the kind of foragers, if given, and without the dashboard, if not wanted."""
+    if kind is not None:
+        settings = replace(settings, forager=replace(settings.forager, kind=kind))
+    if not dashboard:
+        settings = replace(settings, dashboard=replace(settings.dashboard, enabled=False))
+    return settings
+
+
+def given_url(text: str) -> Url:
+    """A URL from the command line in its canonical form."""
+    from forager.pages.urls import canonical
+
+    url = canonical(text)
+    if url is None:
+        raise InputError(f"{shown(text)!r} is not an http(s) URL")
+    return url
+
+
+def given_seeds(files: Sequence[Path] | None, urls: Sequence[str] | None) -> list[Url]:
+    """The URLs of `--seed-file` and `--seed`."""
+    from forager.library.session import check_seeds, read_seeds
+
+    seeds = [url for path in files or () for url in read_seeds(path)]
+    return seeds + check_seeds(("--seed", text) for text in urls or ())
+
+
+def stories_writer(append: str | None, overwrite: str | None, how: "Mode") -> "StoryWriter | None":
+    """The writer for -o or -O, which writes in the mode `how`."""
+    from forager.output.outlet import Mode
+    from forager.output.writers import writer_for
+
+    if append is not None and overwrite is not None:
+        raise typer.BadParameter("give -o or -O, not both")
+    if append is not None:
+        return writer_for(append, Mode.APPEND)
+    return None if overwrite is None else writer_for(overwrite, how)
+
+
+def share_of(text: str, option: str, *, whole: bool = False) -> float:
+    """Converts `5%` or `0.05` to a number above 0 and below 1, or 1 itself with `whole`."""
+    try:
+        value = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
+    except ValueError:
+        value = 0.0
+    if not (0.0 < value < 1.0 or (whole and value == 1.0)):
+        raise InputError(f"{option} {text}: give a share such as 5% or 0.05")
+    return value
+
+
+def json_number(value: float) -> float | None:
+    """Replaces nan, which JSON lacks, by None."""
+    return None if value != value else value
 
 
 def time_given(text: str | None) -> float | None:
@@ -97,3 +175,103 @@ def tell(outcome: str, *stories: str | None) -> None:
 def _is_device(path: Path) -> bool:
     """Whether the path is neither a file nor a folder: /dev/stdout, a pipe."""
     return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def settings(
+    config: Config = None,
+    set_: Set = None,
+    template: Annotated[
+        bool, typer.Option("--template", help="Print a config.yaml with every default explained.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Show every setting, its value and where it came from."""
+    if template:
+        typer.echo(config_text(), nl=False)
+        return
+    found = loaded(config, set_)
+    rows = [(key, plain(setting_value(found.settings, key)), found.origins[key]) for key in setting_leaves()]
+    if json:
+        typer.echo(jsonlib.dumps({key: {"value": value, "origin": origin} for key, value, origin in rows}))
+        return
+    wide = max(len(key) for key, _, _ in rows)
+    for key, value, origin in rows:
+        note = "" if origin == "default" else f"   # {origin}"
+        typer.echo(f"{key:<{wide}}  {in_yaml(value)}{note}")
+
+
+_BUDGET = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?:/\s*(s|min|h|d))?")
+_WARM_UP = 12 * 3600.0
+_PER_HOUR = {"s": 3600.0, "min": 60.0, "h": 1.0, "d": 1 / 24}
+
+
+def tape_facts(tape: "Tape") -> dict[str, Any]:
+    """Contents of a tape as JSON values."""
+    return {
+        "origin": tape.origin,
+        "pages": tape.pages,
+        "versions": tape.versions,
+        "links": int(tape.links.size),
+        "start": tape.start,
+        "end": tape.end,
+        "identity": tape.identity,
+    }
+
+
+def per_hour(text: str) -> float:
+    """Converts `60/h` to downloads per hour; also per s, min or d."""
+    match = _BUDGET.fullmatch(text.strip())
+    if match is None or float(match[1]) <= 0:
+        raise typer.BadParameter(f"expected downloads per hour such as 60/h, not {text!r}", param_hint="--budget")
+    return float(match[1]) * _PER_HOUR[match[2] or "h"]
+
+
+def warm_up_of(text: str | None, length: float) -> float:
+    """Seconds at the start whose stories do not count: as given, or 12 hours but at most a quarter of the recording."""
+    if text is None:
+        return min(_WARM_UP, length / 4)
+    try:
+        said = float(str(seconds(text)))
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--warm-up") from None
+    if said and said >= length:
+        raise typer.BadParameter(f"{text} leaves nothing of a recording of {span(length)}", param_hint="--warm-up")
+    return said
+
+
+def settings_for(config: Path | None, overrides: Sequence[str], preset: str) -> Settings:
+    """Settings of this call; a preset from the command line overrides the config file."""
+    if preset not in PRESETS:
+        raise typer.BadParameter(f"no preset {preset!r}; known: {', '.join(filter(None, PRESETS))}")
+    layer = [f"{key}={yaml.safe_dump(value).splitlines()[0]}" for key, value in PRESETS[preset].items()]
+    return load_settings(config, [f"preset={preset}", *layer, *overrides] if preset else overrides, os.environ).settings
+
+
+_RARE = 60.0
+"""Seconds between two lines without a terminal."""
+
+
+class ProgressLine:
+    """A line that is rewritten in place, unless `quiet`; `end` erases it."""
+
+    def __init__(self, *, quiet: bool = False, every: float = 0.0) -> None:
+        """`every` is the least number of seconds between two lines on a terminal."""
+        self.quiet, self.shown = quiet, time.monotonic()
+        self._every = every
+
+    @property
+    def due(self) -> bool:
+        """Whether it is time to show a line."""
+        least = self._every if sys.stderr.isatty() else _RARE
+        return not self.quiet and time.monotonic() - self.shown >= least
+
+    def show(self, line: str) -> None:
+        """Shows the line if one is due."""
+        if self.due:
+            self.shown = time.monotonic()
+            sys.stderr.write(f"\r\x1b[K{line[:100]}" if sys.stderr.isatty() else f"forager: {line}\n")
+            sys.stderr.flush()
+
+    def end(self) -> None:
+        if sys.stderr.isatty() and not self.quiet:
+            sys.stderr.write("\r\x1b[K")

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from forager.chance import stream
-from forager.cli.options import check_place, whole
+from forager.cli.options import Json, check_place, whole
 from forager.graph import methods
 from forager.graph.graph import EdgeList, Graph
 from forager.graph.learned import LearnedSettings, Regression
@@ -20,7 +20,7 @@ from forager.importers.edge_files import read_edges
 from forager.library.frontier_ranks import check_method, gather_evidence
 
 
-def rank(
+def rank_command(
     edges: Annotated[Path, typer.Argument(help="Links: source,target as CSV, TSV or Parquet, also .gz or .zst.")],
     impact: Annotated[Path | None, typer.Option(help="Table of url or id with impact, clicks or views.")] = None,
     anchors: Annotated[Path | None, typer.Option(help="Table of target and anchor: the texts of links.")] = None,
@@ -34,7 +34,7 @@ def rank(
     regression: Annotated[Regression, typer.Option(help="ML: what predicts impact.")] = Regression.TREE,
     limit: Annotated[int | None, typer.Option(min=1, help="Write only so many pages.")] = None,
     seed: Annotated[int, typer.Option(help="Of chance, for the random ranking.")] = 0,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")] = False,
+    json: Json = False,
 ) -> None:
     """Rank the frontier of a link graph: pages that are linked but not downloaded, best first."""
     check_place(output)

@@ -10,42 +10,56 @@ import asyncio
 import json as jsonlib
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from forager.cli.compilation import once
-from forager.cli.log import Log
-from forager.cli.options import Config, Json, LogFormat, NoDashboard, Quiet, Set, TimeLimit, tell, time_given
-from forager.cli.progress import clock_span, clock_time
-from forager.cli.runner import shown, stopped_by_signals
-from forager.cli.statistics import run_facts
-from forager.cli.tapes import budget as per_hour
-from forager.cli.tapes import settings_for, tape_facts, warm_up_of
-from forager.core.parameters import ForagerKind
+from forager.cli.log import CrawlLog
+from forager.cli.options import (
+    AppendTo,
+    Config,
+    Json,
+    Kind,
+    LogFormat,
+    NoDashboard,
+    Quiet,
+    SeedFiles,
+    SeedUrls,
+    Set,
+    TimeLimit,
+    WriteTo,
+    adapted,
+    given_seeds,
+    json_number,
+    per_hour,
+    settings_for,
+    stories_writer,
+    tape_facts,
+    tell,
+    time_given,
+    warm_up_of,
+)
+from forager.cli.runner import run_facts, show_dashboard, stopped_by_signals
 from forager.dashboard.chronicle import Chronicle
-from forager.dashboard.coverage import Appeared, Coverage
 from forager.dashboard.dashboard_settings import DashboardSettings
-from forager.dashboard.watched import Watched
+from forager.dashboard.watched import Appeared, Coverage, Watched
 from forager.engine.journal import Journal, JournalFile
 from forager.engine.scope import Skipped
 from forager.errors import InputError, OutputError
 from forager.events import Event, Told
 from forager.library.playback import make_replay, tape_folder, usual_budget
-from forager.library.seed_list import check_seeds, read_seeds
 from forager.measures import found_young
 from forager.output.fields import FIELDS, Row, iso_moment
-from forager.output.formats import writer_for
 from forager.output.outlet import Mode, StoryWriter
 from forager.report.account import Account
-from forager.report.text import figure
+from forager.report.phrases import figure, shown_moment, span
 from forager.settings import Settings
-from forager.simulation.compare import FIGURES
-from forager.simulation.records import ReplayRecords
+from forager.simulation.fleet_rows import FIGURES
 from forager.simulation.replay import Replay
 from forager.simulation.replay_account import ReplayFigures
+from forager.simulation.replay_records import ReplayRecords
 from forager.tape.tape import Tape, load_tape
 from forager.terms import NOBODY, Url
 
@@ -57,15 +71,6 @@ T = TypeVar("T")
 
 BATCH = 1000
 """Number of stories passed to the writer at once."""
-
-
-def stories_writer(append: str | None, overwrite: str | None) -> StoryWriter | None:
-    """The writer for -o or -O."""
-    if append is not None and overwrite is not None:
-        raise typer.BadParameter("give -o or -O, not both")
-    if append is not None:
-        return writer_for(append, Mode.APPEND)
-    return None if overwrite is None else writer_for(overwrite, Mode.REPLACE)
 
 
 class ReplayedStories:
@@ -103,7 +108,7 @@ class ReplayedStories:
             "published": iso_moment(told.published),
             "published_source": told.published_source,
             "fetched": iso_moment(told.at),
-            "delay": round(told.delay, 3),
+            "delay": None if told.delay is None else round(told.delay, 3),
             "discovered_via": told.via.value,
             "forager": None if told.by == NOBODY else told.by,
         }
@@ -133,13 +138,13 @@ async def play_watched(
     settings: DashboardSettings,
     name: str,
     *,
-    log: Log,
+    log: CrawlLog,
     finish: Callable[[], None],
     serve: bool,
 ) -> None:
     """Plays to the end with the dashboard open and calls `finish`; with `serve`, keeps serving until Ctrl-C."""
     watched = watch_replay(replay, records, name)
-    async with shown(watched, chronicle, settings, log.dashboard(replay.clock)):
+    async with show_dashboard(watched, chronicle, settings, log.dashboard(replay.clock)):
         await play_beside(replay)
         finish()
         if serve and settings.enabled:
@@ -184,26 +189,19 @@ def watch_replay(replay: Replay, records: ReplayRecords, name: str) -> Watched:
     )
 
 
-def replay(
+def replay_command(
     tape: Annotated[Path, typer.Argument(help="A tape, or the run directory of a crawl; with --bytes a WARC, too.")],
-    kind: Annotated[ForagerKind | None, typer.Option("--kind", help="WL, RL, WLRL, or the baseline BFS.")] = None,
+    kind: Kind = None,
     budget: Annotated[str, typer.Option(help="Downloads per simulated hour, such as 60/h.")] = "",
-    seed: Annotated[list[str] | None, typer.Option("--seed", help="A URL to start from; may be repeated.")] = None,
-    seed_file: Annotated[
-        list[Path] | None, typer.Option("--seed-file", help="URLs to start from, one per line.")
-    ] = None,
+    seed: SeedUrls = None,
+    seed_file: SeedFiles = None,
     bytes_: Annotated[
         bool, typer.Option("--bytes", help="Crawl a run directory's or any WARC's recorded bytes, by all rules.")
     ] = False,
     warm_up: Annotated[str, typer.Option(help="News of this first time does not count, such as 12h.")] = "0",
     preset: Annotated[str, typer.Option(help="A named set of settings: paper.")] = "",
-    append: Annotated[
-        str | None, typer.Option("-o", metavar="FILE", help="Append stories to a .jsonl or .csv file.")
-    ] = None,
-    overwrite: Annotated[
-        str | None,
-        typer.Option("-O", metavar="FILE", help="Write stories to a new .jsonl, .csv, .parquet or .xml."),
-    ] = None,
+    append: AppendTo = None,
+    overwrite: WriteTo = None,
     time_limit: TimeLimit = None,
     journal: Annotated[Path | None, typer.Option(help="Write every event to this file, JSON lines.")] = None,
     no_dashboard: NoDashboard = False,
@@ -222,17 +220,12 @@ def replay(
     """Run a fleet over a recording in simulated time and say what it would have found, how soon, at what cost."""
     if bytes_ and config is None and (tape / "config.yaml").is_file():
         config = tape / "config.yaml"  # the settings of the recorded crawl
-    settings = settings_for(config, set_ or (), preset)
-    if kind is not None:
-        settings = replace(settings, forager=replace(settings.forager, kind=kind))
-    if no_dashboard:
-        settings = replace(settings, dashboard=replace(settings.dashboard, enabled=False))
-    given = [url for path in seed_file or () for url in read_seeds(path)]
-    given += check_seeds(("--seed", text) for text in seed or ())
+    settings = adapted(settings_for(config, set_ or (), preset), kind, dashboard=not no_dashboard)
+    given = given_seeds(seed_file, seed)
     limit = time_given(time_limit)
-    log = Log(quiet=quiet, verbose=verbose, form=log_format)
+    log = CrawlLog(quiet=quiet, verbose=verbose, form=log_format)
     logs = [log] if verbose or log_format is not None else []
-    writer = stories_writer(append, overwrite)
+    writer = stories_writer(append, overwrite, Mode.REPLACE)
     if bytes_:
         from forager.cli.replay_bytes import bytes_summary
 
@@ -288,7 +281,7 @@ def _replay_bytes(
     limit: float | None,
     writer: StoryWriter | None,
     journal: Path | None,
-    logs: list[Log],
+    logs: list[CrawlLog],
     per_hour: float | None,
     warm_up: Callable[[float], float],
 ) -> dict[str, Any]:
@@ -307,7 +300,7 @@ def _replay_bytes(
 def _facts(account: Account, run: Replay, tape: Tape, figures: ReplayFigures) -> dict[str, Any]:
     return run_facts(account, run.agent) | {
         "tape": tape_facts(tape),
-        "replay": {name: _plain(of(figures)) for name, of in FIGURES.items()},
+        "replay": {name: json_number(of(figures)) for name, of in FIGURES.items()},
     }
 
 
@@ -318,24 +311,19 @@ def _opened(path: Path) -> Any:
         raise OutputError(f"{path}: cannot be written: {error.strerror}") from None
 
 
-def _plain(value: float) -> float | None:
-    """Replaces nan, which JSON lacks, by None."""
-    return None if value != value else value
-
-
 def _text(facts: dict[str, Any], figures: ReplayFigures, tape: Tape, run_end: float) -> str:
     delay, foragers = figures.delay, facts["foragers"]
     found = f"{delay.found} of {delay.stories} stories found while young"
     lines = [
-        f"{clock_time(tape.start)} to {clock_time(run_end)}, replayed.",
+        f"{shown_moment(tape.start)[:16]} to {shown_moment(run_end)[:16]}, replayed.",
         f"{found} ({figure(delay.coverage, '.1%')}; lasting ones {figure(delay.lasting, '.1%')}), "
-        f"median delay {clock_span(_plain(delay.median))}, late {clock_span(_plain(delay.late))}."
+        f"median delay {span(delay.median)}, late {span(delay.late)}."
         if delay.stories
         else "No story appeared in this time.",
         f"{facts['requests']} downloads, {figure(figures.efficiency.requests_per_story, '.1f')} per story, "
         f"{facts['not_modified']} of them unchanged, {figure(figures.unrecorded_share, '.1%')} of them of pages not on the "
         "tape then.",
-        f"Freshness {figure(figures.freshness, '.3f')}, age {clock_span(_plain(figures.age))}.",
+        f"Freshness {figure(figures.freshness, '.3f')}, age {span(figures.age)}.",
         f"Stories per download: fleet {figure(figures.fleet_hits, '.3f')}, recrawl {figure(figures.recrawl_hits, '.3f')} "
         f"({figure(figures.recrawl_share, '.0%')} of the downloads).",
         f"Fleet: {foragers['alive']} foragers alive, {foragers['born']} born, {foragers['deleted']} deleted.",

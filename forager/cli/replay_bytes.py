@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from forager.assembly import Reader, make_crawl, wire
-from forager.cli.progress import clock_span, clock_time
-from forager.cli.statistics import run_facts
+from forager.cli.runner import run_facts
 from forager.clock import Clock, LoopClock, run_virtual
 from forager.engine.crawl import stop_after
 from forager.errors import InputError, OutputError
@@ -22,13 +21,15 @@ from forager.events import Born, Deleted, Event, Told
 from forager.importers.captures import Collector, is_robots
 from forager.importers.warcs import WarcReader
 from forager.output.outlet import Outlet, StoryWriter
-from forager.pages.urls import site
+from forager.pages.urls import host, site
 from forager.report.account import Account
+from forager.report.phrases import day_only, shown_moment, span
 from forager.settings import Settings
 from forager.store.store import Store
 from forager.terms import Request, Response, Trouble, Url
 from forager.warc.replay_web import WarcWeb
 from forager.warc.writer import warcs_in
+from forager.web.timetable import Timetable
 from forager.web.web import Web, failed
 
 
@@ -52,14 +53,20 @@ class Rationed:
         return await self.inner.fetch(request)
 
 
-class Held:
-    """A web round a recording: of a page that was never recorded this is known without asking, and without waiting."""
+SLACK = 2.0
+"""Seconds by which a turn may come later than was foreseen."""
 
-    def __init__(self, inner: Web, recording: WarcWeb) -> None:
-        self.inner, self.recording = inner, recording
+
+class Held:
+    """A web round a recording: of a page that is not recorded by its turn this is known without asking, and without
+    waiting."""
+
+    def __init__(self, inner: Web, recording: WarcWeb, timetable: Timetable) -> None:
+        self.inner, self.recording, self.timetable = inner, recording, timetable
 
     async def fetch(self, request: Request) -> Response:
-        held = self.recording.holds(request.url)
+        now = self.recording.clock.now()
+        held = self.recording.recorded_from(request.url) <= self.timetable.allowed_at(host(request.url), now) + SLACK
         return await (self.inner if held else self.recording).fetch(request)
 
 
@@ -99,9 +106,9 @@ def crawl_bytes(
 
     async def main() -> dict[str, Any]:
         rules = wire(settings, clock, asked)
-        rules.robots.inner = Held(rules.robots.inner, web)
+        rules.robots.inner = Held(rules.robots.inner, web, rules.timetable)
         crawl = await make_crawl(settings, clock, rules, store, seeds, account, [*later, *readers])
-        crawl.world.holds = web.holds
+        crawl.world.recorded_from = web.recorded_from
         stopping = asyncio.Event()
         async with asyncio.TaskGroup() as group:
             group.create_task(stop_after(clock, seconds, stopping))
@@ -109,7 +116,7 @@ def crawl_bytes(
         world = crawl.world
         return run_facts(counted, crawl.agent) | {
             "skipped": dict(world.keeper.skipped.counts()),
-            "pages_out": len(world.not_held),
+            "pages_out": sum(begin == math.inf for begin in world.held_from.values()),
         }
 
     facts = run_virtual(main())
@@ -131,7 +138,7 @@ def _since(begin: float, account: Account) -> Reader:
     """Passes events from `begin` on to an account; stories published before do not count."""
 
     def read(event: Event) -> None:
-        when = event.at - event.delay if isinstance(event, Told) else event.at
+        when = min(event.at, event.published) if isinstance(event, Told) else event.at
         if when >= begin or isinstance(event, Born | Deleted):
             account.hear(event)
 
@@ -153,10 +160,10 @@ def bytes_summary(facts: dict[str, Any]) -> str:
     recording = facts["recording"]
     asked, unrecorded = recording["asked"], recording["unrecorded"]
     lines = [
-        f"{clock_span(recording['seconds'])} from {clock_time(recording['start'])}, crawled again from the recorded bytes of "
+        f"{span(recording['seconds'])} from {shown_moment(recording['start'])[:16]}, crawled again from the recorded bytes of "
         f"{recording['urls']:,} URLs.",
-        f"{facts['stories']} stories, median delay {clock_span(facts['delay_median_s'])}, {facts['requests']} requests "
-        f"({facts['not_modified']} unchanged), {facts['pages']} pages.",
+        f"{facts['stories']} stories, median delay {span(facts['delay_median_s'])}{day_only(facts)}, "
+        f"{facts['requests']} requests ({facts['not_modified']} unchanged), {facts['pages']} pages.",
         f"{unrecorded:,} of {asked:,} requests ({unrecorded / max(1, asked):.0%}) were for what was not recorded by then.",
     ]
     if recording["identity"] == "text":
@@ -166,7 +173,7 @@ def bytes_summary(facts: dict[str, Any]) -> str:
             f"Links led to {recording['pages_out']:,} pages that were never recorded; these were not asked for."
         )
     if recording["warm_up_s"]:
-        lines.append(f"News and requests of the first {clock_span(recording['warm_up_s'])} do not count.")
+        lines.append(f"News and requests of the first {span(recording['warm_up_s'])} do not count.")
     if recording["broken"]:
         lines.append(f"{recording['broken']:,} records are broken and were left out.")
     return "\n".join(lines)

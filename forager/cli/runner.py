@@ -1,4 +1,7 @@
-"""Runs a crawl from the command line: progress, dashboard, time limit; Ctrl-C once drains, twice stops."""
+"""Runs a crawl from the command line: progress, dashboard, time limit, final figures; Ctrl-C once drains, twice stops.
+
+The final figures are the output of `--json`, and `statistics.json` in the run directory.
+"""
 
 import asyncio
 import signal
@@ -6,20 +9,29 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from forager.cli.log import Log
-from forager.cli.progress import show_progress
+from forager.cli.log import CrawlLog
 from forager.clock import Clock, FastClock
 from forager.dashboard.chronicle import Chronicle
-from forager.dashboard.coverage import Announced, Coverage
 from forager.dashboard.dashboard_settings import DashboardSettings
-from forager.dashboard.watched import Watched, watch
+from forager.dashboard.watched import AnnouncedStories, Coverage, Watched, watch
 from forager.engine.crawl import Crawl, stop_after
 from forager.report.account import Account
 from forager.terms import Url
 
 if TYPE_CHECKING:  # slow to import, or needed for types only
-    from forager.assembly import Wire
+    from forager.assembly import OpenCrawl, Reader, Wire
+    from forager.settings import Settings
 
+import json
+from collections import Counter
+from pathlib import Path
+
+from forager.core.agent import ReinforcingAgent
+from forager.core.fleet import ForagerRecord
+from forager.engine.scope import Skipped
+from forager.errors import OutputError
+from forager.report.phrases import span
+from forager.store.rundir import own_file
 
 STOPS = (signal.SIGINT, signal.SIGTERM)
 T = TypeVar("T")
@@ -39,6 +51,24 @@ def run_live(main: Coroutine[Any, Any, T]) -> T:
             raise KeyboardInterrupt from None
 
 
+@asynccontextmanager
+async def logged_crawl(
+    run_dir: Path, settings: "Settings", seeds: list[Url], clock: Clock, log: CrawlLog, *readers: "Reader"
+) -> AsyncIterator[tuple["OpenCrawl", Chronicle]]:
+    """Opens a crawl whose journal is read by these readers, a chronicle and the log."""
+    from forager.assembly import open_crawl
+
+    chronicles: list[Chronicle] = []
+
+    def all_readers(account: Account) -> "list[Reader]":
+        chronicles.append(Chronicle(account))
+        return [*readers, *chronicles, log]
+
+    async with open_crawl(run_dir, settings, seeds, clock, all_readers, say=log.saying("kernels", clock)) as opened:
+        with log.kept_in(run_dir):
+            yield opened, chronicles[0]
+
+
 async def run_crawl(
     crawl: Crawl,
     seeds: list[Url],
@@ -47,7 +77,7 @@ async def run_crawl(
     *,
     time_limit: float | None,
     stopping: asyncio.Event,
-    log: Log,
+    log: CrawlLog,
     beside: tuple[Coroutine[Any, Any, None], ...] = (),
 ) -> None:
     """Crawls until the time limit (on the crawl's clock) or until stopped; `beside` runs as long as the crawl."""
@@ -72,14 +102,14 @@ async def run_crawl(
 
 
 @asynccontextmanager
-async def shown(
+async def show_dashboard(
     watched: Watched, chronicle: Chronicle, settings: DashboardSettings, say: Callable[[str], None]
 ) -> AsyncIterator[None]:
     """Serves the dashboard, if wanted, and logs its address."""
     if not settings.enabled:
         yield
         return
-    from forager.dashboard.app import serve_dashboard
+    from forager.dashboard.server import serve_dashboard
 
     async with serve_dashboard(watched, chronicle, settings) as address:
         say(f"{address}{'?token=' + settings.token if settings.token else ''}")
@@ -89,7 +119,7 @@ async def shown(
 def live_view(name: str, crawl: Crawl, chronicle: Chronicle, wire: "Wire", coverage: Coverage | None = None) -> Watched:
     """View of a live crawl for the dashboard; coverage is by default measured against the entries of feeds."""
     account = chronicle.account
-    announced = Announced(crawl.store, account.is_told, lambda: account.began)
+    announced = AnnouncedStories(crawl.store, account.is_told, lambda: account.began)
     measured = coverage or Coverage("stories announced in feeds", announced)
     return watch(name, crawl, measured, wire.timetable, wire.robots)
 
@@ -112,3 +142,105 @@ def stopped_by_signals(stopping: asyncio.Event) -> Iterator[None]:
     finally:
         for name in STOPS:
             loop.remove_signal_handler(name)
+
+
+FILE = "statistics.json"
+HOSTS = 10
+"""Number of hosts listed per reason for skipping URLs (ours)."""
+
+
+def run_facts(account: Account, agent: ReinforcingAgent, skipped: Skipped | None = None) -> dict[str, Any]:
+    """Results of a run: its account, all foragers that ever lived, and what was skipped."""
+    facts = account.facts() | {"kind": agent.forager_settings.label, "profit": {"decided": agent.decided}}
+    facts["foragers"]["kinds"] = Counter(one.kind.value for one in agent.foragers.values())
+    facts["foragers"]["list"] = [_life(record) for record in agent.records.values()]
+    return facts if skipped is None else facts | {"skipped": skipped_facts(skipped)}
+
+
+def _life(record: ForagerRecord) -> dict[str, Any]:
+    return {
+        "id": record.id,
+        "kind": record.kind.value,
+        "score": round(record.score, 3),
+        "sent": record.sent,
+        "relevant": record.relevant,
+        "downloads": record.downloads,
+        "parent": record.parent,
+        "born": record.born,
+        "deleted": record.deleted,
+        "parameters": {key: round(value, 4) for key, value in record.genes.items()},
+    }
+
+
+def write_statistics(facts: dict[str, Any], run_dir: Path) -> None:
+    """Writes the final figures into the run directory, as `--json` prints them."""
+    path = run_dir / FILE
+    try:
+        with open(path, "w", encoding="utf-8", opener=own_file) as file:
+            file.write(json.dumps(facts, indent=1) + "\n")
+    except OSError as error:
+        raise OutputError(
+            f"{path}: cannot be written ({error.strerror}); make room, the crawl itself is kept"
+        ) from None
+
+
+def skipped_facts(skipped: Skipped) -> dict[str, Any]:
+    """What was skipped: links by reason, with the hosts that had most of them and an example."""
+    facts: dict[str, Any] = {}
+    for skip in skipped:
+        one = facts.setdefault(skip.reason, {"links": 0, "hosts": {}, "example": skip.example})
+        one["links"] += skip.count
+        if len(one["hosts"]) < HOSTS:
+            one["hosts"][skip.host] = skip.count
+    return facts
+
+
+async def show_progress(
+    crawl: Crawl,
+    account: Account,
+    clock: Clock,
+    stopping: asyncio.Event,
+    *,
+    log: CrawlLog,
+    left: Callable[[], float | None],
+) -> None:
+    """Shows progress on standard error until the crawl stops; `left` returns the seconds until then, if known.
+
+    Other output to standard error appears above the view, because rich redirects it.
+    """
+    if log.quiet:
+        await stopping.wait()
+    elif log.view:
+        from rich.console import Console  # slow to import, and only a terminal needs it
+        from rich.live import Live as Screen
+
+        from forager.cli.screen import picture
+
+        console = Console(stderr=True)
+        with Screen(console=console, refresh_per_second=4, transient=True) as screen:
+            while not stopping.is_set():
+                screen.update(picture(crawl, account, log.latest, clock, left()))
+                await _pause(0.25, stopping)
+    else:
+        while not stopping.is_set():
+            await _pause(60.0, stopping)
+            if not stopping.is_set():
+                line = progress_line(account)
+                log.say("progress", line, at=clock.now(), stories=account.stories, requests=account.requests)
+
+
+async def _pause(seconds: float, stopping: asyncio.Event) -> None:
+    try:
+        async with asyncio.timeout(seconds):
+            await stopping.wait()
+    except TimeoutError:
+        pass
+
+
+def progress_line(account: Account) -> str:
+    """The progress in one line."""
+    return (
+        f"{account.stories} stories, median delay {span(account.delay(0.5))}, {account.requests} requests "
+        f"({account.not_modified} unchanged), {account.pages} pages, {account.alive} foragers, "
+        f"{account.error_count} errors"
+    )

@@ -6,11 +6,11 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from forager.cli.progress import clock_span, clock_time, printable
 from forager.clock import Clock
 from forager.engine.crawl import Crawl
 from forager.events import Told
 from forager.report.account import Account
+from forager.report.phrases import shown, shown_moment, span
 
 TALLEST_FLEET = 8
 
@@ -24,7 +24,7 @@ def _headline(crawl: Crawl, account: Account, clock: Clock, left: float | None) 
     counts = crawl.store.counts()
     ending = "" if left is None else f"   {left:.0f} s left"
     return Text.assemble(
-        (f"{clock_time(clock.now())} UTC", "bold"),
+        (f"{shown_moment(clock.now())[:16]} UTC", "bold"),
         f"   {account.stories} stories   {account.requests} requests   {account.not_modified} unchanged   "
         f"{counts.known} known URLs{ending}   Ctrl-C stops",
     )
@@ -37,8 +37,8 @@ def _sites(account: Account) -> Table:
         table.add_row(
             name,
             str(facts["stories"]),
-            clock_span(facts["delay_median_s"]),
-            clock_span(facts["delay_p90_s"]),
+            span(facts["delay_median_s"]),
+            span(facts["delay_p90_s"]),
             str(facts["requests"]),
             str(facts["not_modified"]),
             str(sum(facts["errors"].values())),
@@ -70,11 +70,11 @@ def _stories(latest: Sequence[Told]) -> Table:
     table = _table("published", "delay", "site", "found by", "latest stories")
     for told in reversed(latest):
         table.add_row(
-            clock_time(told.published),
-            clock_span(told.delay),
+            shown_moment(told.published)[:16],
+            span(told.delay),
             told.site,
             told.via.value,
-            Text(printable(told.title)[:70]),
+            Text(shown(told.title, 70)),
         )
     return table
 

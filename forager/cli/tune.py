@@ -7,7 +7,6 @@ import asyncio
 import json as jsonlib
 import math
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,35 +20,43 @@ from rich.console import Console
 from rich.table import Table
 
 from forager.cli.compilation import once
-from forager.cli.options import Config, Json, Quiet, Set, TimeLimit, check_place, time_given, write_whole
-from forager.cli.tapes import budget as per_hour
-from forager.cli.tapes import settings_for
+from forager.cli.options import (
+    Config,
+    Json,
+    ProgressLine,
+    Quiet,
+    Set,
+    TimeLimit,
+    check_place,
+    json_number,
+    per_hour,
+    settings_for,
+    time_given,
+    write_whole,
+)
 from forager.clock import Clock, WallClock
 from forager.core.parameters import INHERITED
 from forager.core.saved import load_agent
 from forager.errors import Exit, InputError, OutputError
 from forager.library.playback import tape_folder, usual_budget
-from forager.report.text import span
+from forager.report.phrases import span
 from forager.settings import Settings
-from forager.simulation.compare import FleetRow
+from forager.simulation.fleet_rows import FleetRow
 from forager.store.store import Store
 from forager.tape.tape import load_tape
 from forager.tuning.goals import goals_named
-from forager.tuning.judge import FIGURES, Judgement
+from forager.tuning.held_out import FIGURES, HeldOutResult
 from forager.tuning.space import Space, read_space, shown_space
 from forager.tuning.study import Trial
 from forager.tuning.tuning import Tuning, TuningOutcome, Wishes
-
-EVERY = 60.0
-"""Seconds between two lines of progress without a terminal."""
 
 
 class TuneProgress:
     """Shows the phase, how far it is and the time left: in place on a terminal, one line a minute elsewhere."""
 
     def __init__(self, limit: float | None, clock: Clock, *, quiet: bool) -> None:
-        self.limit, self.clock, self.quiet = math.inf if limit is None else limit, clock, quiet
-        self.began = self.searching = self.shown = clock.now()
+        self.limit, self.clock, self.line = math.inf if limit is None else limit, clock, ProgressLine(quiet=quiet)
+        self.began = self.searching = clock.now()
         self.done, self.pruned, self.best = 0, 0, "nothing to choose from yet"
         self._phase = ""
 
@@ -60,15 +67,16 @@ class TuneProgress:
     def phase(self, name: str, done: int, count: int) -> None:
         """Reports how many replays of a phase are done."""
         if name != self._phase:
-            self._phase, self.shown = name, -math.inf
+            self._phase, self.line.shown = name, -math.inf
         self._show(f"{name}: {done} of {count} replays", self.left())
 
     def begin(self, tuning: Tuning) -> None:
         """Reports that the search begins."""
         self.done, self.searching = tuning.resumed, self.clock.now()
         self._rank(tuning)
-        if not self.quiet and tuning.resumed:
-            self._line(f"going on after {tuning.resumed} trials in {tuning.folder}")
+        if tuning.resumed:
+            self.line.shown = -math.inf
+            self.line.show(f"going on after {tuning.resumed} trials in {tuning.folder}")
 
     def tell(self, tuning: Tuning, trial: Trial | None) -> None:
         """Reports that a trial ended, or that nothing happened for a while."""
@@ -82,25 +90,13 @@ class TuneProgress:
         guess = spent / made * (tuning.wishes.trials - self.done) + tuning.kept if made else math.inf
         self._show(f"{counts}; {self.best}", min(guess, self.left()))
 
-    def end(self) -> None:
-        if not self.quiet and sys.stderr.isatty():
-            sys.stderr.write("\r\x1b[K")
-
     def _rank(self, tuning: Tuning) -> None:
         best = tuning.best()
         if best is not None:
             self.best = "best " + training(tuning, best.values)
 
     def _show(self, text: str, left: float) -> None:
-        """Shows the text if it is due."""
-        now = self.clock.now()
-        if not self.quiet and (sys.stderr.isatty() or now - self.shown >= EVERY):
-            self.shown = now
-            self._line(f"{text}; {span(max(0.0, left))} left" if left < math.inf else text)
-
-    def _line(self, text: str) -> None:
-        sys.stderr.write(f"\r\x1b[K{text}" if sys.stderr.isatty() else f"forager: {text}\n")
-        sys.stderr.flush()
+        self.line.show(f"{text}; {span(max(0.0, left))} left" if left < math.inf else text)
 
 
 def training(tuning: Tuning, values: Sequence[float]) -> str:
@@ -150,7 +146,7 @@ def verdict(outcome: TuningOutcome) -> str:
     return "No better than the settings as they are on the held-out part, which stay. Tried:"
 
 
-def tuning_table(judged: Judgement, times: int) -> Table:
+def tuning_table(judged: HeldOutResult, times: int) -> Table:
     """Table of old against new settings."""
     again = "" if times == 1 else f"; the held-out part was looked at {times} times, so this is no fresh evidence"
     shown = Table(
@@ -183,29 +179,24 @@ def tuning_json(tuning: Tuning, outcome: TuningOutcome | None) -> dict[str, Any]
     }
 
 
-def _held_out(judged: Judgement) -> dict[str, Any]:
+def _held_out(judged: HeldOutResult) -> dict[str, Any]:
     def means(row: FleetRow) -> dict[str, float | None]:
-        return {figure: _plain(row.mean(figure)) for figure in FIGURES}
+        return {figure: json_number(row.mean(figure)) for figure in FIGURES}
 
     differences = {figure: judged.difference(figure) for figure in FIGURES}
     return {
         "before": means(judged.before),
         "after": means(judged.after),
-        "difference": {figure: _plain(one.mean) for figure, one in differences.items()},
-        "difference_ci": {figure: [_plain(one.low), _plain(one.high)] for figure, one in differences.items()},
+        "difference": {figure: json_number(one.mean) for figure, one in differences.items()},
+        "difference_ci": {figure: [json_number(one.low), json_number(one.high)] for figure, one in differences.items()},
         "seeds": len(judged.before.repeats),
     }
-
-
-def _plain(value: float) -> float | None:
-    """Replaces nan, which JSON lacks, by None."""
-    return None if value != value else value
 
 
 SUFFIXES = (".yaml", ".yml", ".html")
 
 
-def tune(
+def tune_command(
     tape: Annotated[Path | None, typer.Argument(help="A tape, or the run directory of a crawl.")] = None,
     for_: Annotated[
         list[str] | None,
@@ -278,7 +269,7 @@ def tune(
             except KeyboardInterrupt:
                 end = "Stopped"
             finally:
-                progress.end()
+                progress.line.end()
             facts = tuning_json(tuning, outcome)
             if outcome is not None:
                 _write(outputs, outcome, clock.now())

@@ -1,4 +1,7 @@
-"""`forager why RUN_DIR URL`: shows how a page was found, how often it was visited, and why it is a story or not."""
+"""`forager why RUN_DIR URL` shows how a page was found, how often it was visited, and why it is a story or not.
+
+`forager focus mark RUN_DIR URL yes|no` tells a focused crawl, running or not, whether a page is on its topic.
+"""
 
 import asyncio
 from pathlib import Path
@@ -7,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from forager.cli.options import Config, Json, Set, loaded
+from forager.cli.options import Config, Json, Set, given_url, loaded
 from forager.core.page_table import PageTable
 from forager.core.saved import load_agent
 from forager.core.shared import Shared
@@ -15,10 +18,10 @@ from forager.engine.resume import recall_waits
 from forager.engine.scope import Scope
 from forager.engine.walls import Walls
 from forager.errors import InputError
-from forager.pages.urls import canonical, host
+from forager.pages.urls import host
 from forager.report.dossier import Dossier, compile_dossier, prospect
+from forager.report.phrases import shown, shown_moment, span
 from forager.report.reasons import at_host, whose_page, why_again
-from forager.report.text import shown, shown_moment, span
 from forager.settings import Settings
 from forager.store.store import Store
 from forager.terms import Channel, Dated, Url, UrlId
@@ -26,6 +29,10 @@ from forager.web.timetable import Timetable
 
 if TYPE_CHECKING:  # few crawls have one, and it is slow to load
     from forager.core.focus import Focus
+
+from enum import StrEnum
+
+from forager.engine.topic import Mark, add_mark
 
 LOOKS = 10
 """Number of latest visits printed (ours); --json has more."""
@@ -46,9 +53,7 @@ def why(
 
 
 async def _look_up(run: Path, text: str, settings: Settings) -> Dossier:
-    url = canonical(text)
-    if url is None:
-        raise InputError(f"{shown(text)!r} is not an http(s) URL")
+    url = given_url(text)
     reader = await Store.view(run)
     try:
         id = reader.find(url)
@@ -194,3 +199,35 @@ def _copies(dossier: Dossier) -> list[str]:
             f"  {shown_moment(one.published)}  {shown(one.url)}{'  (the first print)' if one.is_first else ''}"
         )
     return lines
+
+
+class OnTopic(StrEnum):
+    """Whether a page is on topic."""
+
+    YES = "yes"
+    NO = "no"
+
+
+def mark_page(
+    run: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="The directory of a run, finished or not.")],
+    url: Annotated[str, typer.Argument(help="A page that the run has read.")],
+    answer: Annotated[OnTopic, typer.Argument(help="Whether the page is on the topic of the crawl.")],
+) -> None:
+    """Say whether a page is on the topic of the crawl; a running crawl learns from it within seconds."""
+    asyncio.run(_check(run, url))
+    add_mark(run, Mark(url, answer is OnTopic.YES))
+    typer.echo(f"{shown(url)}: marked as {'on' if answer is OnTopic.YES else 'off'} topic.")
+
+
+async def _check(run: Path, text: str) -> None:
+    """Only a page that was read can be learned from."""
+    url = given_url(text)
+    reader = await Store.view(run)
+    try:
+        id = reader.find(url)
+        if id is None or reader.known(id).version is None:
+            raise InputError(f"{run}: this run has not read {shown(url)}")
+        if await reader.recall("focus") is None:
+            raise InputError(f"{run}: this run has no focus; crawl with focus.query or focus.examples")
+    finally:
+        await reader.close()

@@ -61,6 +61,11 @@ def form_of(url: Url) -> str:
     return f"{host}/{'/'.join(named)}?{names}"
 
 
+def names_one_page(form: str) -> bool:
+    """Whether addresses of a form end in a name or number of a single page."""
+    return form.partition("?")[0].rpartition("/")[2].partition(".")[0] in ("-", "#")
+
+
 def _form(part: str) -> str:
     """`#` for a number, `-` for what names one page, `*` for any other word; the ending is kept."""
     name, dot, ending = part.rpartition(".")

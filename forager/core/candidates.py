@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from forager.arrays import BoolArray, FloatArray, IntArray, distinct, widened
+from forager.compiling import awaits_code
 from forager.core.choice import (
     ALONE,
     BY_WORTH,
@@ -20,6 +21,7 @@ from forager.core.choice import (
     rest_time,
 )
 from forager.core.exploration import Thrift
+from forager.core.page_row import LOOKS_APART
 from forager.core.page_table import PageTable
 from forager.core.ranking import POOL, STRANGERS, choose_next, gather, promising, rank_known, some_unseen, strangers
 from forager.core.updates import Mind
@@ -127,6 +129,8 @@ class Candidates:
         ties."""
         thrift = self.thrift
         while True:
+            if awaits_code(choose_next):
+                self._rest_served(now, self.pool_of(group))
             page, worth = choose_next(
                 self.mind(),
                 self.choices(self.pool_of(group)),
@@ -142,6 +146,19 @@ class Candidates:
             if page != RANK:
                 return None if page < 0 else (int(page), worth)
             self.rank(now)
+
+    def _rest_served(self, now: float, pool: Pool) -> None:
+        """Puts all pages to rest whose last copy still serves, or that are excluded, before one is chosen.
+
+        The choice does so itself, but looks at the whole pool again for each of them, which takes plain Python too long.
+        """
+        self.choices(pool)  # there is room
+        pages, pair = pool.pages.copy(), self.pages.mind()
+        apart = np.where(pair.table["hub"][pages], min(self.revisit_after, LOOKS_APART), self.revisit_after)
+        served = np.where(pair.history.counts[0, pages] > 0, self.last()[pages] + apart, -np.inf)
+        until = np.maximum(self._wait[pages], served)
+        for index in np.flatnonzero(until > now)[::-1].tolist():
+            pool.rest(index, until[index])
 
     def rest(self, now: float, group: int, shortest: float, longest: float) -> float:
         """Seconds to rest, within bounds, until something in a group is worth a request."""

@@ -301,7 +301,7 @@ class PageTable:
     def shown(self, url: UrlId, when: float, links: IntArray, *, first: bool) -> None:
         """Adds links whose documents a page shows itself; `first`: the page was never visited before."""
         self.reserve(max(url, highest(links)) + 1)
-        note_shown(self._table, links, url, when, first, self._means, self._known)
+        note_shown(self._table, links, url, when, first, self._means, self._known, self.max_age)
 
     def recall(self, pages: IntArray, when: FloatArray, changed: BoolArray) -> None:
         """Adds visits of distinct pages to their histories only, such as those of an archive or the store."""
@@ -344,7 +344,8 @@ class PageTable:
         """Sets, from page `begin` on, the first page of the same form, and the latest date by the address."""
         end = begin + len(places)
         self.reserve(end)
-        self._table["place"][begin:end], self._table["latest"][begin:end] = places, latest
+        self._table["place"][begin:end] = places
+        self._table["latest"][begin:end] = np.fmin(self._table["latest"][begin:end], latest)
 
     def name_main(self, urls: IntArray) -> None:
         """Marks these pages as seeds."""
@@ -355,6 +356,14 @@ class PageTable:
         """Sets the dates that a feed or news sitemap gives for known pages."""
         self.reserve(highest(urls) + 1)
         self._table["latest"][urls], self._table["announced"][urls] = published, True
+
+    def bound(self, urls: IntArray, latest: FloatArray | float) -> None:
+        """These pages were published no later than this, unless a feed or news sitemap gives a date."""
+        self.reserve(highest(urls) + 1)
+        self.meet_addresses()
+        latest = np.broadcast_to(latest, urls.shape)
+        stated = self._table["announced"][urls]
+        self._table["latest"][urls[~stated]] = np.fmin(self._table["latest"][urls[~stated]], latest[~stated])
 
     def foretell(self, url: UrlId, hours: float, hits: float) -> None:
         """Adds what an archive saw of a never-visited page: the hours of watching and the number of news."""

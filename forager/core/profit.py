@@ -32,6 +32,16 @@ def profit_of(state: Vector, weights: FloatArray) -> float:
 
 
 @inner
+def _square_length(state: Vector) -> float:
+    """‖s‖² in double precision; products of single-precision numbers are rounded differently in plain Python."""
+    total = 0.0
+    for k in range(len(state)):
+        value = np.float64(state[k])  # numba keeps the precision with `float`
+        total += value * value
+    return total
+
+
+@inner
 def _row_of(mind: Mind, url: int) -> int:
     """The row of a page's state, of a page never seen that of the page that revealed it; 0 if nothing is known."""
     row: int = mind.rows[url]
@@ -49,7 +59,7 @@ def value_of(mind: Mind, url: int, weights: FloatArray, shaped: bool) -> float:
     if shaped and url < len(mind.marks):
         size = mind.vectors.shape[1]
         for mark in mind.marks[url]:
-            value += EACH * weights[size + mark]
+            value += EACH * weights[size + int(mark)]
     return value
 
 
@@ -65,17 +75,15 @@ def profits(mind: Mind, urls: IntArray, weights: FloatArray, shaped: bool) -> Fl
 @inner
 def learn_look(mind: Mind, url: int, weights: FloatArray, target: float, rate: float, shaped: bool) -> None:
     """Move the long-term profit of a page towards what a look at it turned out to be worth."""
-    row, error, length = _row_of(mind, url), target - value_of(mind, url, weights, shaped), 0.0
-    for value in mind.vectors[row]:
-        length += value * value
+    row, error = _row_of(mind, url), target - value_of(mind, url, weights, shaped)
     marked = shaped and url < len(mind.marks)
-    step = rate * error / max(1.0, length + marked)
+    step = rate * error / max(1.0, _square_length(mind.vectors[row]) + marked)
     size = mind.vectors.shape[1]
     for k in range(size):
-        weights[k] += step * mind.vectors[row, k]
+        weights[k] += step * np.float64(mind.vectors[row, k])
     if marked:
         for mark in mind.marks[url]:
-            weights[size + mark] += step * EACH
+            weights[size + int(mark)] += step * EACH
 
 
 @inner
@@ -105,12 +113,9 @@ def learn_profit(
     """Learns from one step, current -> following, and what it earned (Alg 4); returns the error δ."""
     error = earned + discount * profit_of(following, weights) - profit_of(current, weights)
     if normalised:
-        length = 0.0
-        for value in current:
-            length += value * value
-        rate /= max(1.0, length)
+        rate /= max(1.0, _square_length(current))
     for k in range(len(current)):
-        weights[k] += rate * error * current[k]
+        weights[k] += rate * error * np.float64(current[k])
     return error
 
 

@@ -276,9 +276,10 @@ def note_links(
     first: bool,
     means: FloatArray,
     known: IntArray,
+    max_age: float,
 ) -> int:
     """Adds the links of a page, seen for the first time or again; returns how many were unknown."""
-    count = 0
+    count = young = 0
     for link in links:
         page: PageRow = table[link]
         met = page.met > -np.inf
@@ -289,11 +290,12 @@ def note_links(
             page.revealer = by
             page.fresh = not first
             count += 1
+            young += not when - page.latest > max_age
         page.links_in += first or not met
     source: PageRow = table[by]
     if first and source.hub and not source.fresh:
         worth = means[BACKLOG + DEGREES, 0] / means[BACKLOG + DEGREES, 1]
-        means[sort_of(table, source), 0] += min(REVEALED_MOST, count * worth)
+        means[sort_of(table, source), 0] += min(REVEALED_MOST, young * worth)
     return count
 
 
@@ -306,6 +308,7 @@ def note_shown(
     first: bool,
     means: FloatArray,
     known: IntArray,
+    max_age: float,
 ) -> None:
     """Adds links whose documents a page shows itself, so that no visit has to follow them."""
     for link in links:
@@ -313,7 +316,7 @@ def note_shown(
         if page.visits == 0 and page.met == -np.inf and not first:
             means[FRESH, 1] += 1
             table[by].followed += 1
-    new = note_links(table, links, by, when, first, means, known)
+    new = note_links(table, links, by, when, first, means, known, max_age)
     if not first:
         table[by].newly += new
     for link in links:
@@ -359,7 +362,7 @@ def record_visit(
     if len(links):
         if watched:
             note_stays(table, links, url, means)
-        new = note_links(table, links, url, when, first, means, mind.known)
+        new = note_links(table, links, url, when, first, means, mind.known, mind.priors[0].max_age)
         if watched:
             page.newly = new
         if new > 0 and not first and hub:

@@ -2,13 +2,11 @@
 
 Invariant: it only reads, and keeps a bounded amount; its figures come from the account.
 
-app                  routes, access control, server-sent events, and the server
+server               routes, access control, server-sent events, and the server
 chronicle            reads the journal and keeps the latest events
-watched              the parts of a crawl or replay that the dashboard reads
+watched              the parts of a crawl or replay that the dashboard reads; share of the published stories that was found
 views                the content of each page as JSON values
-sites_view           the page Sites
 recrawl_view         the page Recrawl
-coverage             share of the published stories that was found
 metrics              figures for Prometheus
 dashboard_settings   where it listens
 static/              the pages: plain HTML, CSS and JavaScript without a build step

@@ -13,7 +13,7 @@ from forager.engine.stories import told
 from forager.events import Born, CycleDone, Deleted, Event, Fetched, Learned, Reinforced, Scheduled, Told
 from forager.pages.urls import host
 from forager.report.account import Account
-from forager.report.text import shown, visitor
+from forager.report.phrases import shown, visitor
 from forager.store.protocol import Counts, Story
 from forager.terms import NOBODY, NOTHING, ForagerId, Outcome, Trouble
 
@@ -148,7 +148,6 @@ class Life:
     parent: ForagerId
     born: float
     deleted: float | None = None
-    last_score: float = 0.0
     rewards: float = 0.0
     penalties: float = 0.0
     scores: Trace = field(default_factory=Trace)
@@ -232,7 +231,6 @@ class Chronicle:
             life.rewards += event.amount
         record = None if self._agent is None else self._agent.records.get(event.forager)
         if record is not None:
-            life.last_score = record.score
             life.scores.add(event.at, record.score)
 
     def _cycle_done(self, event: CycleDone) -> None:
@@ -250,4 +248,4 @@ class Chronicle:
     def _deleted(self, event: Deleted) -> None:
         life = self.lives.get(event.forager)
         if life is not None:
-            life.deleted, life.last_score = event.at, event.score
+            life.deleted = event.at

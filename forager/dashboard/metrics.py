@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from forager.dashboard.chronicle import Chronicle
-from forager.dashboard.sites_view import host_facts
+from forager.dashboard.views import host_facts
 from forager.dashboard.watched import Watched
 from forager.report.account import SiteAccount
 

@@ -13,7 +13,7 @@ from forager.events import Learned
 from forager.recrawl.cycle import top
 from forager.recrawl.policies import EXPECTED, Policy
 from forager.recrawl.recrawl_settings import WORTH
-from forager.report.text import shown, span
+from forager.report.phrases import shown, span
 from forager.store.protocol import Known
 from forager.terms import Kind, UrlId
 
@@ -170,15 +170,7 @@ def _known(page: Known) -> Facts:
 
 
 def _learned(learned: Learned) -> Facts:
-    return {
-        "at": learned.at,
-        "formula": shown(learned.formula, 2000),
-        "fitness": learned.fitness,
-        "new": learned.new,
-        "old": learned.old,
-        "replaced": learned.replaced,
-        "visits": learned.visits,
-    }
+    return asdict(learned) | {"formula": shown(learned.formula, 2000), "verdict": learned.verdict}
 
 
 def _cycle(cycle: Cycle) -> Facts:

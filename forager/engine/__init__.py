@@ -11,6 +11,7 @@ world            the live World: one fetch for all who ask, hosts shared by both
 ingest           from a response to what is kept of it
 scope            which URLs belong to the crawl, and which were left out
 traps            where on a site documents stand, and where none do
+archive_order    what is too old by its place in an archive
 walls            where on a site pages do not answer
 page_states      the states of pages and links (Alg 2)
 link_order       never-visited pages in the order of the link graph

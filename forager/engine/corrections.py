@@ -1,8 +1,8 @@
 """Second looks at young stories: corrections come in the first hours, and are no new stories, so nothing else leads there.
 
-A small share of the requests to each host goes there. First to stories of which a feed says something else than before;
-then, if nothing is worth a request, to the one not looked at for the longest time, if it has probably changed. How often
-stories change is learned for each host from these looks.
+A small share of the requests to each host goes there, also while there is other work: a site with a long backlog is never
+idle. First to stories of which a feed or sitemap says something else than before; then to the one not looked at for the
+longest time, if it may well have changed. How often stories change is learned for each host from these looks.
 """
 
 import math
@@ -16,10 +16,10 @@ YOUNG = 6 * 3600.0
 """Seconds after which a story is left alone."""
 HOURS, CHANGES = 1.0, 0.3
 """First guess of how often a story changes: so many times in so many hours of watching."""
-IDLE = 0.5
+SIGNLESS = 0.7
 """Part of the share that may be spent without a sign of a correction, so that the rest is there when a feed shows one."""
-PROBABLE = 0.05
-"""The chance of a change from which on a second look is worth a request that has nothing better to do."""
+PROBABLE = 0.02
+"""The chance of a change from which on a story deserves a second look."""
 
 
 @dataclass(slots=True)
@@ -30,7 +30,7 @@ class _HostStories:
     """When each was last looked at, the longest ago first."""
     published: dict[UrlId, float] = field(default_factory=dict)
     suspects: dict[UrlId, None] = field(default_factory=dict)
-    """Those of which a feed says something else, in order."""
+    """Those of which a feed or sitemap says something else, in order."""
     chosen: UrlId | None = None
     """The one that is looked at now."""
     requests: int = 0
@@ -70,7 +70,7 @@ class Corrections:
         here.seen[id], here.published[id] = seen, published
 
     def suspect(self, id: UrlId, url: Url) -> None:
-        """A feed says something else of a page than before."""
+        """A feed or sitemap says something else of a page than before."""
         here = self._of(url)
         if id in here.seen:
             here.suspects[id] = None
@@ -80,8 +80,8 @@ class Corrections:
         here = self._of(url)
         return id in here.suspects or id == here.chosen
 
-    def choose(self, name: str, now: float, *, idle: bool) -> UrlId | None:
-        """The story of a host to look at again, or None; `idle`: there is nothing better to do."""
+    def choose(self, name: str, now: float) -> UrlId | None:
+        """The story of a host to look at again, or None."""
         here = self._hosts.get(name)
         if here is None or here.looks + 1 > self.share * here.requests:
             return None
@@ -92,7 +92,7 @@ class Corrections:
         here.chosen = None
         if here.suspects:
             here.chosen = next(iter(here.suspects))
-        elif idle and here.seen and here.looks + 1 <= self.share * IDLE * here.requests:
+        elif here.seen and here.looks + 1 <= self.share * SIGNLESS * here.requests:
             id, last = next(iter(here.seen.items()))
             if 1 - math.exp(-here.changes / here.hours * (now - last) / 3600) >= PROBABLE:
                 here.chosen = id

@@ -60,7 +60,7 @@ class CrawlSettings:
     pages below `least_worth`, so that nothing is written off unseen. Ours."""
     corrections: Share = 0.1
     """Share of the requests to each host that goes to second looks at stories younger than six hours, at most: first where a
-    feed says something else of a story than before, then where nothing else is worth a request. Ours."""
+    feed or sitemap says something else of a story than before, then where it is long ago. Ours."""
     ordering: OrderingKind = "td"
     """Which never-visited pages come first if their worth is equal: those with the largest long-term profit (`td`, the
     paper's; any for kinds that learn none), those that the link graph ranks highest by RW-EG with what pages earned as

@@ -16,7 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.arrays import FloatArray, IntArray
+from forager.core.addresses import form_of, names_one_page
 from forager.core.findings import NO_LINKS, Sighting
+from forager.engine.archive_order import ArchiveOrder
 from forager.engine.corrections import Corrections
 from forager.engine.scope import REFUSALS, Scope, Skipped
 from forager.engine.walls import Walls
@@ -38,6 +40,7 @@ from forager.terms import (
     ForagerId,
     Kind,
     Outcome,
+    Region,
     Response,
     Url,
     UrlId,
@@ -232,12 +235,15 @@ class Ingest:
         self.lately, self.shown_links = Lately(), ShownLinks(store)
         self.date: Callable[[IntArray, FloatArray], None] | None = None
         """Told of the dates that feeds give for pages known before."""
+        self.bound: Callable[[IntArray, FloatArray | float], None] | None = None
+        """Told of pages that were published no later than a time."""
+        self.order = ArchiveOrder()
         self.is_list: Callable[[UrlId], bool] = lambda id: False
         """Whether a page turned out to be a list, whatever it looks like."""
         self.corrections: Corrections | None = None
-        """Told of stories of which a feed says something else than before."""
-        self._entries: dict[tuple[UrlId, UrlId], int] = {}
-        """Fingerprints of what each feed said of each page."""
+        """Told of stories of which a feed or sitemap says something else than before."""
+        self._entries: dict[tuple[UrlId, UrlId], float] = {}
+        """What each feed said of each page, as fingerprints, and each sitemap, as dates."""
         self.announced = Announced()
         self.walls = Walls(settings.retry_after)
         self._memo = UrlMemo()
@@ -281,6 +287,7 @@ class Ingest:
         self.walls.learn(before.url, response.outcome, response.asked, first=first, text_print=told)
         if before.version is None:
             self._survey(before, page, dated, response.asked)
+        self._date_by_lists(before, page, dated, response.asked)
         visit = self._visit(before, response, by, changed, version)
         self._tell(before, response, by, kind, changed, new)
         if version is not None:
@@ -311,6 +318,37 @@ class Ingest:
         ground.seen(before.url, document=document, canonical=page.canonical or "", text_print=page.text_print)
         if before.source is not None and dated is not None and now - dated.time < DAY:
             ground.revealed(self.store.url(before.source))
+
+    def _date_by_lists(self, before: Known, page: Page, dated: Dated | None, now: float) -> None:
+        """What lists say of the age of pages: by dates beside their links, and by their order."""
+        if self.bound is None:
+            return
+        old = []
+        if dated is not None:
+            old = self.order.dated(before.id, dated.time + (0.0 if dated.exact else DAY), now - DAY)
+        if page.kind in LISTS:
+            rows = self._rows(page)
+            at_latest = page.latest_dates
+            known = [(id, at_latest[url]) for row in rows.values() for url, id in row.items() if url in at_latest]
+            if known:
+                self.bound(np.array([id for id, _ in known]), np.array([date for _, date in known]))
+            if page.kind is not Kind.SITEMAP:
+                for id, date in known:
+                    self.order.dated(id, date, now - DAY)
+            old += self.order.read(
+                before.id, form_of(before.url), [list(row.values()) for row in rows.values()], now - DAY
+            )
+        for ids, date in old:
+            self.bound(np.array(ids, dtype=np.int64), date)
+
+    def _rows(self, page: Page) -> dict[str, dict[Url, UrlId]]:
+        """The links in the main part of a list to single pages of the crawl, by the form of their addresses, in order."""
+        rows: dict[str, dict[Url, UrlId]] = {}
+        for target, id in zip(page.targets, self.store.find_all(page.targets), strict=True):
+            form = form_of(target)
+            if id is not None and names_one_page(form) and page.link(target).region is Region.MAIN:
+                rows.setdefault(form, {})[target] = id
+        return rows
 
     async def _keep_nothing(self, before: Known, response: Response, by: ForagerId) -> Sighting:
         """The page is as it was, or there is none."""
@@ -361,9 +399,10 @@ class Ingest:
         return _rising(known + new), len(new)
 
     def _compare_entries(self, page: Page, source: Known) -> None:
-        """Stories of which a feed says something else than at the last look have probably been corrected."""
+        """Stories of which a feed or sitemap says something else than at the last look have probably been corrected."""
         assert self.corrections is not None
-        for target, number in page.entry_prints.items():
+        said = page.entry_prints if page.kind is Kind.FEED else page.latest_dates
+        for target, number in said.items():
             id = self.store.find(target)
             if id is not None:
                 before = self._entries.pop((source.id, id), None)
@@ -376,7 +415,7 @@ class Ingest:
     def _announce(self, page: Page, source: Known, found: Sequence[UrlId | None]) -> None:
         """Note the dates that a feed or sitemap gives for pages known before, and what it says of them."""
         dates: dict[UrlId, float] = {}
-        if page.kind is Kind.FEED and self.corrections is not None:
+        if self.corrections is not None:
             self._compare_entries(page, source)
         for target, id in zip(page.targets, found, strict=True):
             self.announced.note(id, page.announced(target))

@@ -76,9 +76,9 @@ class RecrawlCycle:
         while not stopping.is_set():
             chosen = self.scheduler.choose(self.clock.now(), self._rng.random(), host)
             if chosen is not None and await self._look(UrlId(chosen[0]), chosen[1]):
-                await self._correct(host, idle=False)
+                await self._correct(host)
                 continue
-            if chosen is None and await self._correct(host, idle=True):
+            if chosen is None and await self._correct(host):
                 continue
             longest = self.settings.idle
             if chosen is None:
@@ -86,9 +86,9 @@ class RecrawlCycle:
                 self.thrift.rested(longest / self.settings.idle)
             await rest(self.clock, longest, stopping)
 
-    async def _correct(self, host: int, *, idle: bool) -> bool:
+    async def _correct(self, host: int) -> bool:
         """Look at a young story once more, if it is time for that; whether somebody was asked."""
-        id = self.corrections.choose(self.world.store.host_name(host), self.clock.now(), idle=idle)
+        id = self.corrections.choose(self.world.store.host_name(host), self.clock.now())
         if id is None:
             return False
         before = self.world.store.known(id).last_visit
@@ -109,8 +109,8 @@ class RecrawlCycle:
             return True
         await asyncio.sleep(0)  # no request made this task wait: let others run, such as whoever ends the crawl
         if not sighting.ok:  # nobody asked for it: the crawl ends, or it is passed by
-            wait = self.world.settings.retry_after if sighting.gone else self.settings.idle
-            self.scheduler.postpone(id, self.clock.now() + wait)
+            until = self.clock.now() + (self.world.settings.retry_after if sighting.gone else self.settings.idle)
+            self.scheduler.postpone(id, min(until, self.world.held_from.get(id, until)))
             return sighting.gone
         else:  # a copy serves us too
             self.scheduler.postpone(id, self.clock.now() + min(self.settings.idle, LOOKS_APART))

@@ -37,6 +37,8 @@ class Teller:
             if sighting.version < 0 or (sighting.free and accepted is None):
                 continue
             number = VersionId(sighting.version)
+            if number in self.held:  # seen again before it is decided
+                continue
             if accepted is not None and self.unsure(number):
                 self.held[number] = accepted
             else:
@@ -84,6 +86,7 @@ class Teller:
             text_print=version.text_print,
             simhash=likeness,
             about=version.about,
+            exact=version.published is None or version.published.exact,
         )
 
 

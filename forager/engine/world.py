@@ -6,6 +6,7 @@ first; what one side leaves unspent goes to the other.
 """
 
 import asyncio
+import math
 from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -25,6 +26,11 @@ from forager.web.web import Web
 
 MEMORY = 0.98
 """Of each turn what was spent before counts this much less, so that an idle hour earns no monopoly later. Ours."""
+
+FOR_GOOD = frozenset({301, 308})
+"""Redirects that say that a page has moved for good …"""
+MOVED_FOR = 24 * 3600.0
+"""… which is believed for so many seconds. Ours."""
 
 
 @dataclass(slots=True)
@@ -101,10 +107,12 @@ class WebWorld:
         self.web, self.keeper, self.clock, self.shares, self.sitemaps = web, keeper, clock, shares, sitemaps
         self.store, self.settings = keeper.store, keeper.settings
         self._flights: dict[UrlId, asyncio.Task[Sighting]] = {}
-        self.holds: Callable[[Url], bool] | None = None
-        """Says which pages a recorded web holds; None: the web is open."""
-        self.not_held: set[UrlId] = set()
-        """Pages that somebody wanted to see and that are not in the recording."""
+        self.recorded_from: Callable[[Url], float] | None = None
+        """Says from when on a recorded web holds a page, inf for never; None: the web is open."""
+        self.held_from: dict[UrlId, float] = {}
+        """Pages that somebody wanted to see before they are in the recording, and from when on they are."""
+        self._elsewhere: dict[UrlId, float] = {}
+        """Until when pages that moved for good are not asked for."""
         self._hosts: set[str] = set()
         """Those whose robots.txt was asked for sitemaps."""
         self._draining = False
@@ -148,8 +156,10 @@ class WebWorld:
             if self.clock.now() - seen.when < apart and not is_wanted:
                 return replace(seen, free=True)
         known = self.store.known(id)
-        if id in self.not_held:
-            return Sighting(id, self.clock.now(), ok=False, free=True, gone=True)
+        begin = max(self.held_from.get(id, -math.inf), self._elsewhere.get(id, -math.inf))
+        if begin > self.clock.now():
+            is_soon = begin < math.inf and id in self.held_from
+            return Sighting(id, self.clock.now(), ok=False, free=True, gone=not is_soon)
         if known.channel is Channel.LINK and self.keeper.scope.ground.passes_by(known.url):
             return Sighting(id, self.clock.now(), ok=False, free=True, gone=True)
         is_seed, now = known.channel is Channel.SEED, self.clock.now()
@@ -179,10 +189,8 @@ class WebWorld:
         """Fetch a leased page and keep what it shows."""
         try:
             response = await self.web.fetch(Request(lease.url, lease.validators))
-            if response.outcome is Outcome.UNRECORDED and self.holds is not None and not self.holds(response.url):
-                self.not_held.add(lease.id)
-                await self.store.ack(Visit(lease.id, response.asked, Outcome.UNRECORDED, by=by))
-                return Sighting(lease.id, response.asked, ok=False, free=True, gone=True)
+            if response.outcome is Outcome.UNRECORDED and self.recorded_from is not None:
+                return await self._not_yet(lease, response, self.recorded_from(response.url), by)
             await self._enter_sitemaps(lease)
             if response.url == lease.url:
                 return await self.keeper.keep(self.store.known(lease.id), response, by)
@@ -190,6 +198,15 @@ class WebWorld:
         except BaseException:
             await self.store.release([lease])
             raise
+
+    async def _not_yet(self, lease: Lease, response: Response, begin: float, by: ForagerId) -> Sighting:
+        """A page is not in the recording by now: it is left alone until it is, and nothing was asked."""
+        self.held_from[lease.id] = begin
+        if begin < math.inf:
+            await self.store.release([lease])
+        else:
+            await self.store.ack(Visit(lease.id, response.asked, Outcome.UNRECORDED, by=by))
+        return Sighting(lease.id, response.asked, ok=False, free=True, gone=begin == math.inf)
 
     async def _enter_sitemaps(self, lease: Lease) -> None:
         """The sitemaps of a host, once its robots.txt was read."""
@@ -206,6 +223,8 @@ class WebWorld:
         """A redirect: the visit to the old URL is closed; the page is kept under the new one if that is in scope."""
         now, first = self.clock.now(), response.hops[0]
         self.keeper.walls.redirected(lease.url, response.url)
+        if first.status in FOR_GOOD:
+            self._elsewhere[lease.id] = now + MOVED_FOR
         closed = Visit(
             lease.id,
             first.asked,

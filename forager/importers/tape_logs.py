@@ -18,7 +18,7 @@ from forager.errors import InputError
 from forager.importers.log_tables import Cycles
 from forager.recrawl.change_log import ChangeLog, ShownDocuments
 from forager.tape.tape import Tape
-from forager.tape.world import LISTS
+from forager.tape.tape_world import LISTS
 from forager.terms import UrlId
 
 IntArray = NDArray[np.int64]

@@ -63,7 +63,7 @@ def learn(
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
+class LessonResult:
     """A learned function and how it was learned."""
 
     learned: LearnedFunction
@@ -80,7 +80,7 @@ def teach(
     processes: int,
     follow: Callable[[Iterable[learning.LearnProgress]], learning.LearnProgress],
     progress: learning.LearnProgress | None = None,
-) -> Lesson:
+) -> LessonResult:
     """Evolves on one half of the pages and chooses on the other; `follow` runs the evolution and returns its last
     progress.
 
@@ -121,7 +121,7 @@ def teach(
     figures = chosen.train, chosen.validation
     asked = rhythm if "busy" in terminals_of(chosen.tree) else ()
     learned = LearnedFunction(chosen.tree, settings.terminals, settings.fitness, *figures, provenance, asked)
-    return Lesson(learned, choice, done)
+    return LessonResult(learned, choice, done)
 
 
 def check_log(world: ChangeLog, name: str, settings: GPSettings) -> None:

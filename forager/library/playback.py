@@ -13,11 +13,10 @@ from forager.clock import WallClock
 from forager.errors import InputError, SettingsError
 from forager.events import Event
 from forager.importers.runs import tape_of_run
-from forager.library.seed_list import check_seeds
+from forager.library.session import check_seeds
 from forager.settings import Settings, load_settings, load_values
-from forager.simulation.replay import Replay, ReplayPlan
+from forager.simulation.replay import Replay, ReplayPlan, default_seeds
 from forager.simulation.replay_account import ReplayFigures
-from forager.simulation.seeds import default_seeds
 from forager.tape import tape as columns
 from forager.tape.tape import CONTENTS, Tape
 from forager.terms import Url, UrlId

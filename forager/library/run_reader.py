@@ -7,14 +7,15 @@ from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Self
 
 from forager.errors import InputError
-from forager.store.protocol import Counts, Version, VersionId, Visit
+from forager.store.protocol import Counts, Version, Visit
 from forager.store.protocol import Story as Accepted
 from forager.terms import ABOUT, Url, UrlId
 
 if TYPE_CHECKING:
+    from forager.output.fields import StorySource
     from forager.store.store import Store
 
 
@@ -43,16 +44,6 @@ class Story(Accepted):
     modified: float | None = None
 
 
-class StorySource(Protocol):
-    """What this module reads from a store, writable or read-only."""
-
-    async def version(self, version: VersionId) -> tuple[UrlId, float, Version]: ...
-
-    async def versions(self, id: UrlId) -> list[tuple[VersionId, float]]: ...
-
-    def stories(self, after: int = 0) -> AsyncIterator[Accepted]: ...
-
-
 def with_text(story: Accepted, version: Version, number: int = -1, version_number: int = 0) -> Story:
     """Combines a story with its stored version."""
     return Story(
@@ -65,13 +56,14 @@ def with_text(story: Accepted, version: Version, number: int = -1, version_numbe
     )
 
 
-async def stories_after(source: StorySource, after: int | None) -> AsyncIterator[Story]:
+async def stories_after(source: "StorySource", after: int | None) -> AsyncIterator[Story]:
     """The stories stored now, after the one with this number; None for all."""
+    from forager.output.fields import edition
+
     number = 0 if after is None else after + 1
     async for story in source.stories(number):
         page, _, version = await source.version(story.version)
-        before = [one for one, _ in await source.versions(page) if one < story.version]
-        yield with_text(story, version, number, 1 + len(before))
+        yield with_text(story, version, number, await edition(story.version, page, source))
         number += 1
 
 

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from forager.settings import Settings
     from forager.store.protocol import Counts
 
+from collections.abc import Iterable
+
+from forager.errors import InputError, first_error
+from forager.pages.urls import canonical
+
 _SLOW = ("htmldate", "feedparser", "charset_normalizer")
 """Modules that page readers import lazily; loaded in advance, so that the import does not block the event loop."""
 
@@ -87,8 +92,8 @@ class CrawlSession:
         if failure is None:
             return
         if error is None:
-            raise _first(failure)
-        error.add_note(f"The crawl had ended before: {_first(failure)!r}")
+            raise first_error(failure)
+        error.add_note(f"The crawl had ended before: {first_error(failure)!r}")
 
     async def stories(self, after: int | None = None) -> AsyncIterator[Story]:
         """The stories of the run after the one with the number `after` (None: all), then each new one as it appears.
@@ -133,8 +138,6 @@ class CrawlSession:
 
 def _check(order: CrawlOrder) -> "tuple[Settings, list[Url]]":
     """Checks settings and seeds; imports everything slow, off the event loop."""
-    from forager.library.seed_list import check_seeds
-
     for name in _SLOW:
         import_module(name)
     settings = live_settings(order.settings, order.user_agent)
@@ -148,13 +151,6 @@ def _hooks(order: CrawlOrder) -> "Hooks":
     if accept is None:
         return Hooks(order.on_page)
     return Hooks(order.on_page, lambda story, version: accept(with_text(story, version)))
-
-
-def _first(error: BaseException) -> BaseException:
-    """The first error; tasks that fail together mostly fail for the same reason."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
 
 
 def crawl(
@@ -182,3 +178,28 @@ def crawl(
     the block is left.
     """
     return CrawlSession(CrawlOrder(Path(run_dir), seeds, user_agent, settings, time_limit, on_page, accept))
+
+
+def read_seeds(path: Path) -> list[Url]:
+    """URLs of a seed file in order, each once; the first bad line raises an error."""
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or 'not UTF-8 text'}") from None
+    seeds = check_seeds(((f"{path}:{number}", line.partition(" #")[0].strip()) for number, line in enumerate(lines, 1)))
+    if not seeds:
+        raise InputError(f"{path}: no URL in it; write one per line")
+    return seeds
+
+
+def check_seeds(places: Iterable[tuple[str, str]]) -> list[Url]:
+    """Checks URLs, each given with its origin for error messages; skips blank lines and comments."""
+    seeds: dict[Url, None] = {}
+    for place, text in places:
+        if not text or text.startswith("#"):
+            continue
+        url = canonical(text) if "://" in text else None
+        if url is None:
+            raise InputError(f"{place}: {text[:80]!r} is not an http(s) URL, such as https://example.org/news")
+        seeds[url] = None
+    return list(seeds)

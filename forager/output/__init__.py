@@ -2,11 +2,11 @@
 
 Invariant: every story reaches its writer exactly once, and text of pages is made safe for what will read it.
 
-outlet    from a store to a writer; what a writer is
-formats   the format for a suffix or a scheme
-fields    what is told of a story, and how its text is made safe
-files     where rows go: a file, a file that appears when complete, standard output
-lines     JSON lines and CSV, which can be gone on with
-atom      an Atom feed of the newest stories
-parquet   Parquet, for data frames
+outlet         from a store to a writer; what a writer is
+writers        the format for a suffix or a scheme
+fields         what is told of a story, and how its text is made safe
+destinations   where rows go: a file, a file that appears when complete, standard output
+lines          JSON lines and CSV, which can be gone on with
+atom           an Atom feed of the newest stories
+parquet        Parquet, for data frames
 """

@@ -8,8 +8,8 @@ from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from forager.errors import OutputError
+from forager.output.destinations import Replacing
 from forager.output.fields import Cell, Row, iso_moment, without_controls
-from forager.output.files import Replacing
 from forager.output.outlet import Mode
 
 _GENERATOR = "<generator>Forager</generator>"

@@ -122,7 +122,7 @@ async def row(number: int, story: Story, source: StorySource) -> Row:
         "modified": None if version.modified is None else iso_moment(version.modified.time),
         "first_seen": iso_moment(story.first_seen),
         "fetched": iso_moment(story.fetched),
-        "delay": round(story.delay, 3) if math.isfinite(story.delay) else None,
+        "delay": None if story.delay is None or math.isinf(story.delay) else round(story.delay, 3),
         "discovered_from": story.discovered_from,
         "discovered_via": story.discovered_via.value,
         "forager": None if story.forager == NOBODY else story.forager,

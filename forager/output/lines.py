@@ -21,8 +21,8 @@ from io import FileIO
 from typing import Protocol
 
 from forager.errors import OutputError
+from forager.output.destinations import Destination
 from forager.output.fields import FIELDS, Cell, Row, defused, escaped, without_controls
-from forager.output.files import Destination
 from forager.output.outlet import Last
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from forager.errors import OutputError
+from forager.output.destinations import Replacing
 from forager.output.fields import FIELDS, LISTS, MOMENTS, Cell, Row
-from forager.output.files import Replacing
 from forager.output.outlet import Mode
 
 _GROUP_ROWS = 1_000

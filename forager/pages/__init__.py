@@ -14,6 +14,8 @@ layout           an element written out as text, a line for each block
 furniture        which elements hold a story, and which are furniture
 kinds            whether a page is an article or a hub
 dates            when a page was published and last modified
+item_dates       the dates that a list states beside its links
+stamps           dates that stand on a page for its readers
 moments          one date as people and programs write it
 zones            time zones by name and by country, and when summer time holds
 trust            which date sources lie on which site

@@ -12,9 +12,10 @@ from urllib.parse import urljoin, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from forager.pages.head import Head
-from forager.pages.language import language_of, words_in
+from forager.pages.head import Head, headlines, mastheads
+from forager.pages.language import contradicts, language_of, words_in
 from forager.pages.linked_data import Node, all_nodes, story_nodes
+from forager.pages.moments import read_moment
 from forager.pages.urls import host, path
 from forager.terms import About, Url
 
@@ -22,6 +23,8 @@ LEAD_CAP = 1_000
 """Characters of a lead (ours)."""
 NAME_CAP = 100
 """Characters of an author, a section or a tag (ours)."""
+LONG_TEXT = 500
+"""Characters of a text whose words are believed against what the page states of its language (ours)."""
 MOST = 30
 """Authors and tags that are told at most (ours)."""
 
@@ -32,7 +35,7 @@ _AUTHOR_META = (
 _LEAD_META = ("og:description", "description", "twitter:description", "dc.description", "sailthru.description")
 _IMAGE_META = ("og:image:secure_url", "og:image", "og:image:url", "twitter:image", "twitter:image:src", "thumbnail")
 _SECTION_META = ("article:section", "og:article:section", "parsely-section", "section", "cxenseparse:category")
-_TAG_META = ("article:tag", "og:article:tag", "news_keywords", "parsely-tags", "keywords", "sailthru.tags")
+_TAG_META = ("article:tag", "og:article:tag", "news_keywords", "parsely-tags", "keywords", "tags", "sailthru.tags")
 _SITE_META = ("og:site_name", "application-name", "apple-mobile-web-app-title", "al:ios:app_name", "dc.publisher")
 _SEPARATOR = re.compile(r"\s+[|\-–—·•»«:~/]+\s+|\s*\|\s*|\s+::\s+")
 _LETTERS = re.compile(r"[\W_]+")
@@ -41,11 +44,27 @@ _BY = re.compile(
     r"(?:by|von|par|por|di|da|door|av|af|od|przez|autor(?:in)?|author|text)?\s*(?::|\s)\s*",
     re.IGNORECASE,
 )
-_BETWEEN = re.compile(r"\s*(?:[,;/|•·]|\s(?:and|und|et|y|e|en|och|og|&|with|mit)\s)\s*", re.IGNORECASE)
-_NO_NAME = re.compile(r"https?:|www\.|@|\d{3}|^\W*$|[<>{}]", re.IGNORECASE)
+_SHORT_AND = re.compile(r"^[^,;/|]*\s[ey]\s[^,;/|]*$")
+_EMAIL = re.compile(r"\S+@\S+")
+_LABEL = re.compile(r"[^\W\d_]{2,15}:\s+")  # "Interview: "
+_PICTURE = re.compile(r"f?ph?oto|foto|фото|bild|image|picture|video", re.IGNORECASE)
+_WORK_BY = re.compile(r"^[^,;|]{1,25}\sby\s")  # "Analysis by"
+_BETWEEN = re.compile(
+    r"\s*(?:[,;/|•·](?:\s*(?:and|und|et|y|e|&)\s)?|\s(?:and|und|et|y|e|en|och|og|&|with|mit)\s)\s*", re.IGNORECASE
+)
+_NO_NAME = re.compile(r"©|https?:|www\.|@|\d{3}|^\W*$|[<>{}]|\.(?:txt|html?|php|com|net|org|info)\b", re.IGNORECASE)
+_AND = re.compile(r"and|und|et|y|e|en|och|og|with|mit", re.IGNORECASE)
+_DEGREE = re.compile(
+    r"(?:ph\.?\s?d|m\.?\s?d|m\.?\s?s|m\.?\s?a|b\.?\s?a|b\.?\s?sc|m\.?\s?sc|m\.?p\.?h|mba|ll\.?[bm]|r\.?\s?d|r\.?\s?n|rdn|ldn|"
+    r"dds|dvm|do|esq|jr|sr|i{2,3})\.?",
+    re.IGNORECASE,
+)
+"""What stands behind a name and is none."""
+_PARTICLE_NAMES = "von van vom zu zur der den de del della di da do dos das du la le el al bin ibn ben af av"
+_PARTICLES = frozenset(_PARTICLE_NAMES.split())
 _BYLINE = (
     "[rel~=author], [itemprop~=author], [class*=byline], [class*=Byline], [class*=author-name], [class*=authorName], "
-    "[class*=article-author], [class*=article__author], [class*=author__name], .author"
+    "[class*=article-author], [class*=article__author], [class*=author__name], .author, article address"
 )
 _ELSEWHERE = re.compile(r"comment|related|sidebar|widget|teaser|recommend|most-|promo", re.IGNORECASE)
 
@@ -60,7 +79,7 @@ def about(head: Head, url: Url, text: str, *, language: str = "") -> About:
         image=_image(head, nodes, url),
         section=_section(head, nodes),
         tags=_tags(head, nodes),
-        language=language or _inner_language(nodes) or language_of(text),
+        language=_language(language or _inner_language(nodes), text),
         paywalled=_paywalled(head, nodes),
         word_count=words_in(text),
     )
@@ -89,18 +108,23 @@ def headline(head: Head, url: Url, cap: int) -> str:
     stated = [plain_text(node.get("headline"), cap) for node in story_nodes(head, path(url))[:1]]
     titles = [head.meta.get("og:title", ""), next((one.text() for one in head.tree.tags("title")), "")]
     stated += [without_site(plain_text(title, cap, marked_up=False), site) for title in titles]
-    texts = (node.text(separator=" ") for node in head.tree.tags("h1")[:10])
+    texts = (node.text(separator=" ") for node in headlines(head.tree, path(url))[:10])
     shown = [one for text in texts if (one := plain_text(text, cap, marked_up=False))]
-    agreed = _agreed([one for one in stated if one], shown)
+    shorter = [one[: cut.start()] for one in stated for cut in list(_SEPARATOR.finditer(one))[-1:]]
+    agreed = _agreed([one for one in stated if one], shown, shorter)
     if not agreed and not shown:
         others = (node.text(separator=" ") for tag in ("h2", "h3") for node in head.tree.tags(tag)[:5])
         agreed = _agreed([one for one in stated if one], [plain_text(text, cap, marked_up=False) for text in others])
-    own = (one for one in shown if not _names_site(one, site))
-    return agreed or next((one for one in (*stated[:-1], *own, stated[-1], *shown) if one), "")
+    own = [one for one in shown if not _names_site(one, site)]
+    named = [*own, stated[-1]] if len(own) == 1 else [stated[-1], *own]  # of several, none is the headline for sure
+    return agreed or next((one for one in (*stated[:-1], *named, *shown) if one), "")
 
 
-def _agreed(stated: Sequence[str], shown: Sequence[str]) -> str:
-    """What statement and sight agree on: the very same, one that is part of the other, or one of much the same words."""
+def _agreed(stated: Sequence[str], shown: Sequence[str], shorter: Sequence[str] = ()) -> str:
+    """What statement and sight agree on: the very same, one that is part of the other, or one of much the same words.
+
+    `shorter` are statements without their last part, which may name the site.
+    """
     ours = [(one, _LETTERS.sub("", one.casefold())) for one in shown]
     for said in stated:
         wanted = _LETTERS.sub("", said.casefold())
@@ -114,6 +138,10 @@ def _agreed(stated: Sequence[str], shown: Sequence[str]) -> str:
                 return one
             if len(wanted) >= 12 and wanted in letters:  # a kicker stands before it
                 return said
+    for said in shorter:
+        wanted = _LETTERS.sub("", said.casefold())
+        if len(wanted) >= 12 and any(letters.endswith(wanted) for _, letters in ours):
+            return said.strip()
     for said in stated:
         words = set(said.casefold().split())
         for one, _ in ours:
@@ -125,6 +153,7 @@ def _agreed(stated: Sequence[str], shown: Sequence[str]) -> str:
 def site_names(head: Head, url: Url) -> set[str]:
     """What the site may be called, letters alone in lower case: as stated, and by its host."""
     names = {head.meta[name] for name in _SITE_META if name in head.meta}
+    names.update(node.text(separator=" ") for node in mastheads(head.tree, path(url))[:2])
     for node in story_nodes(head, path(url))[:1]:
         names.update(_names(node.get("publisher"), head))
     domain = host(url).removeprefix("www.")
@@ -157,7 +186,8 @@ def _names_site(part: str, names: set[str]) -> bool:
 
 def _authors(head: Head, nodes: Sequence[Node], names: set[str]) -> tuple[str, ...]:
     for node in nodes:
-        found = _tidy_names(_names(node.get("author") or node.get("creator"), head), names)
+        said = node.get("author") or node.get("creator")
+        found = _tidy_names(_names(said, head), names - _people(said, head))
         if found:
             return found
     for key in _AUTHOR_META:
@@ -185,6 +215,20 @@ def _names(said: object, head: Head) -> Iterator[str]:
             yield from _names(name, head)
 
 
+def _people(said: object, head: Head) -> set[str]:
+    """The letters of names of two words or more that are stated to be those of people; a site may be called after one."""
+    if isinstance(said, list):
+        return {letters for one in said[:MOST] for letters in _people(one, head)}
+    if not isinstance(said, dict):
+        return set()
+    named = (
+        said if "name" in said else next((node for node in all_nodes(head) if node.get("@id") == said.get("@id")), {})
+    )
+    kind, name = named.get("@type"), named.get("name")
+    is_person = kind == "Person" or (isinstance(kind, list) and "Person" in kind)
+    return {_LETTERS.sub("", name.casefold())} if is_person and isinstance(name, str) and " " in name.strip() else set()
+
+
 def _bylines(tree: LexborHTMLParser) -> Iterator[str]:
     """The texts of bylines, but not of those of comments and of other stories."""
     for node in tree.css(_BYLINE)[:10]:
@@ -199,15 +243,39 @@ def _bylines(tree: LexborHTMLParser) -> Iterator[str]:
 def _tidy_names(said: Iterable[str], site: set[str]) -> tuple[str, ...]:
     found: dict[str, str] = {}
     for text in said:
-        line = _BY.sub("", f" {plain_text(text, 4 * NAME_CAP)}", count=1)
-        if "://" in line:
+        line = _EMAIL.sub("", _BY.sub("", f" {plain_text(text, 4 * NAME_CAP)}", count=1))
+        label = _LABEL.match(line)
+        if "://" in line or "www." in line or (label is not None and _PICTURE.match(line)) or _is_date(line):
             continue
-        for name in _BETWEEN.split(line):
+        line = _WORK_BY.sub("", line[label.end() :] if label is not None else line, count=1)
+        for name in _people_in(line):
             name = name.strip(" .:-–—\u200b")
             letters = _LETTERS.sub("", name.casefold())
+            if _DEGREE.fullmatch(name):
+                continue
             if 2 < len(name) <= NAME_CAP // 2 and letters not in site and not _NO_NAME.search(name):
                 found.setdefault(letters, name)
     return tuple(found.values())[:MOST]
+
+
+def _people_in(line: str) -> list[str]:
+    """The names in a line; that of an office is whole, and so is one with a short "and" in it, as José Volta e Pinto."""
+    if not _may_be_people(line):
+        return [line]
+    names = _BETWEEN.split(line)
+    return names if all(" " in name.strip() for name in names) or not _SHORT_AND.search(line) else [line]
+
+
+def _is_date(line: str) -> bool:
+    return any(map(str.isdigit, line)) and read_moment(line) is not None
+
+
+def _may_be_people(line: str) -> bool:
+    """Whether a line may name several people: the name of an office has small words in it."""
+    words = line.replace(",", " ").split()
+    return len(words) <= 2 or not any(
+        word.isalpha() and word.islower() and word not in _PARTICLES and not _AND.fullmatch(word) for word in words[1:]
+    )
 
 
 # lead, picture, section, tags, paywall
@@ -246,9 +314,12 @@ def _section(head: Head, nodes: Sequence[Node]) -> str:
     said += [head.meta.get(name) for name in _SECTION_META]
     found = next((section for one in said if (section := plain_text(one, NAME_CAP))), "")
     if found:
-        return found
+        return found.partition(",")[0] if found.count(",") > found.count(", ") or found.count(",") > 1 else found
     shown = head.tree.css_first("a[rel~=category], [itemprop~=articleSection]")
-    return "" if shown is None else plain_text(shown.attributes.get("content") or shown.text(), NAME_CAP)
+    if shown is None:
+        return ""
+    inner = None if shown.tag == "a" else shown.css_first("a")
+    return plain_text(shown.attributes.get("content") or (inner or shown).text(), NAME_CAP)
 
 
 def _tags(head: Head, nodes: Sequence[Node]) -> tuple[str, ...]:
@@ -276,6 +347,13 @@ def _paywalled(head: Head, nodes: Sequence[Node]) -> bool | None:
             return free.endswith("false") or free == "0"
     tier = head.meta.get("article:content_tier", "").strip().lower()
     return {"free": False, "locked": True, "metered": True}.get(tier)
+
+
+def _language(stated: str, text: str) -> str:
+    """As stated; as the words tell if nothing is stated, or if a long text is surely not in that language."""
+    if stated and (len(text) < LONG_TEXT or not contradicts(text, stated.partition("-")[0])):
+        return stated
+    return language_of(text) or stated
 
 
 def _inner_language(nodes: Sequence[Node]) -> str:

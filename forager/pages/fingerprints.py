@@ -22,6 +22,8 @@ from forager.terms import UrlId
 _PLACES = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], dtype=np.uint64)
 """One odd factor for each place in a shingle, so that the order of its words counts."""
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+")
+_SPACED_WORD = re.compile(r"\w+")
+_CHARACTERWISE = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _ASCII_WORD = bytes(ord(chr(code).lower()) if re.match(r"\w", chr(code)) else 32 for code in range(128)) + bytes(128)
 
 
@@ -65,7 +67,9 @@ def _spaced(text: str) -> bytes:
     """The words, blanks between them: runs of letters and digits, Chinese and Japanese character by character."""
     if text.isascii():  # the same words, found several times as fast
         return text.encode().translate(_ASCII_WORD)
-    return " ".join(_WORD.findall(text.casefold())).encode("utf-8", "replace")
+    folded = text.casefold()
+    pattern = _WORD if _CHARACTERWISE.search(folded) else _SPACED_WORD  # twice as fast
+    return " ".join(pattern.findall(folded)).encode("utf-8", "replace")
 
 
 NEAR = 5

@@ -7,14 +7,17 @@ What a page asks of robots stands in `<meta name=robots>` and in the X-Robots-Ta
 and rules for us add up: what any of them forbids is forbidden.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from urllib.parse import urljoin, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from forager.pages.lazy import lazily
 
 _LINKED_DATA = "application/ld+json"
+_INDEX = re.compile(r"(?<=/)(?:index|default|home)\.\w+$", re.IGNORECASE)
 Attributes = dict[str, str | None]
 
 
@@ -72,6 +75,37 @@ class Head:
     def linked_data(self) -> list[str]:
         """The text of every JSON-LD script, in document order."""
         return [script.text() for script in self.tree.tags("script") if _is_linked_data(script)]
+
+
+def headlines(tree: LexborHTMLParser, own: str) -> list[LexborNode]:
+    """The `h1` elements that may be the headline of the page at the path `own`: all but mastheads."""
+    return [node for node in tree.tags("h1") if not _is_masthead(node, own)]
+
+
+def mastheads(tree: LexborHTMLParser, own: str) -> list[LexborNode]:
+    """The `h1` elements that name the site: the whole of each links to a page above this one."""
+    return [node for node in tree.tags("h1") if _is_masthead(node, own)]
+
+
+def _is_masthead(heading: LexborNode, own: str) -> bool:
+    target, linked = heading_link(heading, own)
+    if target in ("", own) or 2 * len(linked) < len(heading.text().strip()):
+        return False
+    folder = _INDEX.sub("", target).rstrip("/") + "/"
+    return folder != own and own.startswith(folder)
+
+
+def heading_link(heading: LexborNode, own: str) -> tuple[str, str]:
+    """The path that a heading of the page at the path `own` links to, and the linked text; both empty if there is none."""
+    above = heading.parent
+    link = above if above is not None and above.tag == "a" else heading.css_first("a[href]")
+    href = None if link is None else link.attributes.get("href")
+    if link is None or href is None:
+        return "", ""
+    try:
+        return urlsplit(urljoin(own, href.strip())).path or "/", link.text().strip()
+    except ValueError:  # no address at all
+        return "", ""
 
 
 def _is_linked_data(script: LexborNode) -> bool:

@@ -154,15 +154,21 @@ def _teasers(tree: LexborHTMLParser) -> list[LexborNode]:
     articles = [node for node in tree.tags("article") if node.css_first("a") is not None]
     if len(articles) >= _TEASERS:
         headings += articles
+    return _blocks(headings)
+
+
+def _blocks(headings: list[LexborNode]) -> list[LexborNode]:
+    """For each heading the largest element round it that holds no other."""
     holds: dict[int, int] = {}
-    for heading in headings:
-        for above in _ancestors(heading):
-            holds[above.mem_id] = holds.get(above.mem_id, 0) + 1
+    lines = [[(above.mem_id, above) for above in _ancestors(heading)] for heading in headings]
+    for line in lines:
+        for number, _ in line:
+            holds[number] = holds.get(number, 0) + 1
     blocks = []
-    for heading in headings:
+    for heading, line in zip(headings, lines, strict=True):
         block = heading
-        for above in _ancestors(heading):
-            if holds[above.mem_id] > 1:
+        for number, above in line:
+            if holds[number] > 1:
                 break
             block = above
         blocks.append(block)
@@ -198,7 +204,13 @@ def _ancestors(node: LexborNode) -> list[LexborNode]:
 
 def _is_linked(heading: LexborNode) -> bool:
     """Whether a heading is, or stands in, a link."""
-    if any(node.attributes.get("href") for node in heading.css("a")):
-        return True
     above = heading.parent
-    return above is not None and above.tag == "a"
+    if above is not None and above.tag == "a":
+        return True
+    waiting = [heading]
+    while waiting:
+        node = waiting.pop()
+        if node.tag == "a" and node.attributes.get("href"):
+            return True
+        waiting.extend(node.iter())
+    return False

@@ -12,11 +12,17 @@ from collections.abc import Mapping
 LOOKED_AT = 4_000
 """Characters at the beginning of a text that are looked at (ours)."""
 
+SAMPLE = 1_000
+"""Characters that are looked at to check a language that is stated (ours)."""
+
 FEWEST = 8
 """Words without which nothing is said of a text that has no script of its own (ours)."""
 
 SHARE = 0.08
 """Of the words of a text at least this share are common words of its language (ours)."""
+
+CLEARLY = 3
+"""A language with so many times the common words of another is not that other one (ours)."""
 
 _SCRIPTS = (
     ("ja", "\u3040-\u30ff"),
@@ -43,6 +49,7 @@ _SCRIPTS = (
     ("hy", "\u0530-\u058f"),
     ("km", "\u1780-\u17ff"),
 )
+_FOREIGN = re.compile("[\u0370-\u1aff\u2e80-\uffff]")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]")
 _LETTERS = [(name, re.compile(f"[{letters}]")) for name, letters in _SCRIPTS]
 _COMMON = {
@@ -117,23 +124,42 @@ def words_in(text: str) -> int:
 
 def language_of(text: str) -> str:
     """The language of a text, by its two letters; empty if it cannot be told."""
-    begin = text[:LOOKED_AT]
-    script = "latin" if begin.isascii() else _script_of(begin)
+    script, words, votes = _votes(text)
     if script not in _COMMON:
         return script
-    words = re.findall(r"[^\W\d_]+", begin.lower()) if script != "devanagari" else begin.split()
-    if len(words) < FEWEST:
-        return ""
-    common = _LANGUAGES[script]
-    votes = Counter(name for word in words for name in common.get(word, ()))
     if not votes:
         return ""
     best, count = max(votes.items(), key=lambda vote: (vote[1], vote[0]))
-    return best if count >= SHARE * len(words) else ""
+    return best if count >= SHARE * words else ""
+
+
+def contradicts(text: str, stated: str) -> bool:
+    """Whether a text is surely not in a language: it has another script, or hardly a common word of the language."""
+    script, words, votes = _votes(text[:SAMPLE])
+    if script not in _COMMON:
+        return stated != script
+    written = next((name for name, rows in _COMMON.items() if stated in rows), "")
+    if written != script:
+        return bool(written) and bool(votes)
+    return bool(votes) and max(votes.values()) >= max(SHARE * words, CLEARLY * votes.get(stated, 0))
+
+
+def _votes(text: str) -> tuple[str, int, Counter[str]]:
+    """The script of a text, its words, and for each language of this script how many of them are common there."""
+    begin = text[:LOOKED_AT]
+    script = "latin" if begin.isascii() else _script_of(begin)
+    if script not in _COMMON:
+        return script, 0, Counter()
+    words = re.findall(r"[^\W\d_]+", begin.lower()) if script != "devanagari" else begin.split()
+    common = _LANGUAGES[script]
+    fewest = len(words) >= FEWEST
+    return script, len(words), Counter(name for word in words for name in common.get(word, ()) if fewest)
 
 
 def _script_of(text: str) -> str:
     """The script that most letters are of; Japanese has few letters of its own among many Chinese ones."""
+    if 8 * len(_FOREIGN.findall(text)) < len(text):
+        return "latin"
     counts = {name: len(pattern.findall(text)) for name, pattern in _LETTERS}
     if 10 * counts["ja"] >= counts["zh"] + counts["ja"] > 0:
         counts["ja"] += counts["zh"]

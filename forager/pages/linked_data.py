@@ -25,7 +25,7 @@ author publisher isPartOf hasPart about relatedLink recordedAt breadcrumb
 _OTHER_PROPERTIES = frozenset(_OTHERS.split())
 """Properties whose nodes are about something else than the page's own story."""
 
-_WRAPPING = re.compile(r"<!--|-->|<!\[CDATA\[|\]\]>|^\s*//.*$", re.MULTILINE)
+_WRAPPING = re.compile(r"<!--|-->|<!\[CDATA\[|\]\]>|^\s*//.*$|(?<=[\[{}\],])[ \t]*//[^\"\n]*$", re.MULTILINE)
 _EXTRA_COMMA = re.compile(r",(?=\s*[}\]])")
 
 
@@ -110,7 +110,7 @@ def _rank(node: Node, path: str) -> int:
     """0 for the story at this path, 1 for any story, 2 for a page or an untyped node, 3 for anything else."""
     kind = node.get("@type")
     names = " ".join(map(str, kind)) if isinstance(kind, list) else str(kind or "")
-    if "Article" in names or "Posting" in names or names == "Report":
+    if "Article" in names or "Posting" in names or names == "Report" or ("headline" in node and "author" in node):
         return 0 if path.strip("/") and _address(node).rstrip("/").endswith(path.rstrip("/")) else 1
     return 2 if not names or "Page" in names else 3
 

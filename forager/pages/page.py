@@ -9,7 +9,7 @@ hint and the bytes decide: feeds come as text/html, pictures as text/html, and a
 
 import re
 import zlib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from enum import Enum, auto
 from typing import TypeVar
 
@@ -248,6 +248,15 @@ class Page:
     def word_count(self) -> int:
         """Of the main text."""
         return self.about.word_count
+
+    @lazily
+    def latest_dates(self) -> Mapping[Url, float]:
+        """When pages that a list names were published at the latest: by the times beside their headlines, or because a
+        sitemap says when they were last modified."""
+        if self._sitemap is not None:
+            return self._sitemap.modified
+        read = self._links
+        return {} if read is None else self._attempt("dates of links", lambda: read.latest_dates, {})
 
     def announced(self, target: Url) -> feeds.Entry | None:
         """What a feed says of one of its targets; see `feeds.told_by`."""

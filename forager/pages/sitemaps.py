@@ -4,12 +4,13 @@ Read as a stream: what a broken or cut document gave before it broke is kept.
 """
 
 import zlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from io import BytesIO
 
 from lxml import etree
 
+from forager.pages.item_dates import latest
 from forager.pages.markup import declares_entities, mended, without_bom
 from forager.pages.moments import read_moment
 from forager.pages.urls import canonical
@@ -34,6 +35,8 @@ class Sitemap:
     links: tuple[Link, ...] = ()
     """Pages, with date and title if it is a news sitemap."""
     sitemaps: tuple[Link, ...] = ()
+    modified: Mapping[Url, float] = field(default_factory=dict, compare=False)
+    """When each page was last modified, at the latest; so it was published no later."""
 
 
 def read_sitemap(body: bytes, url: Url) -> Sitemap | None:
@@ -75,6 +78,7 @@ def _xml(body: bytes, url: Url) -> Sitemap | None:
     root = ""
     pages: list[tuple[Url, float | None, str]] = []
     sitemaps: list[tuple[Url, float | None, str]] = []
+    modified: dict[Url, float] = {}
     stream = etree.iterparse(
         BytesIO(body), events=("start", "end"), resolve_entities=False, no_network=True, huge_tree=False, recover=True
     )
@@ -89,17 +93,20 @@ def _xml(body: bytes, url: Url) -> Sitemap | None:
                 continue
             if entry := _entry(element, url):
                 (pages if name == "url" else sitemaps).append(entry)
+                stated = read_moment(_said(element, "lastmod")) if name == "url" else None
+                if stated is not None:
+                    modified.setdefault(entry[0], latest(stated))
                 if len(pages) + len(sitemaps) >= URL_CAP:
                     break
             _forget(element)
     except etree.XMLSyntaxError:
         pass  # keep what came before the error
-    return Sitemap(links=_links(iter(pages)), sitemaps=_links(iter(sitemaps))) if root else None
+    return Sitemap(_links(iter(pages)), _links(iter(sitemaps)), modified) if root else None
 
 
 def _entry(element: etree._Element, url: Url) -> tuple[Url, float | None, str] | None:
     """Address, publication date and title of a `url` or `sitemap` element; `None` without a usable address."""
-    address = next((child.text or "" for child in element if _name(child) == "loc"), "").strip()
+    address = _said(element, "loc")
     target = canonical(address, url) if address else None
     if target is None:
         return None
@@ -107,6 +114,11 @@ def _entry(element: etree._Element, url: Url) -> tuple[Url, float | None, str] |
     said = {_name(child): child.text or "" for child in news}
     published = read_moment(said.get("publication_date", ""))
     return target, published.time if published else None, " ".join(said.get("title", "").split())[:TITLE_CAP]
+
+
+def _said(element: etree._Element, name: str) -> str:
+    """The text of the first child with a name."""
+    return next((child.text or "" for child in element if _name(child) == name), "").strip()
 
 
 def _name(element: etree._Element) -> str:

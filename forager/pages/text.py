@@ -74,14 +74,16 @@ def main_text(tree: LexborHTMLParser) -> str:
     text = prose.story(tree) if prose.characters >= PLENTY else ""
     if len(text) >= PLENTY:
         return text
-    left = 2 * ELEMENT_CAP
-    for units, by_name in ((_UNITS, True), (_ALL_UNITS, True), (_ALL_UNITS, False)):
-        prose = _Prose(by_name, min(left, ELEMENT_CAP))
-        prose.search(body, units, _Round(), 0)
-        text = max(text, prose.story(tree), key=len)
-        left -= min(left, ELEMENT_CAP) - prose.left
-        if len(text) >= ENOUGH or left <= 0:
-            break
+    prose = _Prose()
+    prose.search(body)
+    text = max(text, prose.story(tree), key=len)
+    if len(text) < ENOUGH and prose.others:
+        text = max(text, prose.story(tree, widely=True), key=len)
+    left = 2 * prose.left  # both ways looked at the same elements
+    if len(text) < ENOUGH and left > 0:
+        prose = _Prose(by_name=False, left=min(left, ELEMENT_CAP))
+        prose.search(body)
+        text = max(text, prose.story(tree, widely=True), key=len)
     return text
 
 
@@ -141,8 +143,10 @@ class _Prose:
     def __init__(self, by_name: bool = True, left: int = ELEMENT_CAP) -> None:
         """`left`: how many elements may still be looked at."""
         self.by_name, self.left = by_name, left
-        self.places: dict[int, _Place] = {}
-        """By the `mem_id` of their element, in document order."""
+        self.found: list[tuple[LexborNode, _Round, str]] = []
+        """The paragraphs in document order, each with its element and what stands round it."""
+        self.others: set[int] = set()
+        """Which of them stand in no usual block, by their numbers."""
         self.plain: dict[int, str] = {}
         """The text of each paragraph in which there is no element, by its `mem_id`."""
         self.stories: set[int] = set()
@@ -178,9 +182,9 @@ class _Prose:
 
     def _inside(self, node: LexborNode, tag: str | None, number: int, around: _Round) -> _Round:
         """What stands round the elements in this one, in what stands round itself."""
-        if around.is_out:
-            return around
-        box = box_of(node, tag, self.by_name)
+        return around if around.is_out else self._round(box_of(node, tag, self.by_name), tag, number, around)
+
+    def _round(self, box: Box, tag: str | None, number: int, around: _Round) -> _Round:
         if box is Box.NEVER or tag == "a":
             return _OUT
         if box is Box.STORY:
@@ -197,55 +201,73 @@ class _Prose:
         if not inside:
             self.plain[node.mem_id] = text
         if len(text) >= PARAGRAPH and not (inside and _linked(inside) >= LINKED * len(text)):
-            self._place(parent, around).paragraphs.append(text)
+            self.found.append((parent, around, text))
         return inside
 
-    def _place(self, node: LexborNode, around: _Round) -> _Place:
-        number = node.mem_id
-        found = self.places.get(number)
-        if found is None:
-            found = self.places[number] = _Place(node, around.boxes, around.in_story)
-        return found
+    def search(self, body: LexborNode) -> None:
+        """Add all paragraphs in the body, and text that stands in other units."""
+        by_name = self.by_name
+        waiting = [(body, body.iter(), _Round())]
+        while waiting:
+            element, nodes, around = waiting[-1]
+            for node in nodes:
+                tag = node.tag
+                self.left -= 1
+                if self.left < 0:
+                    return
+                if tag == "p":  # a paragraph itself is never furniture
+                    if self._add_paragraph(node, element, around) and len(waiting) < DEPTH:
+                        waiting.append((node, node.iter(), around))
+                        break
+                    continue
+                box = box_of(node, tag, by_name)
+                inside = around if box is Box.NONE and tag != "a" else self._round(box, tag, node.mem_id, around)
+                if inside.is_out:
+                    continue
+                if tag in _ALL_UNITS:
+                    text = node.text(deep=False).strip()
+                    if len(text) >= PARAGRAPH:
+                        if tag not in _UNITS:
+                            self.others.add(len(self.found))
+                        self.found.append((node, inside, text))
+                if len(waiting) < DEPTH:
+                    waiting.append((node, node.iter(), inside))
+                    break
+            else:
+                waiting.pop()
 
-    def search(self, element: LexborNode, units: Collection[str], around: _Round, depth: int) -> None:
-        """Add all paragraphs in an element, and text that stands in other units."""
-        for node in element.iter():
-            tag = node.tag
-            self.left -= 1
-            if self.left < 0 or depth >= DEPTH:
-                return
-            if tag == "p":  # a paragraph itself is never furniture
-                if self._add_paragraph(node, element, around):
-                    self.search(node, units, around, depth + 1)
-                continue
-            inside = self._inside(node, tag, node.mem_id, around)
-            if inside.is_out:
-                continue
-            if tag in units:
-                text = node.text(deep=False).strip()
-                if len(text) >= PARAGRAPH:
-                    self._place(node, inside).paragraphs.append(text)
-            self.search(node, units, inside, depth + 1)
+    def _places(self, widely: bool) -> list[_Place]:
+        """The elements in which paragraphs stand; `widely`: also those in no usual block."""
+        places: dict[int, _Place] = {}
+        for place, (node, around, text) in enumerate(self.found):
+            if widely or place not in self.others:
+                number = node.mem_id
+                found = places.get(number)
+                if found is None:
+                    found = places[number] = _Place(node, around.boxes, around.in_story)
+                found.paragraphs.append(text)
+        return list(places.values())
 
     @property
     def characters(self) -> int:
-        return sum(place.characters for place in self.places.values())
+        return sum(len(text) for _, _, text in self.found)
 
-    def story(self, tree: LexborHTMLParser) -> str:
+    def story(self, tree: LexborHTMLParser, widely: bool = False) -> str:
         """The text that most likely is the story; empty if there is no paragraph."""
+        found = self._places(widely)
         headed = {above.mem_id: above for above in _above(tree.tags("h1"))}
         self.stories.update(number for number, node in headed.items() if node.tag == "article")
-        spared = self._spared(headed)
-        places = [place for place in self.places.values() if all(box in spared for box in place.boxes)]
+        spared = self._spared(found, headed)
+        places = [place for place in found if all(box in spared for box in place.boxes)]
         winner = _elect(places, self.stories, headed)
         return "" if winner is None else written_text(winner, self.plain, spared, by_name=self.by_name)
 
-    def _spared(self, headed: Collection[int]) -> set[int]:
+    def _spared(self, places: Sequence[_Place], headed: Collection[int]) -> set[int]:
         """The furniture that is none; the headline stands in those `headed`."""
         held: dict[int, int] = {}
         largest: dict[int, int] = {}
         total = loose = 0
-        for place in self.places.values():
+        for place in places:
             characters = place.characters
             total += characters
             loose += 0 if any(box in self.fixed for box in place.boxes) else characters

@@ -7,7 +7,7 @@ believed on that site any more, until it mends.
 """
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from forager.pages.page import Page
 from forager.terms import Dated, DateSource
@@ -59,7 +59,21 @@ class Trust:
         if chosen is not None and not chosen.exact:
             finer = (one for one in candidates if one.exact and chosen.time <= one.time < chosen.time + DAY)
             chosen = next(finer, chosen)
+        if chosen is not None and chosen.source is DateSource.LAST_MODIFIED:
+            return self._no_later(chosen, candidates, now)
         return chosen
+
+    @staticmethod
+    def _no_later(modified: Dated, candidates: Sequence[Dated], now: float) -> Dated | None:
+        """The date of a page of which only the server tells one: when it was last modified, or our first sighting before.
+
+        That an old page was written to disk lately, as all are when a site is built anew, does not make it new; so one whose
+        link nobody saw appear has no date if that would be a late one.
+        """
+        seen = next((one for one in candidates if one.source is DateSource.FIRST_SEEN), None)
+        if seen is None:
+            return modified if now - modified.time > OLD else None
+        return min(modified, seen, key=lambda dated: dated.time)
 
     def choose(self, site: str, dates: Iterable[Dated | None], now: float) -> Dated | None:
         """The first date that is believed and does not lie in the future; give them best source first."""

@@ -27,8 +27,10 @@ def likeliest_rates(pages: int, page: IntArray, length: FloatArray, changed: Boo
     """λ of many pages by Newton's method, from columns with one entry per interval; 0 for pages without updates.
 
     Where every interval shows an update (m = n) the likelihood has no maximum; λ = r·n/T with r = −ln(0.5/(n + 0.5)).
+    An update in no time at all, between two visits of the same moment, says nothing of the rate.
     """
     length = np.maximum(length, 0.0)
+    changed = changed & (length > 0.0)
     quiet = np.bincount(page[~changed], weights=length[~changed], minlength=pages)
     page, length = page[changed], length[changed]
     updates = np.bincount(page, minlength=pages)
@@ -38,7 +40,7 @@ def likeliest_rates(pages: int, page: IntArray, length: FloatArray, changed: Boo
     rates[saturated] = -np.log(0.5 / (updates[saturated] + 0.5)) * updates[saturated] / busy[saturated]
     open_ = (updates > 0) & (quiet > 0.0)
     rates[open_] = updates[open_] / (quiet[open_] + busy[open_] / 2.0)
-    kept = open_[page] & (length > 0.0)
+    kept = open_[page]
     page, length = page[kept], length[kept]
     for _ in range(NEWTON_STEPS):
         exponent = np.minimum(rates[page] * length, 700.0)

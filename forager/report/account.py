@@ -7,6 +7,7 @@ bounded. The account is saved with the state of the crawl. After a crash, it rea
 stored visits and stories, so that it covers the whole run, not only the last process.
 """
 
+import math
 from array import array
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, field
@@ -89,7 +90,7 @@ class Delays:
         self._seconds = array("d", packed)
 
     def __repr__(self) -> str:
-        return f"<Delays {len(self):,}, median {quantile(self.values, 0.5):.0f} s>"
+        return f"<Delays {len(self):,}, median {_quantile(self.values, 0.5)} s>"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Delays) and self._seconds == other._seconds
@@ -101,8 +102,13 @@ class Delays:
     def values(self) -> FloatArray:
         return np.array(self._seconds, dtype=np.float64)
 
-    def add(self, seconds: float) -> None:
-        self._seconds.append(seconds)
+    @property
+    def unknown(self) -> int:
+        """Stories of which no delay is known: the dates of these name only the day."""
+        return int(np.isnan(self.values).sum())
+
+    def add(self, seconds: float | None) -> None:
+        self._seconds.append(math.nan if seconds is None else seconds)
 
     def pack(self) -> bytes:
         return self._seconds.tobytes()
@@ -173,7 +179,7 @@ class SiteAccount:
 
     def delay(self, share: float) -> float | None:
         """The delay that this share of the stories stayed below, in seconds; None without stories."""
-        return _rounded(quantile(self.delays.values, share))
+        return _quantile(self.delays.values, share)
 
     def facts(self) -> dict[str, Any]:
         """The account of the site as JSON values."""
@@ -191,7 +197,7 @@ class SiteAccount:
 
 
 @dataclass(slots=True)
-class Cycles:
+class CycleCounts:
     """The finished recrawl cycles."""
 
     done: int = 0
@@ -229,7 +235,7 @@ class Account:
     """One bit per URL number: whether it is a story."""
     born: int = 0
     deleted: int = 0
-    cycles: Cycles = field(default_factory=Cycles)
+    cycles: CycleCounts = field(default_factory=CycleCounts)
     topics: Counts = field(default_factory=dict)
     """Documents by what is said of their topic; empty if every topic will do."""
     examples: dict[str, list[Url]] = field(default_factory=dict)
@@ -385,7 +391,12 @@ class Account:
     def delay(self, share: float) -> float | None:
         """The delay that this share of all stories stayed below, in seconds; None without stories."""
         delays = [one.delays.values for one in self.sites.values()]
-        return _rounded(quantile(np.concatenate(delays), share)) if delays else None
+        return _quantile(np.concatenate(delays), share) if delays else None
+
+    @property
+    def day_only(self) -> int:
+        """Stories without a delay, because their dates name only the day."""
+        return sum(one.delays.unknown for one in self.sites.values())
 
     def is_told(self, id: UrlId) -> bool:
         """Whether a URL is a story."""
@@ -398,6 +409,7 @@ class Account:
             "stories": self.stories,
             "delay_median_s": self.delay(0.5),
             "delay_p90_s": self.delay(0.9),
+            "day_only": self.day_only,
             "requests": self.requests,
             "requests_per_story": self.requests_per_story,
             "not_modified": self.not_modified,
@@ -514,6 +526,11 @@ def _troubles(several: Iterable[dict[str, Counts]]) -> dict[str, Counts]:
         for kind, reasons in kinds.items():
             _sum(total.setdefault(kind, {}), reasons)
     return dict(sorted(total.items(), key=lambda item: (-sum(item[1].values()), item[0])))
+
+
+def _quantile(delays: FloatArray, share: float) -> float | None:
+    """The delay that this share of the stories whose delay is known stayed below; None without any."""
+    return _rounded(quantile(delays[~np.isnan(delays)], share))
 
 
 def _rounded(value: float, digits: int = 3) -> float | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from forager.report.text import shown_moment, span
+from forager.report.phrases import shown_moment, span
 
 STYLE = (Path(__file__).parent / "report.css").read_text(encoding="utf-8")
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -70,7 +70,7 @@ OPEN = (-math.inf, math.inf)
 def bars(counts: Sequence[float], began: float, ended: float, label: str) -> str:
     """Bar chart of counts over time."""
     top, step = max(1, max(counts, default=1)), ACROSS / max(1, len(counts))
-    drawn = [line_chart(TOP + DOWN * (1 - share), f"{top * share:g}") for share in (0.0, 0.5, 1.0)]
+    drawn = [_grid_line(TOP + DOWN * (1 - share), f"{top * share:g}") for share in (0.0, 0.5, 1.0)]
     for place, count in enumerate(counts):
         if count:
             height = DOWN * count / top
@@ -83,7 +83,7 @@ def bars(counts: Sequence[float], began: float, ended: float, label: str) -> str
 
 def shares(parts: Sequence[float], wholes: Sequence[float], began: float, ended: float, label: str) -> str:
     """Line chart of parts / wholes over time; skips times without a whole."""
-    drawn = [line_chart(TOP + DOWN * (1 - share), f"{share:.0%}") for share in (0.0, 0.5, 1.0)]
+    drawn = [_grid_line(TOP + DOWN * (1 - share), f"{share:.0%}") for share in (0.0, 0.5, 1.0)]
     step = ACROSS / max(1, len(parts))
     points = [
         f"{LEFT + (place + 0.5) * step:.1f},{TOP + DOWN * (1 - part / whole):.1f}"
@@ -102,7 +102,7 @@ def dots(points: Sequence[tuple[float, float, int]], began: float, ended: float,
         return TOP + DOWN * (1 - math.log(max(lowest, delay) / lowest) / math.log(highest / lowest))
 
     marks = [mark for mark in (10.0, 60.0, 600.0, 3600.0, 21600.0, 86400.0) if mark <= highest]
-    drawn = [line_chart(height(mark), span(mark)) for mark in marks]
+    drawn = [_grid_line(height(mark), span(mark)) for mark in marks]
     drawn += [
         f'<circle class="c{colour % COLOURS}" cx="{_x(at, began, ended):.1f}" cy="{height(delay):.1f}" r="2.4"/>'
         for at, delay, colour in points
@@ -139,7 +139,7 @@ class Marks:
     radius: float = 3.0
 
 
-def scatter(
+def scatter_chart(
     marks: Sequence[Marks],
     label: str,
     *,
@@ -177,7 +177,7 @@ def curves(named: Sequence[tuple[str, Points]], label: str, *, along: str) -> st
     return frame([*lines, *drawn, *ticks, _below(along)], HEIGHT, label)
 
 
-def lines(
+def line_chart(
     named: Sequence[tuple[str, Points]],
     label: str,
     *,
@@ -248,7 +248,7 @@ def _x(at: float, began: float, ended: float) -> float:
     return LEFT + ACROSS * min(1.0, max(0.0, (at - began) / max(1e-9, ended - began)))
 
 
-def line_chart(y: float, text: str) -> str:
+def _grid_line(y: float, text: str) -> str:
     """A horizontal grid line with its value."""
     return (
         f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
@@ -298,7 +298,7 @@ def _upwards(values: Sequence[float], limits: Limits, form: str = ".3g") -> tupl
     def y(value: float) -> float:
         return TOP + DOWN * (1 - min(1.0, max(0.0, (value - low) / (high - low))))
 
-    return y, [line_chart(y(at), f"{at:{form}}") for at in (low, (low + high) / 2, high)]
+    return y, [_grid_line(y(at), f"{at:{form}}") for at in (low, (low + high) / 2, high)]
 
 
 def _polyline(style: str, corners: Points) -> str:

@@ -16,8 +16,8 @@ import numpy as np
 from forager.core.page_table import PageTable
 from forager.pages.language import words_in
 from forager.pages.urls import site
+from forager.report.phrases import shown, visitor
 from forager.report.reasons import Prospect, why_story, why_topic, why_visited
-from forager.report.text import shown, visitor
 from forager.store.protocol import Counts, Known, Story, Version, VersionId, Visit
 from forager.terms import Dated, Trouble, Url, UrlId
 
@@ -158,7 +158,7 @@ class ToldStory:
     version: int
     published: float
     published_source: str
-    delay: float
+    delay: float | None
     by: str
 
 

@@ -15,7 +15,7 @@ from forager.recrawl.cycle import explain, facts
 from forager.recrawl.formula import parse
 from forager.recrawl.policies import Formula, Policy, history_for
 from forager.recrawl.recrawl_settings import WORTH, RecrawlSettings
-from forager.report.text import shown, shown_moment, span
+from forager.report.phrases import shown, shown_moment, span
 from forager.store.protocol import Known, Version
 from forager.store.store import Store
 from forager.terms import Kind, Outcome, UrlId, Verdict

@@ -14,7 +14,7 @@ from forager.recrawl.recrawl_settings import WORTH
 from forager.report import charts as svg
 from forager.report.account import Account, Counts, Side, recall_account
 from forager.report.charts import html_table, page, pair, section, tiles
-from forager.report.text import shown, shown_moment, span, visitor
+from forager.report.phrases import shown, shown_moment, span, visitor
 from forager.store.protocol import Story
 from forager.store.store import Store
 
@@ -78,7 +78,11 @@ def _headline(run: RunState) -> str:
     cost = account.requests_per_story
     drawn = [
         ("Stories", f"{account.stories:,}", ""),
-        ("Median delay", span(account.delay(0.5)), f"nine in ten within {span(account.delay(0.9))}"),
+        (
+            "Median delay",
+            span(account.delay(0.5)),
+            f"nine in ten within {span(account.delay(0.9))}{_day_only(account)}",
+        ),
         ("Requests", f"{account.requests:,}", f"{account.visits:,} visits"),
         ("Cost", "–" if cost is None else f"{cost:.2f}", "requests per story"),
         ("Pages", f"{account.pages:,}", f"{run.known:,} URLs known, {run.known - account.pages:,} not fetched"),
@@ -92,11 +96,16 @@ def _headline(run: RunState) -> str:
     return f"<p class=note>{took}</p>{tiles(drawn)}"
 
 
+def _day_only(account: Account) -> str:
+    return f"; {account.day_only:,} stories with a date but no hour are left out" if account.day_only else ""
+
+
 def _over_time(account: Account, latest: Sequence[Story]) -> str:
     timeline, sites = account.timeline, sorted(account.sites)
     began, ended = timeline.start or 0.0, timeline.end
     colours = {name: place for place, name in enumerate(sites)}
-    points = [(one.fetched, one.delay, colours.get(one.site, len(sites))) for one in latest]
+    known = [(one, one.delay) for one in latest]
+    points = [(one.fetched, delay, colours.get(one.site, len(sites))) for one, delay in known if delay is not None]
     legend = "".join(
         f'<li><svg viewBox="0 0 10 10"><circle class="c{place % svg.COLOURS}" cx="5" cy="5" r="4"/></svg>{escape(name)}</li>'
         for place, name in enumerate(sites[: svg.COLOURS])

@@ -2,13 +2,12 @@
 
 Invariant: only the tape, the settings and the seed decide the result; time is simulated, and nothing waits.
 
-replay           one replay: fleet and recrawl side, one download after the other (Alg 9)
+replay           one replay: fleet and recrawl side, one download after the other (Alg 9); its start pages
 player           prepares the input of the loop and distributes its results
 loop             the main loop of fleet and recrawl side, as one kernel (Alg 12)
 bundles          the arrays that the loop works on
-seeds            default start pages
 replay_account   what could be found, what was found and when, and what it cost
-records          the journal of a replay, and its pages for the dashboard
+replay_records   the journal of a replay, and its pages for the dashboard
 jobs             many replays on all cores
-compare          means, spreads and paired tests over repeats
+fleet_rows       means, spreads and paired tests over repeats
 """

@@ -1,6 +1,6 @@
 """Input and output of the replay loop: arrays grouped by owner, the changing state, the fixed rules, and the records.
 
-`LoopState` holds what changes while the loop runs, `Rules` what stays fixed. Python sees both as plain objects, a
+`LoopState` holds what changes while the loop runs, `LoopRules` what stays fixed. Python sees both as plain objects, a
 kernel as the single row of a table. The records say what happened; account and journal read them.
 """
 
@@ -11,7 +11,6 @@ import numpy as np
 
 from forager.arrays import BoolArray, FloatArray, IntArray, RowArray
 from forager.compiling import inner
-from forager.core.rules import ForagerRules
 
 
 @dataclass(slots=True)
@@ -64,8 +63,8 @@ class LoopState:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules(ForagerRules):
-    """The settings that the loop needs, under the same names."""
+class LoopRules:
+    """The settings that the loop needs beside those of foragers, under the same names."""
 
     usual: float
     explore: float

@@ -15,13 +15,14 @@ from forager.core.judge import RELEVANT, STAYS, Seen, fate_of
 from forager.core.page_row import LOOKS_APART
 from forager.core.promise import fresh_links
 from forager.core.ranking import next_page, rank_known
+from forager.core.rules import ForagerRules
 from forager.core.step import arrive, choose, send, settle
 from forager.core.territory import begin_look, end_look, pays_itself, send_for
 from forager.core.updates import Mind, lacks_room, note_arrived, note_going, note_shown, note_stays, record_visit
 from forager.recrawl.history import ADDED
-from forager.simulation.bundles import Books, LoopState, Rules, write_document, write_visit
+from forager.simulation.bundles import Books, LoopRules, LoopState, write_document, write_visit
 from forager.tape.lookup import look_up, standing_in
-from forager.tape.world import TapeColumns
+from forager.tape.tape_world import TapeColumns
 from forager.terms import NOBODY
 
 
@@ -60,7 +61,7 @@ def is_there(tape: TapeColumns, version: int) -> bool:
 
 @inner
 def visit(
-    at: LoopState, rules: Rules, tape: TapeColumns, mind: Mind, side: Choices, books: Books, by: int, page: int,
+    at: LoopState, tape: TapeColumns, mind: Mind, side: Choices, books: Books, by: int, page: int,
     room: IntArray, reveals: bool,
 ) -> tuple[int, bool, bool, int, int]:  # fmt: skip
     """Downloads a page, unless that happened a moment ago, and records what it shows.
@@ -99,7 +100,7 @@ def visit(
 @inner
 def read_off(
     at: LoopState,
-    rules: Rules,
+    rules: ForagerRules,
     tape: TapeColumns,
     mind: Mind,
     books: Books,
@@ -123,7 +124,7 @@ def read_off(
             books.shown[count] = url
             count += 1
     shown = books.shown[:count]
-    note_shown(mind.table, shown, page, at.now, first, mind.means, mind.known)
+    note_shown(mind.table, shown, page, at.now, first, mind.means, mind.known, mind.priors[0].max_age)
     count = 0
     for url in shown:
         new, tape.held[url] = tape.held[url] < 0, tape.begin[url]
@@ -134,7 +135,7 @@ def read_off(
 
 
 @inner
-def document(tape: TapeColumns, books: Books, page: int, version: int) -> Seen:
+def document_of(tape: TapeColumns, books: Books, page: int, version: int) -> Seen:
     """A version of a page as a document."""
     return Seen(
         page, tape.published[version], tape.is_list[page], True, books.sent_as[version], -1, books.known_as[version], -1
@@ -143,7 +144,7 @@ def document(tape: TapeColumns, books: Books, page: int, version: int) -> Seen:
 
 @inner
 def note_document(
-    at: LoopState, rules: Rules, books: Books, by: int, step: int, page: int, version: int, became: int
+    at: LoopState, rules: ForagerRules, books: Books, by: int, step: int, page: int, version: int, became: int
 ) -> None:
     """Writes the record of a judged document."""
     amount = rules.reward if became & RELEVANT else rules.penalty
@@ -171,13 +172,13 @@ def _end_cycle(at: LoopState, turn: Turn) -> None:
 
 @inner
 def _send_for(
-    at: LoopState, rules: Rules, tape: TapeColumns, mind: Mind, books: Books, fleet: FleetState, slot: int, looked: int,
+    at: LoopState, rules: ForagerRules, tape: TapeColumns, mind: Mind, books: Books, fleet: FleetState, slot: int, looked: int,
     page: int, version: int, first: bool, links: IntArray,
 ) -> tuple[int, int]:  # fmt: skip
     """A document that the recrawl side found by a look at a page is judged, if it is young; whether it is new, and whether
     it pays the page that was looked at."""
     revealer = mind.table[page].revealer if first else page
-    seen = document(tape, books, page, version)
+    seen = document_of(tape, books, page, version)
     became = send_for(rules, mind, fleet, slot, looked, seen, revealer, links, at.now)
     if became:
         note_document(at, rules, books, NOBODY, -1, page, version, became)
@@ -187,39 +188,46 @@ def _send_for(
 
 @inner
 def look(
-    at: LoopState, rules: Rules, tape: TapeColumns, mind: Mind, side: Choices, books: Books, fleet: FleetState
+    at: LoopState,
+    loop: LoopRules,
+    rules: ForagerRules,
+    tape: TapeColumns,
+    mind: Mind,
+    side: Choices,
+    books: Books,
+    fleet: FleetState,
 ) -> int:
     """A turn of the recrawl side."""
     turn: Turn = side.turn[0]
     if at.now >= turn.ends:
-        if rules.tells:
+        if loop.tells:
             return CYCLE
         _end_cycle(at, turn)
     if mind.log.tally[ADDED] >= at.lesson:
         return LESSON
-    full = at.lucks == len(books.luck) or at.written + rules.most_records > len(books.records)
-    if full or lacks_room(mind, 1) or len(side.awake) - side.tally[AWAKE] - side.tally[RESTING] < rules.widest:
+    full = at.lucks == len(books.luck) or at.written + loop.most_records > len(books.records)
+    if full or lacks_room(mind, 1) or len(side.awake) - side.tally[AWAKE] - side.tally[RESTING] < loop.widest:
         return GO_ON
     if not turn.pooled:
         if turn.mode != BY_WORTH:
             return RANKING
         rank_known(mind, side, at.now)
     pace: PaceRow = mind.pace[0]
-    least = least_of(rules.usual, pace.age, rules.max_age)
+    least = least_of(loop.usual, pace.age, rules.max_age)
     turns, luck = pace.asked + pace.rests, books.luck[at.lucks]
     page, worth = next_page(
-        mind, side, tape.last, tape.revisit_after, at.now, luck, least, pace.explored, rules.explore, turns
+        mind, side, tape.last, tape.revisit_after, at.now, luck, least, pace.explored, loop.explore, turns
     )
     if page == RANK:
         return RANKING
     at.lucks += 1
     if page < 0:
-        rested = rest_time(mind, side, at.now, least, tape.seconds, rules.idle)
-        pace.rests += rested / rules.idle
+        rested = rest_time(mind, side, at.now, least, tape.seconds, loop.idle)
+        pace.rests += rested / loop.idle
         at.recrawl_rests = at.now + rested
         return NOTHING
     note_going(mind.table, page, at.now)
-    version, free, first, begin, end = visit(at, rules, tape, mind, side, books, NOBODY, page, books.links, True)
+    version, free, first, begin, end = visit(at, tape, mind, side, books, NOBODY, page, books.links, True)
     links = books.links[begin:end] if tape.waits else tape.links[begin:end]
     pace.explored += explores(worth, least)
     pace.asked += 1
@@ -232,8 +240,8 @@ def look(
     slot, found, paid = begin_look(rules, mind, fleet, page, 1), 0, 0
     if is_there(tape, version):
         found, paid = _send_for(at, rules, tape, mind, books, fleet, slot, page, page, version, first, links)
-    pace.hits, pace.downloads = after(pace.hits, pace.downloads, rules.memory, 1.0)
-    if rules.reads_off and is_there(tape, version):
+    pace.hits, pace.downloads = after(pace.hits, pace.downloads, loop.memory, 1.0)
+    if loop.reads_off and is_there(tape, version):
         for shown in books.shown[: read_off(at, rules, tape, mind, books, page, version, first, False)]:
             new, own = _send_for(at, rules, tape, mind, books, fleet, slot, page, shown, tape.begin[shown], True, links)
             found, paid = found + new, paid + own
@@ -243,13 +251,13 @@ def look(
 
 @inner
 def _send(
-    at: LoopState, rules: Rules, tape: TapeColumns, mind: Mind, books: Books, fleet: FleetState, page: int, version: int,
+    at: LoopState, rules: ForagerRules, tape: TapeColumns, mind: Mind, books: Books, fleet: FleetState, page: int, version: int,
     first: bool, links: IntArray,
 ) -> None:  # fmt: skip
     """The forager whose turn it is sends a page version, if it is a document."""
     me: Walker = fleet.walkers[at.slot]
     revealer = mind.table[page].revealer if first else page
-    became = send(rules, mind, fleet, at.slot, document(tape, books, page, version), revealer, links, at.now)
+    became = send(rules, mind, fleet, at.slot, document_of(tape, books, page, version), revealer, links, at.now)
     if became:
         step = me.first + me.length
         note_document(at, rules, books, me.id, step, page, version, became)
@@ -257,7 +265,7 @@ def _send(
 
 @inner
 def _send_shown(
-    at: LoopState, rules: Rules, tape: TapeColumns, mind: Mind, books: Books, fleet: FleetState, page: int, version: int,
+    at: LoopState, rules: ForagerRules, tape: TapeColumns, mind: Mind, books: Books, fleet: FleetState, page: int, version: int,
     first: bool, links: IntArray,
 ) -> None:  # fmt: skip
     """The forager sends the documents read off a page; in the paper's mode also those that others have read."""
@@ -271,20 +279,27 @@ def _send_shown(
 
 @inner
 def step(
-    at: LoopState, rules: Rules, tape: TapeColumns, mind: Mind, side: Choices, books: Books, fleet: FleetState
+    at: LoopState,
+    loop: LoopRules,
+    rules: ForagerRules,
+    tape: TapeColumns,
+    mind: Mind,
+    side: Choices,
+    books: Books,
+    fleet: FleetState,
 ) -> int:
     """A step of the forager whose turn it is; returns the number of downloads."""
     slot, pace = at.slot, mind.pace[0]
     me: Walker = fleet.walkers[slot]
     url, worth = choose(rules, mind, fleet, slot, at.now)
-    least = least_of(rules.usual, pace.age, rules.max_age)
-    if not allows(worth, least, pace.explored, rules.explore, pace.asked + pace.rests):
+    least = least_of(loop.usual, pace.age, rules.max_age)
+    if not allows(worth, least, pace.explored, loop.explore, pace.asked + pace.rests):
         note_arrived(mind.table, url)
         arrive(rules, fleet, slot, url, books.links[:0])
         settle(rules, mind, fleet, slot, url, 0, False, books.links[:0])
         return 0
     before = at.fetched
-    version, free, first, begin, end = visit(at, rules, tape, mind, side, books, me.id, url, books.links, True)
+    version, free, first, begin, end = visit(at, tape, mind, side, books, me.id, url, books.links, True)
     links = books.links[begin:end] if tape.waits else tape.links[begin:end]
     if not free:
         pace.asked += 1
@@ -292,18 +307,18 @@ def step(
     arrive(rules, fleet, slot, url, links)
     linked = len(links) if rules.all_links else 0
     for i in range(linked):
-        shown, shared, new, _, _ = visit(at, rules, tape, mind, side, books, me.id, links[i], books.others, False)
+        shown, shared, new, _, _ = visit(at, tape, mind, side, books, me.id, links[i], books.others, False)
         books.versions[i], books.firsts[i] = shown, new and not shared
     downloads = at.fetched - before
     if downloads > 0:
-        pace.hits, pace.downloads = after(pace.hits, pace.downloads, rules.memory, float(downloads))
+        pace.hits, pace.downloads = after(pace.hits, pace.downloads, loop.memory, float(downloads))
     if is_there(tape, version):
         _send(at, rules, tape, mind, books, fleet, url, version, first, links)
     for i in range(linked):
         if is_there(tape, books.versions[i]):
             once = mind.table[links[i]].visits <= 1
             _send(at, rules, tape, mind, books, fleet, links[i], books.versions[i], once, links)
-    if rules.reads_off and is_there(tape, version) and (linked > 0 or not free):
+    if loop.reads_off and is_there(tape, version) and (linked > 0 or not free):
         _send_shown(at, rules, tape, mind, books, fleet, url, version, first, links)
         for i in range(linked):
             if is_there(tape, books.versions[i]):
@@ -312,35 +327,38 @@ def step(
     return downloads
 
 
-def is_behind(spent: float, fleet_spent: float, share: float) -> bool:
+def recrawl_is_behind(spent: float, fleet_spent: float, share: float) -> bool:
     """Whether the recrawl side, which should make this share of all downloads, is further behind than the fleet."""
     return spent * (1 - share) < fleet_spent * share or share >= 1
 
 
-behind = compiled(is_behind)
+behind = compiled(recrawl_is_behind)
 """`is_behind` for kernels."""
 
 
 @inner
-def _lacks_room(at: LoopState, rules: Rules, mind: Mind, side: Choices, books: Books, fleet: FleetState) -> bool:
+def _lacks_room(at: LoopState, loop: LoopRules, mind: Mind, side: Choices, books: Books, fleet: FleetState) -> bool:
     """Whether random numbers or buffers may not suffice for a step of the forager whose turn it is."""
     me: Walker = fleet.walkers[at.slot]
-    if (
-        rules.watches
-        and side.turn[0].pooled
-        and len(side.awake) - side.tally[AWAKE] - side.tally[RESTING] < rules.widest
-    ):
+    if loop.watches and side.turn[0].pooled and len(side.awake) - side.tally[AWAKE] - side.tally[RESTING] < loop.widest:
         return True
     if me.kind != BFS and (me.length >= fleet.path.shape[1] or me.drawn + DRAWS > fleet.luck.shape[1]):
         return True
-    if lacks_room(mind, 1 + rules.widest):
+    if lacks_room(mind, 1 + loop.widest):
         return True
-    return at.written + rules.most_records > len(books.records) or me.count + rules.widest > fleet.open.shape[1]
+    return at.written + loop.most_records > len(books.records) or me.count + loop.widest > fleet.open.shape[1]
 
 
 @inner
 def _forage(
-    at: LoopState, rules: Rules, tape: TapeColumns, mind: Mind, side: Choices, books: Books, fleet: FleetState
+    at: LoopState,
+    loop: LoopRules,
+    rules: ForagerRules,
+    tape: TapeColumns,
+    mind: Mind,
+    side: Choices,
+    books: Books,
+    fleet: FleetState,
 ) -> int:
     """Runs steps of the foragers until one downloads something.
 
@@ -351,65 +369,50 @@ def _forage(
         if at.slot < 0:
             place = tally.turns if tally.turns < tally.alive else 0
             tally.turns = place + 1
-            at.slot, at.left, at.free = fleet.order[place], rules.slice, 0
-        if _lacks_room(at, rules, mind, side, books, fleet):
+            at.slot, at.left, at.free = fleet.order[place], loop.slice, 0
+        if _lacks_room(at, loop, mind, side, books, fleet):
             return GO_ON
-        downloads = step(at, rules, tape, mind, side, books, fleet)
+        downloads = step(at, loop, rules, tape, mind, side, books, fleet)
         me: Walker = fleet.walkers[at.slot]
         at.fleet_spent += downloads
         at.left -= downloads * tape.seconds
         at.free = 0 if downloads else at.free + 1
         changes = False
-        if at.left <= 0 or at.free >= rules.free_steps:
+        if at.left <= 0 or at.free >= loop.free_steps:
             at.idle += at.free > 0
             changes = fate_of(rules, tally.alive, me) != STAYS
             if not changes:
                 at.slot = -1
         if downloads:
-            at.idle, at.rest = 0, rules.idle
+            at.idle, at.rest = 0, loop.idle
         if changes:
             return MANAGE
         if downloads:
             return DONE
     at.idle = 0
-    if not rules.watches:  # the recrawl side would otherwise count this rest
+    if not loop.watches:  # the recrawl side would otherwise count this rest
         mind.pace[0].rests += at.rest / tape.seconds
     at.fleet_rests = at.now + at.rest
-    at.rest = min(2 * at.rest, rules.longest_rest)
+    at.rest = min(2 * at.rest, loop.longest_rest)
     return NOTHING
-
-
-@inner
-def _turn(
-    recrawl: bool,
-    at: LoopState,
-    rules: Rules,
-    tape: TapeColumns,
-    mind: Mind,
-    side: Choices,
-    books: Books,
-    fleet: FleetState,
-) -> int:
-    """A turn of one side, unless it rests."""
-    if at.now < (at.recrawl_rests if recrawl else at.fleet_rests):
-        return NOTHING
-    if recrawl:
-        return look(at, rules, tape, mind, side, books, fleet)
-    return _forage(at, rules, tape, mind, side, books, fleet)
 
 
 @compiled
 def play_on(
-    course: RowArray, rules: RowArray, tape: TapeColumns, mind: Mind, side: Choices, books: Books,
+    course: RowArray, loop_rules: RowArray, rules: RowArray, tape: TapeColumns, mind: Mind, side: Choices, books: Books,
     fleet: FleetState,
 ) -> int:  # fmt: skip
     """Makes one download after the other until Python must act; returns the reason."""
-    at, rule = course[0], rules[0]
+    at, loop, rule = course[0], loop_rules[0], rules[0]
     while at.now < at.until:
-        first = behind(at.recrawl_spent, at.fleet_spent, rule.share)
-        ended = _turn(first, at, rule, tape, mind, side, books, fleet)
-        if ended == NOTHING:
-            ended = _turn(not first, at, rule, tape, mind, side, books, fleet)
+        recrawl, ended = behind(at.recrawl_spent, at.fleet_spent, loop.share), NOTHING
+        for _ in range(2):  # a side that rests, or finds nothing worth it, leaves its turn to the other
+            if ended == NOTHING and at.now >= (at.recrawl_rests if recrawl else at.fleet_rests):
+                if recrawl:
+                    ended = look(at, loop, rule, tape, mind, side, books, fleet)
+                else:
+                    ended = _forage(at, loop, rule, tape, mind, side, books, fleet)
+            recrawl = not recrawl
         if ended == NOTHING:
             at.now = min(at.end, max(at.now, min(at.fleet_rests, at.recrawl_rests)))
         elif ended != DONE:

@@ -15,11 +15,10 @@ from forager.core.rules import Figures
 from forager.core.scheduler import Scheduler
 from forager.core.shared import Shared
 from forager.engine.crawl_settings import CrawlSettings
-from forager.simulation.bundles import RECORD, Books, LoopState, Records, Rules
+from forager.simulation.bundles import RECORD, Books, LoopRules, LoopState, Records
 from forager.simulation.loop import GO_ON, RANKING, play_on
 from forager.tape.tape import KINDS, Tape
-from forager.tape.truth import Documents
-from forager.tape.world import TapeWorld
+from forager.tape.tape_world import Documents, TapeWorld
 from forager.terms import ForagerId, Kind, UrlId
 
 
@@ -130,7 +129,7 @@ class Patrol:
         self._widest = widest = int(np.diff(columns.link_start).max(initial=0))
         shown = int(np.diff(columns.shown_start).max(initial=0))
         most = (1 + (widest if agent.forager_settings.links == "all" else 0)) * (2 + shown)
-        self._row, self._rules = Figures[LoopState](LoopState), Figures[Rules](Rules)
+        self._row, self._rules = Figures[LoopState](LoopState), Figures[LoopRules](LoopRules)
         self._rules.write(_rules(crawl, world, agent, shared, thrift, share, widest, most, tells=tells))
         sent_as, known_as = agent.sent_as, agent.known_as
         assert isinstance(sent_as, TapeNumbers) and isinstance(known_as, TapeNumbers)
@@ -161,6 +160,7 @@ class Patrol:
         why = play_on(
             self._row.row,
             self._rules.row,
+            self.agent.rules,
             self.world.columns,
             self.shared.mind(),
             candidates.choices(candidates.pool_of(room=self._widest)),
@@ -224,11 +224,10 @@ def _rules(
     most_records: int,
     *,
     tells: bool,
-) -> Rules:
-    """The settings in the form that kernels need."""
+) -> LoopRules:
+    """The settings in the form that the loop needs."""
     idle = max(crawl.idle, world.seconds)
-    return Rules(
-        **agent.rule_values,
+    return LoopRules(
         usual=thrift.usual,
         explore=thrift.explore,
         memory=float(shared.pace.memory),

@@ -7,6 +7,7 @@ neither wants a download, time passes.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -22,17 +23,18 @@ from forager.engine.link_order import Ordering
 from forager.engine.policy import read_policy
 from forager.engine.recrawl_cycle import make_scheduler
 from forager.engine.teacher import Retraining, foretelling
+from forager.errors import InputError
 from forager.events import Event
 from forager.recrawl.recrawl_settings import DEFAULTS, RecrawlSettings
 from forager.recrawl.retrain import contest
 from forager.simulation.bundles import VISIT, LoopState, Records
 from forager.simulation.loop import CYCLE, LESSON, MANAGE
 from forager.simulation.player import Luck, Patrol, TapeNumbers, fitted, shared_for
-from forager.simulation.records import Telling
 from forager.simulation.replay_account import ReplayAccount, ReplayFigures
-from forager.tape.tape import KINDS, Tape
-from forager.tape.truth import Documents, documents
-from forager.tape.world import TapeClock, TapeWorld
+from forager.simulation.replay_records import Telling
+from forager.tape.lookup import reach
+from forager.tape.tape import KINDS, SETTLING, Tape
+from forager.tape.tape_world import Documents, TapeClock, TapeWorld, documents
 from forager.terms import Kind, UrlId
 
 
@@ -210,3 +212,55 @@ def _seen_first(tape: Tape, count: int) -> IntArray:
 
 def _nobody(event: Event) -> None:
     """Ignores events."""
+
+
+Ids = IntArray
+
+
+def default_seeds(tape: Tape) -> tuple[UrlId, ...]:
+    """One page of each site, and what it does not reach; on a tape without links, all pages that exist at the start."""
+    count = np.diff(tape.version_start)
+    shown = np.flatnonzero(count > 0)
+    first = tape.version_start[shown]
+    there = shown[(tape.time[first] <= tape.start + SETTLING) & ~tape.gone[first]]
+    if not len(there):
+        there = shown[np.argsort(tape.time[first], kind="stable")][:1]
+    if not len(there):
+        raise InputError(f"{tape.origin}: the tape has no pages")
+    if not len(tape.links):
+        return tuple(UrlId(url) for url in there.tolist())
+    best: dict[str, UrlId] = {}
+    for url in _by_links(tape, there).tolist():
+        best.setdefault(urlsplit(tape.url(UrlId(url))).netloc, UrlId(url))
+    seeds = list(best.values())
+    paths = _Paths(tape)
+    paths.follow(np.asarray(seeds, np.int64))
+    changing = shown[count[shown] > 1]
+    for url in _by_links(tape, changing[~paths.reached[changing]]).tolist():
+        if not paths.reached[url]:
+            seeds.append(UrlId(url))
+            paths.follow(np.asarray([url]))
+    return tuple(seeds)
+
+
+def _by_links(tape: Tape, pages: Ids) -> Ids:
+    """The pages, ordered by the number of links in their first version, most first."""
+    sets = tape.link_set[tape.version_start[pages]]
+    degree = tape.link_start[sets + 1] - tape.link_start[sets]
+    return pages[np.argsort(-degree, kind="stable")]
+
+
+class _Paths:
+    """Which pages can be reached over all links that were ever on pages."""
+
+    def __init__(self, tape: Tape) -> None:
+        self._begin, self._link_set = np.asarray(tape.version_start), np.asarray(tape.link_set)
+        self._link_start, self._links = np.asarray(tape.link_start), np.asarray(tape.links)
+        self.reached = np.zeros(tape.pages, np.bool_)
+        self._read = np.zeros(len(tape.link_start) - 1, np.bool_)
+        self._waiting = np.empty(tape.pages, np.int64)
+
+    def follow(self, pages: Ids) -> None:
+        """Marks these pages, and all that they lead to, as reached."""
+        columns = self._begin, self._link_set, self._link_start, self._links
+        reach(pages, *columns, self.reached, self._read, self._waiting)

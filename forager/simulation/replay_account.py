@@ -13,8 +13,7 @@ from forager.compiling import compiled, inner
 from forager.core.judge import RELEVANT
 from forager.measures import Delay, Efficiency, delay, ratio
 from forager.simulation.bundles import VISIT, PlainRecord, Records
-from forager.tape.truth import Documents
-from forager.tape.world import TapeWorld
+from forager.tape.tape_world import Documents, TapeWorld
 from forager.terms import NOBODY
 
 SAMPLE = 3600.0
@@ -61,7 +60,7 @@ FLEET, RECRAWL, SENT, FLEET_ACCEPTED, RECRAWL_ACCEPTED = range(5)
 """Indices of the counts: downloads of both sides, documents sent, documents accepted from both sides."""
 
 
-class Copies(NamedTuple):
+class CopyColumns(NamedTuple):
     """The data of the account, for the kernel."""
 
     counts: IntArray
@@ -78,7 +77,7 @@ class Copies(NamedTuple):
 
 
 @inner
-def _enter_one(record: PlainRecord, copies: Copies, updates: bool) -> None:
+def _enter_one(record: PlainRecord, copies: CopyColumns, updates: bool) -> None:
     """Counts one record."""
     recrawl = record.by == NOBODY
     if record.what == VISIT:
@@ -97,7 +96,7 @@ def _enter_one(record: PlainRecord, copies: Copies, updates: bool) -> None:
 
 @compiled
 def _enter(
-    records: RowArray, until: float, due: float, copies: Copies, updates: bool, samples: FloatArray
+    records: RowArray, until: float, due: float, copies: CopyColumns, updates: bool, samples: FloatArray
 ) -> tuple[int, int]:
     """Counts records, and writes a sample for each full hour up to `until`, as far as there is room.
 
@@ -145,7 +144,7 @@ class ReplayAccount:
         """When each document was accepted."""
         self.samples: list[Sample] = []
         columns = world.columns
-        self._copies = Copies(
+        self._copies = CopyColumns(
             np.zeros(5, np.int64),
             self.found,
             np.asarray(truth.of_version, np.int64),

@@ -125,11 +125,13 @@ class Story:
     text_print: Print = 0
     simhash: Print = 0
     about: About = NOTHING
+    exact: bool = True
+    """False if only the day of publication is known."""
 
     @property
-    def delay(self) -> float:
-        """Seconds from publication to fetch."""
-        return max(0.0, self.fetched - self.published)
+    def delay(self) -> float | None:
+        """Seconds from publication to fetch; None if only the day of publication is known."""
+        return max(0.0, self.fetched - self.published) if self.exact else None
 
 
 @dataclass(frozen=True, slots=True)

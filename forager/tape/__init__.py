@@ -2,11 +2,9 @@
 
 Invariant: a tape is checked when it is opened and never changes; nothing on it is parsed or fetched.
 
-tape     the columns, how they are stored, and the checks
-build    makes a tape from versions in any order
-cut      makes a tape of a part of another
-rewire   makes a twin with the same degrees and another graph
-lookup   kernels that look up versions and links
-truth    which documents could be found, and when
-world    the tape as a World that foragers visit
+tape         the columns, how they are stored, and the checks
+build        makes a tape from versions in any order
+cut          makes a tape of a part of another, and the rewired twin of a tape
+lookup       kernels that look up versions and links
+tape_world   the tape as a World that foragers visit; which documents could be found there, and when
 """

@@ -86,14 +86,15 @@ def repeats(rows: VersionRows) -> Flags:
         (kept.text_print, kept.gone | (kept.text_print == 0)),
         (kept.link_set, kept.gone),
     ):
-        said = values[_speaker(first, silent)]
+        by = _speaker(first, silent)
+        said = np.where(silent[by], 0, values[by])
         same &= said[1:] == said[:-1]
     dropped[place[1:]] = same
     return dropped
 
 
 def _speaker(first: Flags, silent: Flags) -> Ids:
-    """For each row, the last one of its page with a known print; the page's first row if there is none."""
+    """For each row, the last one of its page that says something; the page's first row, which is silent, if there is none."""
     return np.asarray(np.maximum.accumulate(np.where(first | ~silent, np.arange(len(first)), 0)), np.int64)
 
 
@@ -134,9 +135,6 @@ class TapeBuilder:
         """Numbers of many URLs."""
         ids = self._ids
         return np.fromiter((ids.setdefault(url, len(ids)) for url in urls), np.int64)
-
-    def knows(self, url: str) -> bool:
-        return url in self._ids
 
     def name_kind(self, id: int, kind: Kind) -> None:
         """Sets the kind of a page; the last call counts."""

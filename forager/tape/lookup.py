@@ -46,7 +46,7 @@ def standing_in(links: NDArray[np.int64], when: float, appears: NDArray[np.float
 
 
 @compiled
-def standing(links: NDArray[np.int64], when: float, appears: NDArray[np.float64]) -> NDArray[np.int64]:
+def standing_links(links: NDArray[np.int64], when: float, appears: NDArray[np.float64]) -> NDArray[np.int64]:
     """The links that lead to pages existing at that time."""
     out = np.empty(len(links), np.int64)
     return out[: standing_in(links, when, appears, out)]

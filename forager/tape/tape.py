@@ -179,6 +179,12 @@ _FACTS = ("start", "end", "origin", "identity", "waits")
 _COLUMNS = [one.name for one in fields(Tape) if one.init and one.name not in _FACTS]
 
 
+def holds_else(folder: Path) -> bool:
+    """Whether a folder holds anything but the files of a tape; a tape may be there in part, if its writer was killed."""
+    own = {CONTENTS, *(f"{name}.npy" for name in _COLUMNS)}
+    return any(one.name not in own for one in folder.iterdir())
+
+
 def save(tape: Tape, folder: Path) -> None:
     """Writes the tape; the table of contents comes last, so that a half-written tape is never taken for a complete one."""
     try:

@@ -7,6 +7,6 @@ goals        the figures that a search can improve
 space        which settings a search may change, within which bounds; reads and writes them as YAML
 split        cuts the recording into a training part and a held-out part
 study        the trials: suggests, prunes and keeps them in a journal file
-judge        picks the best trial and tests it on the held-out part
+held_out     picks the best trial and tests it on the held-out part
 report       the search and its outcome as one HTML file
 """

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from forager.errors import InputError
-from forager.simulation.compare import FIGURES
+from forager.simulation.fleet_rows import FIGURES
 from forager.simulation.replay_account import ReplayFigures
 
 TOLERANCE = 0.01
@@ -19,7 +19,7 @@ class Goal:
 
     name: str
     figure: str
-    """Name of the figure in `simulation.compare.FIGURES`."""
+    """Name of the figure in `simulation.fleet_rows.FIGURES`."""
     more: bool
     """True if more is better, False if less is."""
     worst: float

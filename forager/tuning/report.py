@@ -7,13 +7,14 @@ from html import escape
 
 import numpy as np
 
+from forager.config_file import plain
 from forager.report import charts as svg
 from forager.report.charts import Marks, html_table, page, pair, section, tiles
-from forager.report.text import shown, shown_moment
-from forager.settings import value_of
+from forager.report.phrases import shown, shown_moment
+from forager.settings import setting_value
 from forager.tuning.goals import Goal
-from forager.tuning.judge import FIGURES, Judgement, importances
-from forager.tuning.space import Choices, Plain, plain
+from forager.tuning.held_out import FIGURES, HeldOutResult, importances
+from forager.tuning.space import OneOf, Plain
 from forager.tuning.study import Trial
 from forager.tuning.tuning import TuningOutcome
 
@@ -53,7 +54,7 @@ def _headline(outcome: TuningOutcome, trials: Sequence[Trial]) -> str:
     return tiles(cells)
 
 
-def _judgement(judged: Judgement, times: int) -> str:
+def _judgement(judged: HeldOutResult, times: int) -> str:
     sought = {goal.figure for goal in judged.goals}
     rows = [
         [
@@ -71,7 +72,7 @@ def _judgement(judged: Judgement, times: int) -> str:
     return section("Old against new on the held-out part", note, html_table(heads, rows, text=(0,)))
 
 
-def _curves(judged: Judgement) -> str:
+def _curves(judged: HeldOutResult) -> str:
     def drawn(figure: str, label: str) -> str:
         named = [
             (style, list(zip(*row.curve(figure), strict=True)))
@@ -88,7 +89,9 @@ def _curves(judged: Judgement) -> str:
 
 def _changes(outcome: TuningOutcome) -> str:
     chosen, base = outcome.chosen, outcome.tuning.base
-    rows = [[escape(key), _text(plain(value_of(base, key))), _text(value)] for key, value in chosen.changes.items()]
+    rows = [
+        [escape(key), _text(plain(setting_value(base, key))), _text(value)] for key, value in chosen.changes.items()
+    ]
     if not rows:
         return section(
             "Changes", "", "<p class=empty>Nothing that was tried is better than the settings as they were.</p>"
@@ -108,7 +111,7 @@ def _history(trials: Sequence[Trial], goal: Goal, place: int, start: float) -> s
         best = max(best, one.values[place]) if goal.more else min(best, one.values[place])
         line.append((float(one.ticket), best))
     marks = [Marks("amount", lost, 2.2), Marks("c1", done)]
-    drawn = svg.scatter(
+    drawn = svg.scatter_chart(
         marks, f"History of {goal.figure}", along="trial", limits=_usual([value for _, value in done], goal), best=line
     )
     note = (
@@ -135,7 +138,7 @@ def _front(trials: Sequence[Trial], goals: Sequence[Goal], outcome: TuningOutcom
         f"{one.figure} to the right, {other.figure} upwards. Blue: trials that no other beats in both; orange: as it was; "
         "green: chosen (the largest gain in the goal that gains least)."
     )
-    drawn = svg.scatter(near, "Pareto front", along=one.figure, limits=upwards)
+    drawn = svg.scatter_chart(near, "Pareto front", along=one.figure, limits=upwards)
     return section("Pareto front", note, drawn)
 
 
@@ -157,11 +160,11 @@ def _slices(trials: Sequence[Trial], keys: Sequence[str], outcome: TuningOutcome
     limits, drawn = _usual([one.values[0] for one in done], goal), []
     for key in keys:
         one = dimensions[key]
-        names = [_text(value) for value in one.values] if isinstance(one, Choices) else []
-        place = {value: float(at) for at, value in enumerate(one.values)} if isinstance(one, Choices) else {}
+        names = [_text(value) for value in one.values] if isinstance(one, OneOf) else []
+        place = {value: float(at) for at, value in enumerate(one.values)} if isinstance(one, OneOf) else {}
         points = [(place.get(trial.point[key], _number(trial.point[key])), trial.values[0]) for trial in done]
-        log = not isinstance(one, Choices) and one.log
-        chart = svg.scatter(
+        log = not isinstance(one, OneOf) and one.log
+        chart = svg.scatter_chart(
             [Marks("c1", points)], f"{goal.figure} by {key}", along=key, names=names, log=log, limits=limits
         )
         drawn.append(section(escape(key), f"{goal.figure} of each trial that came to its end.", chart))

@@ -19,7 +19,6 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +26,10 @@ import numpy as np
 import yaml
 from pydantic import ValidationError
 
+from forager.config_file import plain
 from forager.core.parameters import INHERITED
 from forager.errors import InputError
-from forager.settings import PRESETS, Settings, setting_leaves, value_of
+from forager.settings import PRESETS, Settings, setting_leaves, setting_value
 
 Plain = bool | int | float | str
 Point = Mapping[str, Plain]
@@ -63,7 +63,7 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
+class OneOf:
     """One of several values."""
 
     values: tuple[Plain, ...]
@@ -79,7 +79,7 @@ class Choices:
         return self.values[int(rng.integers(len(self.values)))]
 
 
-Dimension = Range | Choices
+Dimension = Range | OneOf
 
 
 def _whole(low: int, high: int) -> Range:
@@ -87,15 +87,15 @@ def _whole(low: int, high: int) -> Range:
 
 
 USUAL: Mapping[str, Dimension] = {
-    "forager.kind": Choices(("WL", "RL", "WLRL")),
-    "forager.links": Choices(("one", "all")),
-    "forager.order": Choices(("expectation", "profit")),
-    "forager.credit": Choices(("revealer", "visit")),
-    "forager.harvest": Choices((True, False)),
+    "forager.kind": OneOf(("WL", "RL", "WLRL")),
+    "forager.links": OneOf(("one", "all")),
+    "forager.order": OneOf(("expectation", "profit")),
+    "forager.credit": OneOf(("revealer", "visit")),
+    "forager.harvest": OneOf((True, False)),
     **{f"forager.{key}": Range(*bounds) for key, bounds in INHERITED.items()},
     "forager.weblog.start_size": _whole(1, 100),
-    "forager.weblog.texts": Choices((False, True)),
-    "forager.start.by": Choices(("best", "draw", "list")),
+    "forager.weblog.texts": OneOf((False, True)),
+    "forager.start.by": OneOf(("best", "draw", "list")),
     "forager.leaving.memory": _whole(50, 5000),
     "forager.expectation.main_rate": Range(0.5, 200.0, log=True),
     "forager.expectation.hub_rate": Range(0.05, 20.0, log=True),
@@ -108,7 +108,7 @@ USUAL: Mapping[str, Dimension] = {
     "forager.expectation.fresh_first": Range(1.0, 150.0, log=True),
     "forager.expectation.lift_most": Range(1.0, 6.0),
     "forager.states.scale": Range(1.0, 40.0, log=True),
-    "forager.profit.learn": Choices(("arrivals", "moves")),
+    "forager.profit.learn": OneOf(("arrivals", "moves")),
     "reinforcing.mutation": Range(0.0, 0.5),
     "reinforcing.slice": Range(30.0, 3600.0, log=True),
     "reinforcing.relevancy.reward": Range(10.0, 1000.0, log=True),
@@ -117,14 +117,14 @@ USUAL: Mapping[str, Dimension] = {
     "reinforcing.scores.sent": Range(0.0, 0.8),
     "reinforcing.scores.multiply_at": Range(50.0, 1000.0, log=True),
     "reinforcing.scores.delete_below": Range(-50.0, 100.0),
-    "reinforcing.scores.relative": Choices((False, True)),
+    "reinforcing.scores.relative": OneOf((False, True)),
     "reinforcing.population.first": _whole(1, 16),
     "reinforcing.population.least": _whole(1, 16),
     "reinforcing.population.most": _whole(2, 64),
     "crawl.recrawl_share": Range(0.0, 1.0),
     "crawl.cycle": Range(60.0, 7200.0, log=True),
-    "crawl.policy": Choices(("worth", "t2", "nad")),
-    "crawl.ordering": Choices(("td", "rw-eg", "mixed")),
+    "crawl.policy": OneOf(("worth", "t2", "nad")),
+    "crawl.ordering": OneOf(("td", "rw-eg", "mixed")),
     "crawl.least_worth": Range(0.0, 0.9),
     "crawl.explore": Range(0.0, 0.3),
     "visits.revisit_after": Range(0.0, 3600.0),
@@ -164,13 +164,13 @@ class Space:
 
     def of(self, settings: Settings) -> dict[str, Plain]:
         """Values of the settings that vary."""
-        return {key: plain(value_of(settings, key)) for key in self.dimensions}
+        return {key: plain(setting_value(settings, key)) for key in self.dimensions}
 
     def holds(self, settings: Settings) -> bool:
         """Whether a trial could have these settings."""
         values = self.of(settings)
         inside = all(one.holds(values[key]) for key, one in self.dimensions.items())
-        return inside and all(plain(value_of(settings, key)) == value for key, value in self.fixed.items())
+        return inside and all(plain(setting_value(settings, key)) == value for key, value in self.fixed.items())
 
     def nearest(self, settings: Settings) -> dict[str, Plain]:
         """The closest point of the space to these settings, setting by setting."""
@@ -196,17 +196,12 @@ class Space:
         """The changes of a trial to the original settings, corrected to satisfy the constraints."""
         values: dict[str, Plain] = {**self.fixed, **point}
         for lower, upper in AT_MOST * 2:  # correcting one pair may break an earlier one
-            small, large = (float(values.get(key, value_of(self.base, key))) for key in (lower, upper))
+            small, large = (float(values.get(key, setting_value(self.base, key))) for key in (lower, upper))
             if small > large and lower in point:
-                values[lower] = values.get(upper, plain(value_of(self.base, upper)))
+                values[lower] = values.get(upper, plain(setting_value(self.base, upper)))
             elif small > large and upper in point:
-                values[upper] = values.get(lower, plain(value_of(self.base, lower)))
-        return {key: value for key, value in values.items() if value != plain(value_of(self.base, key))}
-
-
-def plain(value: Any) -> Any:
-    """Value of a setting as YAML writes it."""
-    return value.value if isinstance(value, Enum) else value
+                values[upper] = values.get(lower, plain(setting_value(self.base, lower)))
+        return {key: value for key, value in values.items() if value != plain(setting_value(self.base, key))}
 
 
 def changed_keys(settings: Settings, changes: Point) -> Settings:
@@ -273,7 +268,7 @@ def shown_space(dimensions: Mapping[str, Dimension]) -> str:
 
 
 def _text(one: Dimension) -> str:
-    if isinstance(one, Choices):
+    if isinstance(one, OneOf):
         return f"{{choices: {json.dumps(list(one.values), ensure_ascii=False)}}}"
     return f"[{one.low:g}, {one.high:g}{', log' if one.log else ''}]"
 
@@ -294,7 +289,7 @@ def _tunable() -> Iterable[str]:
 
 
 def _range(key: str, wanted: list[Any], base: Settings, origin: str) -> Range:
-    usual, present = USUAL.get(key), plain(value_of(base, key))
+    usual, present = USUAL.get(key), plain(setting_value(base, key))
     if isinstance(present, bool) or not isinstance(present, int | float):
         raise InputError(f"{origin}: {key} is no number; write {{choices: […]}}")
     if len(wanted) not in (2, 3) or wanted[2:] not in ([], ["log"]):
@@ -306,11 +301,11 @@ def _range(key: str, wanted: list[Any], base: Settings, origin: str) -> Range:
     return Range(low, high, log=len(wanted) == 3 or as_usual, whole=isinstance(present, int))
 
 
-def _choices(key: str, wanted: dict[str, Any], origin: str) -> Choices:
+def _choices(key: str, wanted: dict[str, Any], origin: str) -> OneOf:
     values = wanted.get("choices")
     if set(wanted) != {"choices"} or not isinstance(values, list) or not values:
         raise InputError(f"{origin}: {key}: expected {{choices: [one, another]}}")
-    return Choices(tuple(_value(key, one, origin) for one in values))
+    return OneOf(tuple(_value(key, one, origin) for one in values))
 
 
 def _value(key: str, wanted: Any, origin: str) -> Plain:

@@ -13,11 +13,11 @@ import numpy as np
 from forager.errors import InputError
 from forager.settings import Settings
 from forager.simulation.jobs import Job, Player
+from forager.simulation.replay import default_seeds
 from forager.simulation.replay_account import ReplayFigures
-from forager.simulation.seeds import default_seeds
 from forager.tape.cut import cut_tape
 from forager.tape.tape import Tape, save
-from forager.tape.truth import documents
+from forager.tape.tape_world import documents
 from forager.terms import UrlId
 
 LEAST_STORIES = 20
@@ -31,7 +31,7 @@ TRAINING, HELD_OUT = "training.tape", "held-out.tape"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TapePart:
     """One part of the recording, and the conditions of every replay on it."""
 
     tape: Path
@@ -59,8 +59,8 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    training: Part
-    held_out: Part
+    training: TapePart
+    held_out: TapePart
 
 
 def laid_out(
@@ -91,7 +91,7 @@ def laid_out(
         save(part, folder / name)
         slices = max(2, min(SLICES, round((part.end - part.start) / DAY)))
         scale = base.forager.states.scale
-        parts.append(Part(folder / name, start, budget, warm_up, slices, scale))
+        parts.append(TapePart(folder / name, start, budget, warm_up, slices, scale))
     return Split(*parts)
 
 

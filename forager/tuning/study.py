@@ -25,8 +25,8 @@ from forager.chance import stream
 from forager.errors import InputError, StoreError
 from forager.simulation.jobs import Player
 from forager.tuning.goals import Goal, guarded, shortfall
-from forager.tuning.space import Choices, Plain, Point, Space, changed_keys, paper
-from forager.tuning.split import Part
+from forager.tuning.space import OneOf, Plain, Point, Space, changed_keys, paper
+from forager.tuning.split import TapePart
 
 JOURNAL, LOCK = "trials.journal", "lock"
 START = 12
@@ -58,7 +58,7 @@ class Orders:
     """Everything a process needs to run trials."""
 
     folder: Path
-    parts: tuple[Part, ...]
+    parts: tuple[TapePart, ...]
     """The training parts; a trial replays each part with each seed in `lucks`."""
     lucks: tuple[int, ...]
     space: Space
@@ -241,7 +241,7 @@ def _sampler(orders: Orders, ticket: int) -> optuna.samplers.BaseSampler:
 
 def _suggested(trial: optuna.Trial, key: str, space: Space) -> Plain:
     one = space.dimensions[key]
-    if isinstance(one, Choices):
+    if isinstance(one, OneOf):
         return cast("Plain", trial.suggest_categorical(key, one.values))
     if one.whole:
         return trial.suggest_int(key, int(one.low), int(one.high), log=one.log)

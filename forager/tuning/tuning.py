@@ -14,26 +14,27 @@ from typing import Any
 
 import yaml
 
+from forager.config_file import plain
 from forager.errors import InputError
-from forager.report.text import shown, shown_moment
-from forager.settings import Settings, setting_leaves, value_of
+from forager.report.phrases import shown, shown_moment
+from forager.settings import Settings, setting_leaves, setting_value
 from forager.simulation.jobs import Crew, Job, Played, Player, Stopped, Work
 from forager.tape.tape import Tape
 from forager.tuning.goals import Goal
-from forager.tuning.judge import (
+from forager.tuning.held_out import (
     SHORTLIST,
     Chosen,
-    Judgement,
+    HeldOutResult,
     Replays,
     checking_lucks,
     choose_trial,
-    judge,
+    judge_held_out,
     judged_lucks,
     measured,
     shortlist,
     trial_lucks,
 )
-from forager.tuning.space import READ_BY_REPLAYS, Plain, Point, Space, changed_keys, plain, shown_space
+from forager.tuning.space import READ_BY_REPLAYS, Plain, Point, Space, changed_keys, shown_space
 from forager.tuning.split import Split, laid_out
 from forager.tuning.study import Orders, Study, Trial, check_terms, claim
 
@@ -102,7 +103,7 @@ class TuningOutcome:
 
     tuning: "Tuning"
     chosen: Chosen
-    judged: Judgement
+    judged: HeldOutResult
 
     @property
     def changes(self) -> Point:
@@ -201,7 +202,7 @@ class Tuning:
             trials = self.study.trials()
             chosen = choose_trial(self.orders, trials, self.start, lucks, replays=self._replays(crew, kept))
             new, lucks = changed_keys(self.base, chosen.changes), judged_lucks(seed, wishes.seeds)
-            judged = judge(self.course.held_out, wishes.goals, self.base, new, lucks, self._replays(crew))
+            judged = judge_held_out(self.course.held_out, wishes.goals, self.base, new, lucks, self._replays(crew))
         if judged is None:
             return None
         after = {*(self.study.noted("judged") or ()), len(self.study.trials())}
@@ -276,7 +277,7 @@ def tuned_yaml(outcome: TuningOutcome, now: float) -> str:
         lines.append(f"#   {goal.figure}: {old:.4g} before, {new:.4g} after: {judged.difference(goal.figure)}")
     if not judged.better:
         lines.append("# No better than the settings as they were: nothing is changed here.")
-    notes = {key: f"was {plain(value_of(base, key))}" for key in changes}
+    notes = {key: f"was {plain(setting_value(base, key))}" for key in changes}
     given = _given(base)
     notes |= {key: "as it was given" for key in given if key not in changes}
     return "\n".join([*lines, "", _tree({**given, **changes}, notes)]).rstrip() + "\n"
@@ -286,7 +287,9 @@ def _given(base: Settings) -> dict[str, Plain]:
     """The original settings that affect a replay and differ from the program's defaults."""
     usual = Settings()
     keys = [key for key in setting_leaves() if key.startswith(READ_BY_REPLAYS)]
-    return {key: plain(value_of(base, key)) for key in keys if value_of(base, key) != value_of(usual, key)}
+    return {
+        key: plain(setting_value(base, key)) for key in keys if setting_value(base, key) != setting_value(usual, key)
+    }
 
 
 def _tree(values: Point, notes: Mapping[str, str]) -> str:

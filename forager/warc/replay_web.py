@@ -11,6 +11,7 @@ Before its first capture a URL is UNRECORDED; afterwards the last capture at or 
 "Fit" means that the recorded ETag is equal, or Last-Modified if the request has no ETag.
 """
 
+import math
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -73,6 +74,11 @@ class WarcWeb:
     def holds(self, url: Url) -> bool:
         """Whether there is any capture of a URL; asking for another one is no request: the answer is known."""
         return _key(url) in self._captures
+
+    def recorded_from(self, url: Url) -> float:
+        """When a URL was first captured; inf if never."""
+        known = self._captures.get(_key(url))
+        return known[0].asked - _TOLERANCE if known else math.inf
 
     def times(self, url: Url) -> int:
         """How many captures there are of a URL."""

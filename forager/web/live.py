@@ -176,6 +176,7 @@ class Live:
         url = URL(request.url, encoded=True)  # sent unchanged
         headers = request_headers(request, self.settings.user_agent)
         async with self._open().get(url, headers=headers, allow_redirects=False) as wire:
+            begun = self.clock.now()
             received = decoded_headers(wire.raw_headers)
             if sum([len(name) + len(value) for name, value in received]) > self.settings.headers_limit:
                 raise TooManyHeadersError
@@ -184,7 +185,7 @@ class Live:
             coded = asking.body.coded if asking.body and trouble is Trouble.NONE and not asking.body.full else b""
             answer = Answer(wire.status, received, inflated, asking.wire_bytes, asking.address, coded)
         seconds = asyncio.get_running_loop().time() - started
-        response = judged(request, answer, asked=asked, seconds=seconds)
+        response = replace(judged(request, answer, asked=asked, seconds=seconds), begun=begun)
         if trouble is Trouble.NONE or response.outcome is not Outcome.FETCHED:
             return response  # the status of an error page matters, not problems with its body
         return replace(response, outcome=Outcome.FAILED, body=b"", trouble=trouble, error=words)

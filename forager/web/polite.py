@@ -128,4 +128,4 @@ class _Visit:
 def _facts(response: Response, now: float) -> HostFacts:
     is_fine = response.outcome in (Outcome.FETCHED, Outcome.UNCHANGED)
     asked_to_wait = None if is_fine else retry_after(response, now)
-    return HostFacts(response.seconds, response.status, response.wire_bytes, asked_to_wait)
+    return HostFacts(response.seconds, response.status, response.wire_bytes, asked_to_wait, response.begun)

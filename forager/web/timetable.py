@@ -2,7 +2,9 @@
 
 The rules, per host:
 
-- two starts are at least `download_delay` apart, and at least the Crawl-delay of its robots.txt, a multiple of its
+- a visit starts at least `download_delay` after the last one started and after its answer began: until then nobody
+  knows when a busy server took the request up, and it must not see the next one sooner;
+- this delay is at least `download_delay`, and at least the Crawl-delay of its robots.txt, a multiple of its
   smoothed latency (a slow server is asked less often, as in Scrapy's AutoThrottle) and the back-off (doubled by each
   429 or 503, halved by each success);
 - nothing starts before a block is over (Retry-After, or the back-off right after a 429 or 503);
@@ -97,6 +99,8 @@ class HostFacts:
     wire_bytes: int = 0
     retry_after: float | None = None
     """Seconds, if the server gave them."""
+    begun: float | None = None
+    """When the answer began, if that is known."""
 
 
 @dataclass(slots=True)
@@ -229,6 +233,8 @@ class Timetable:
             known.bytes.add(self.settings.largest_body if facts is None else facts.wire_bytes, now)
         if facts is None:
             return None
+        if facts.begun is not None:
+            known.started = max(known.started, min(facts.begun, now))
         wait = None
         if facts.status in _BUSY:
             known.backoff = min(self.settings.longest_delay, 2 * max(self._delay(known), _SMALLEST_BACKOFF))

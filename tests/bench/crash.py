@@ -2,7 +2,7 @@
 
 python tests/bench/crash.py [--kills 100] [--seed 1] [--folder DIR] [--prefixes 100]
 
-Then export, import and learn are killed as often, all together, and the power goes at so many points of recorded writing.
+Then export, import, learn and tune are killed as often, all together, and the power goes at so many points of recorded writing.
 
 Each life is `forager crawl` as a user starts it. A third of the kills hits the process, a third its whole group, a third
 comes while the crawl drains after SIGTERM; every fifth comes at any moment of the start, before the first request.
@@ -26,7 +26,7 @@ from forager.newsroom.newsroom_settings import NewsroomSettings
 from forager.store.store import Store
 from forager.warc.captures import Capture, captures
 from forager.warc.writer import repair, warcs_in
-from tests.faults.commands import WRITINGS, killed, write_log
+from tests.faults.commands import WRITINGS, killed, write_log, write_tape
 from tests.faults.crashing import BUSY, Killer, Stored, account, doubles
 from tests.faults.power import recorded
 from tests.faults.test_power_loss import lose_power
@@ -106,6 +106,7 @@ def report(killer: Killer) -> bool:
 def kill_commands(source: Path, kills: int, seed: int) -> bool:
     """Kill what writes files from the run directory `run` in this folder."""
     write_log(source / "log.csv")
+    write_tape(source / "news")
     each = -(-kills // len(WRITINGS))
     wrong = [line for writing in WRITINGS for line in killed(writing, source, source / "work", each, seed)]
     print(f"| commands killed, each {each} times | {', '.join(writing.name for writing in WRITINGS)} |")

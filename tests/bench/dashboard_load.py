@@ -26,9 +26,9 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from forager.assembly import Wire, make_crawl, wire
 from forager.cli.runner import live_view
 from forager.clock import WallClock
-from forager.dashboard.app import message, serve_dashboard
 from forager.dashboard.chronicle import Chronicle
 from forager.dashboard.dashboard_settings import DashboardSettings
+from forager.dashboard.server import message, serve_dashboard
 from forager.dashboard.views import Views
 from forager.engine.crawl import Crawl
 from forager.events import Fetched, Told

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import stats
 
 from forager.cli.demo import arranged, run_demo
-from forager.cli.log import Log
+from forager.cli.log import CrawlLog
 from forager.core.parameters import ForagerKind
 from forager.dashboard.dashboard_settings import DashboardSettings
 from forager.settings import load_settings
@@ -54,7 +54,7 @@ def _crawled(kind: ForagerKind, seed: int, options: argparse.Namespace) -> dict[
         replace(settings, dashboard=DashboardSettings(enabled=False)), f"{options.seconds}s", seed, kind
     )
     with tempfile.TemporaryDirectory() as folder:
-        facts = asyncio.run(run_demo(settings, Path(folder), Log(quiet=True)))
+        facts = asyncio.run(run_demo(settings, Path(folder), CrawlLog(quiet=True)))
     line = ", ".join(f"{key} {facts[key]}" for key in FIGURES.values())
     print(f"{kind.value} seed {seed}: {line}", file=sys.stderr)
     return facts

@@ -34,7 +34,7 @@ from forager.core.parameters import ExpectationSettings, ForagerKind, StateSetti
 from forager.core.states import States
 from forager.engine.link_order import Ordering
 from forager.settings import Settings
-from forager.simulation.compare import FIGURES
+from forager.simulation.fleet_rows import FIGURES
 from forager.simulation.jobs import Job, Played, play_all
 from forager.tape.tape import save
 from forager.terms import UrlId

@@ -34,11 +34,10 @@ from forager.graph.measures import graph_figures
 from forager.newsroom.newsroom import Newsroom
 from forager.newsroom.newsroom_settings import NewsroomSettings
 from forager.settings import PRESETS, load_settings
-from forager.simulation.compare import FleetRow, paired, rows_of
+from forager.simulation.fleet_rows import FleetRow, paired, rows_of
 from forager.simulation.jobs import Job, play_all
 from forager.simulation.replay import Replay, ReplayPlan
-from forager.tape.cut import PER_VERSION
-from forager.tape.rewire import distinct_links, rewired
+from forager.tape.cut import PER_VERSION, distinct_links, rewired
 from forager.tape.tape import Tape, save
 from forager.terms import Outcome, UrlId
 from tests.newsroom_tape import tape_of_newsroom

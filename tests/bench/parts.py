@@ -12,13 +12,13 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from forager.cli.tapes import budget as per_hour
+from forager.cli.options import per_hour
 from forager.core.parameters import ForagerKind
 from forager.importers.tables import import_tables
 from forager.settings import load_settings
-from forager.simulation.compare import FleetRow, paired
+from forager.simulation.fleet_rows import FleetRow, paired
 from forager.simulation.jobs import Job, play_all
-from forager.simulation.seeds import default_seeds
+from forager.simulation.replay import default_seeds
 from forager.tape.cut import cut_tape
 from forager.tape.tape import CONTENTS, Tape, load_tape, save
 

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from forager.core.parameters import ForagerKind
 from forager.settings import load_settings
-from forager.simulation.compare import FleetRow, paired, rows_of
+from forager.simulation.fleet_rows import FleetRow, paired, rows_of
 from forager.simulation.jobs import Job, play_all
 from tests.bench.recorded_worlds import jobs_on, taped
 

@@ -26,10 +26,10 @@ from forager.importers.tables import import_tables
 from forager.newsroom.newsroom import Newsroom
 from forager.newsroom.newsroom_settings import NewsroomSettings
 from forager.settings import Settings, load_settings
-from forager.simulation.compare import FleetRow, paired, rows_of
+from forager.simulation.fleet_rows import FleetRow, paired, rows_of
 from forager.simulation.jobs import Job, play_all
-from forager.simulation.seeds import default_seeds
-from forager.tape.rewire import rewired
+from forager.simulation.replay import default_seeds
+from forager.tape.cut import rewired
 from forager.tape.tape import Tape, load_tape, save
 from tests.newsroom_tape import tape_of_newsroom
 from tests.simulation.recorded_like import STATIONS, TELETEXT, HubWorld, PageWorld, write_hubs, write_pages

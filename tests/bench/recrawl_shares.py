@@ -31,9 +31,9 @@ from forager.recrawl.formula import formula_text
 from forager.recrawl.function_file import LearnedFunction, function_to_text
 from forager.recrawl.retrain import learn_beside
 from forager.settings import load_settings
-from forager.simulation.compare import FIGURES
+from forager.simulation.fleet_rows import FIGURES
 from forager.simulation.jobs import Job, Played, play_all
-from forager.simulation.seeds import default_seeds
+from forager.simulation.replay import default_seeds
 from forager.tape.tape import Tape, save
 from forager.terms import UrlId
 from tests.newsroom_tape import tape_of_newsroom

@@ -24,12 +24,12 @@ from forager.clock import WallClock
 from forager.newsroom.newsroom import Newsroom
 from forager.newsroom.newsroom_settings import NewsroomSettings
 from forager.settings import Settings
-from forager.simulation.compare import FleetRow, rows_of
+from forager.simulation.fleet_rows import FleetRow, rows_of
 from forager.simulation.jobs import Crew, Player
-from forager.simulation.seeds import default_seeds
+from forager.simulation.replay import default_seeds
 from forager.tape.tape import load_tape, save
 from forager.tuning.goals import GOALS, Goal, goals_named
-from forager.tuning.judge import (
+from forager.tuning.held_out import (
     Replays,
     checking_lucks,
     choose_trial,
@@ -39,7 +39,7 @@ from forager.tuning.judge import (
     trial_lucks,
 )
 from forager.tuning.space import Point, Space, changed_keys, paper
-from forager.tuning.split import Part, laid_out
+from forager.tuning.split import TapePart, laid_out
 from forager.tuning.study import Orders, Study
 from forager.tuning.tuning import search
 from tests.newsroom_tape import tape_of_newsroom
@@ -64,7 +64,7 @@ TRAINING = (Room(21, 1, 4.0, 12.0), Room(22, 3, 4.0, 25.0), Room(23, 3, 3.0, 80.
 JUDGED = (Room(31, 1, 5.0, 12.0), Room(32, 3, 5.0, 25.0), Room(33, 3, 5.0, 80.0), Room(34, 3, 4.0, 45.0))
 
 
-def part_of(room: Room, folder: Path) -> Part:
+def part_of(room: Room, folder: Path) -> TapePart:
     """The whole of a newsroom's tape to run on."""
     usual = NewsroomSettings()
     plan = replace(usual, seed=room.seed, days=room.days, papers=usual.papers[: room.papers])
@@ -72,11 +72,11 @@ def part_of(room: Room, folder: Path) -> Part:
     save(tape, folder / f"room{room.seed}")
     slices = max(2, round(room.days))
     scale = Settings().forager.states.scale
-    return Part(folder / f"room{room.seed}", default_seeds(tape), room.budget, 43_200.0, slices, scale)
+    return TapePart(folder / f"room{room.seed}", default_seeds(tape), room.budget, 43_200.0, slices, scale)
 
 
 def tuned(
-    parts: Sequence[Part], goals: tuple[Goal, ...], folder: Path, asked: argparse.Namespace, replays: Replays
+    parts: Sequence[TapePart], goals: tuple[Goal, ...], folder: Path, asked: argparse.Namespace, replays: Replays
 ) -> Point:
     """The settings that are best on these parts together."""
     base = Settings()
@@ -102,7 +102,9 @@ def tuned(
     return chosen.changes
 
 
-def judge(name: str, part: Part, variants: dict[str, Settings], seeds: int, replays: Replays) -> dict[str, FleetRow]:
+def judge(
+    name: str, part: TapePart, variants: dict[str, Settings], seeds: int, replays: Replays
+) -> dict[str, FleetRow]:
     """Print the figures of all variants on one part, with paired intervals against the first."""
     jobs = [part.job(one, luck) for one in variants.values() for luck in judged_lucks(1, seeds)]
     rows = dict(

@@ -92,12 +92,13 @@ def test_fetch_tells_every_attempt_that_failed(capsys: pytest.CaptureFixture[str
     assert told == ["1", "2"]
 
 
-def test_fetch_says_that_it_waits(capsys: pytest.CaptureFixture[str]) -> None:
+def test_fetch_says_that_it_waits(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("forager.cli.fetch._PATIENCE", 1.0)
     with mute() as url:
-        code, _, err = call(capsys, "fetch", url, *LOOPBACK, "-s", "live.total_time=5.5s", "-s", "retrying.retries=0")
+        code, _, err = call(capsys, "fetch", url, *LOOPBACK, "-s", "live.total_time=1.5s", "-s", "retrying.retries=0")
     assert code == Exit.FAILED
     name = url.removeprefix("http://").rstrip("/")
-    assert err == f"forager: waiting for {name} for 5 s; no answer ends an attempt after 5.5 s\n"
+    assert err == f"forager: waiting for {name} for 1 s; no answer ends an attempt after 1.5 s\n"
 
 
 @pytest.mark.parametrize(
@@ -160,7 +161,7 @@ def test_a_bad_seed_file_is_one_line(
 
 
 def test_the_seed_lists_of_the_project_are_well_formed() -> None:
-    from forager.library.seed_list import read_seeds
+    from forager.library.session import read_seeds
 
     lists = sorted((Path(__file__).parents[2] / "seeds").glob("*.txt"))
     assert lists
@@ -169,7 +170,7 @@ def test_the_seed_lists_of_the_project_are_well_formed() -> None:
 
 def test_the_demo_prints_one_object_with_the_promised_keys(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "forager", "demo", "--time-limit", "10s", "--seed", "7", "--json"],
+        [sys.executable, "-m", "forager", "demo", "--time-limit", "5s", "--seed", "7", "--json"],
         capture_output=True,
         text=True,
         timeout=300,  # the first one after an installation compiles

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from forager.cli.log import FILE, Level, Log
+from forager.cli.log import FILE, CrawlLog, Level
 from forager.cli.options import LogFormat
 from forager.events import Born, CycleDone, Event, Fetched, Learned, Reinforced, Scheduled, Told
 from forager.terms import NOBODY, Channel, ForagerId, Kind, Outcome, Trouble, Url, UrlId
@@ -58,7 +58,7 @@ class Unread(StringIO):
 
 def test_a_crawl_goes_on_when_nobody_reads_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", Unread())
-    log = Log(verbose=True)
+    log = CrawlLog(verbose=True)
     with log.kept_in(tmp_path):
         for event in EVENTS:
             log(event)
@@ -76,7 +76,7 @@ def test_a_crawl_goes_on_when_nobody_reads_what_it_says(tmp_path: Path, monkeypa
 def test_each_level_shows_its_events_and_the_file_at_least_what_is_shown_by_default(
     quiet: bool, verbose: bool, names: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    log = Log(quiet=quiet, verbose=verbose)
+    log = CrawlLog(quiet=quiet, verbose=verbose)
     with log.kept_in(tmp_path):
         for event in EVENTS:
             log(event)
@@ -87,7 +87,7 @@ def test_each_level_shows_its_events_and_the_file_at_least_what_is_shown_by_defa
 
 
 def test_a_line_is_one_line_of_harmless_text(capsys: pytest.CaptureFixture[str]) -> None:
-    log = Log()
+    log = CrawlLog()
     log(STORY)
     log(fetched(Outcome.FAILED, status=503, error="503; asks to wait 20 s", by=3))
     assert capsys.readouterr().err.splitlines() == [
@@ -99,7 +99,7 @@ def test_a_line_is_one_line_of_harmless_text(capsys: pytest.CaptureFixture[str])
 
 
 def test_a_cycle_and_a_learned_function_are_told_with_how_good_they_were(capsys: pytest.CaptureFixture[str]) -> None:
-    log = Log()
+    log = CrawlLog()
     log(CycleDone(AT, "t * X", visits=4, changes=1, change_rate=0.25, ndcg=0.5))
     log(Learned(AT, "t * X", "ndcg", new=0.7, old=0.6, replaced=True, visits=5000))
     log(Learned(AT, "t * n", "ndcg", new=0.7, old=0.6, replaced=False, visits=5000))
@@ -112,7 +112,7 @@ def test_a_cycle_and_a_learned_function_are_told_with_how_good_they_were(capsys:
 
 
 def test_as_json_every_line_is_an_object_with_all_fields(capsys: pytest.CaptureFixture[str]) -> None:
-    log = Log(form=LogFormat.JSON, verbose=True)
+    log = CrawlLog(form=LogFormat.JSON, verbose=True)
     for event in EVENTS:
         log(event)
     lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
@@ -125,7 +125,7 @@ def test_as_json_every_line_is_an_object_with_all_fields(capsys: pytest.CaptureF
 def test_a_log_file_that_cannot_be_written_does_not_stop_the_crawl(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    log = Log()
+    log = CrawlLog()
     with log.kept_in(tmp_path / "nowhere"):
         log(STORY)
     first, second = capsys.readouterr().err.splitlines()

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from forager.cli import terminal as progress_line
-from forager.cli.terminal import ProgressLine
+from forager.cli import options as progress_line
+from forager.cli.options import ProgressLine
 
 
 def test_a_terminal_has_one_line_that_changes(
@@ -31,4 +31,4 @@ def test_elsewhere_a_line_is_written_once_a_minute(
     for now in (1.0, 59.0, 61.0, 62.0, 120.0, 121.5):
         line.show(f"after {now} s")
     line.end()
-    assert capsys.readouterr().err == "after 61.0 s\nafter 121.5 s\n"
+    assert capsys.readouterr().err == "forager: after 61.0 s\nforager: after 121.5 s\n"

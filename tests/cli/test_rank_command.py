@@ -7,11 +7,11 @@ import typer
 from typer.testing import CliRunner
 
 from forager.cli.compare_rankings import compare_rankings, ranking_interval
-from forager.cli.rank import harmless, rank
+from forager.cli.rank import harmless, rank_command
 from forager.errors import InputError, OutputError
 
 app = typer.Typer()
-app.command("rank")(rank)
+app.command("rank")(rank_command)
 app.command("compare")(compare_rankings)
 
 
@@ -133,7 +133,7 @@ def test_the_report_is_one_file_that_loads_nothing(web):
 
 @pytest.mark.parametrize("split", ["0%", "100%", "half", "1.5"])
 def test_a_split_that_is_no_part_is_refused(web, split):
-    with pytest.raises(InputError, match="35%"):
+    with pytest.raises(InputError, match="such as 5%"):
         run("compare", web / "edges.csv", "--impact", web / "impact.csv", "--split", split)
 
 

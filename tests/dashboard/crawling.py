@@ -9,9 +9,9 @@ from pathlib import Path
 from forager.assembly import make_crawl, open_wire
 from forager.cli.runner import live_view
 from forager.clock import FastClock
-from forager.dashboard.app import serve_dashboard
 from forager.dashboard.chronicle import Chronicle
 from forager.dashboard.dashboard_settings import DashboardSettings
+from forager.dashboard.server import serve_dashboard
 from forager.dashboard.watched import Watched
 from forager.engine.crawl import Crawl
 from forager.newsroom.newsroom import Newsroom, serve

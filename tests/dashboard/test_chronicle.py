@@ -53,7 +53,7 @@ def test_lives_begin_and_end_with_what_was_earned_between() -> None:
     chronicle(Reinforced(3.0, ForagerId(99), UrlId(8), -1.0))  # nobody knows it
     chronicle(Deleted(4.0, ForagerId(0), score=-0.5))
     life = chronicle.lives[ForagerId(0)]
-    assert (life.rewards, life.penalties, life.deleted, life.last_score) == (100.0, -1.0, 4.0, -0.5)
+    assert (life.rewards, life.penalties, life.deleted) == (100.0, -1.0, 4.0)
 
 
 def test_memory_is_bounded_and_numbers_go_on() -> None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from forager.dashboard.coverage import BUCKETS, Announced, Appeared, Coverage
+from forager.dashboard.watched import BUCKETS, AnnouncedStories, Appeared, Coverage
 from forager.store.protocol import Found
 from forager.store.store import Store
 from forager.terms import Channel, Url, UrlId
@@ -32,7 +32,7 @@ def test_any_span_has_few_columns_and_nothing_appeared_is_nothing_shown() -> Non
 async def test_a_live_crawl_counts_what_feeds_announced_after_it_began() -> None:
     store, told = Store(), set[UrlId]()
     await store.put([Found(Url("https://a.example/old"), Channel.FEED, 900.0, published=890.0)])  # of an earlier run
-    announced = Announced(store, told.__contains__, lambda: 1000.0)
+    announced = AnnouncedStories(store, told.__contains__, lambda: 1000.0)
     dates = (999.0, 1000.0, 1500.0, 2001.0, None)  # before the crawl, two that count, a date to come, no date
     urls = [Url(f"https://a.example/{number}") for number in range(len(dates))]
     found = zip(urls, dates, strict=True)

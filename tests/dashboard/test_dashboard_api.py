@@ -10,9 +10,9 @@ import aiohttp
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from forager.dashboard import app as doors
-from forager.dashboard.app import serve_dashboard
+from forager.dashboard import server as doors
 from forager.dashboard.dashboard_settings import DashboardSettings
+from forager.dashboard.server import serve_dashboard
 from forager.errors import SettingsError
 from tests.dashboard.crawling import Running, crawling, lively
 

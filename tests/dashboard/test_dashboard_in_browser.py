@@ -11,9 +11,11 @@ from urllib.parse import quote, urlsplit
 import pytest
 
 from forager.dashboard.dashboard_settings import DashboardSettings
-from tests.dashboard.browser import PATIENCE, Tab, browsing
+from tests.dashboard.browser import BROWSERS, PATIENCE, Tab, browsing
 from tests.dashboard.crawling import Running, corrected_article, crawling, lively
 from tests.server import Served, Site, serving
+
+pytestmark = pytest.mark.needs(*BROWSERS)
 
 HOSTILE = (
     "<script>window.harmed = 1</script>\u202edrowssap \x07\u2066<img src=x onerror='window.harmed = 2'>" + "A" * 10_000

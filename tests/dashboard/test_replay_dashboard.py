@@ -11,16 +11,16 @@ import pytest
 
 from forager.assembly import Reader
 from forager.cli.replay import play_beside, watch_replay
-from forager.dashboard.app import serve_dashboard
 from forager.dashboard.chronicle import Chronicle
 from forager.dashboard.dashboard_settings import DashboardSettings
 from forager.dashboard.recrawl_view import recrawl
+from forager.dashboard.server import serve_dashboard
 from forager.engine.journal import Journal, event_line
 from forager.events import Event
 from forager.report.account import Account
 from forager.settings import load_settings
-from forager.simulation.records import ReplayRecords
 from forager.simulation.replay import Replay, ReplayPlan
+from forager.simulation.replay_records import ReplayRecords
 from forager.tape.tape import Tape, save
 from tests.simulation.small_tape import HOME, paper
 

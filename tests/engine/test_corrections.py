@@ -37,20 +37,19 @@ def corrections() -> Corrections:
 
 
 def test_a_story_of_which_a_feed_says_something_else_goes_first_and_at_once(corrections: Corrections) -> None:
-    assert corrections.choose(HOST, 60.0, idle=True) is None  # too soon for the others
+    assert corrections.choose(HOST, 60.0) is None  # too soon for the others
     corrections.suspect(UrlId(1), address(1))
     corrections.suspect(UrlId(55), address(55))  # no story
-    assert corrections.choose(HOST, 60.0, idle=False) == 1
+    assert corrections.choose(HOST, 60.0) == 1
     corrections.hear(fetched(61.0, 1, changed=True))
-    assert corrections.choose(HOST, 62.0, idle=False) is None
+    assert corrections.choose(HOST, 62.0) != 1
 
 
-def test_the_others_are_looked_at_in_turn_when_there_is_nothing_better_to_do(corrections: Corrections) -> None:
+def test_the_others_are_looked_at_in_turn(corrections: Corrections) -> None:
     looked = []
     for turn in range(6):
         now = HOUR * (1 + turn)
-        assert corrections.choose(HOST, now, idle=False) is None
-        id = corrections.choose(HOST, now, idle=True)
+        id = corrections.choose(HOST, now)
         assert id is not None
         looked.append(int(id))
         corrections.hear(fetched(now, id))
@@ -61,46 +60,42 @@ def test_no_more_than_its_share_is_spent(corrections: Corrections) -> None:
     looks = 0
     for turn in range(100):
         corrections.suspect(UrlId(turn % 3), address(turn % 3))
-        id = corrections.choose(HOST, 10.0 * turn, idle=True)
+        id = corrections.choose(HOST, 10.0 * turn)
         if id is not None:
             corrections.hear(fetched(10.0 * turn, id))
             looks += 1
     assert looks == 22  # of 222 requests
 
 
-def test_half_of_the_share_waits_for_signs_of_corrections(corrections: Corrections) -> None:
+def test_a_part_of_the_share_waits_for_signs_of_corrections(corrections: Corrections) -> None:
     for turn in range(1, 100):
-        id = corrections.choose(HOST, turn * 3000.0, idle=True)
+        id = corrections.choose(HOST, turn * 3000.0)
         if id is None:
             break
         corrections.hear(told(turn * 3000.0, int(id)))  # it stays young
         corrections.hear(fetched(turn * 3000.0 + 1, int(id)))
-    assert turn == 11  # ten looks for 210 requests
+    assert turn == 15  # 14 looks for 214 requests
     corrections.suspect(UrlId(1), address(1))
-    assert corrections.choose(HOST, turn * 3000.0 + 9, idle=True) == 1
+    assert corrections.choose(HOST, turn * 3000.0 + 9) == 1
 
 
 def test_how_often_stories_change_is_learned(corrections: Corrections) -> None:
-    wait = next(
-        seconds for seconds in range(100_000) if corrections.choose(HOST, float(seconds), idle=True) is not None
-    )
+    wait = next(seconds for seconds in range(100_000) if corrections.choose(HOST, float(seconds)) is not None)
     assert 1 - 2.718281828 ** (-0.3 * wait / HOUR) == pytest.approx(
         PROBABLE, rel=0.01
     )  # .3 changes in an hour at first
     for number in range(3):
         corrections.hear(fetched(HOUR, number))  # three hours of watching, and no change
-    again = next(
-        seconds for seconds in range(100_000) if corrections.choose(HOST, HOUR + seconds, idle=True) is not None
-    )
+    again = next(seconds for seconds in range(100_000) if corrections.choose(HOST, HOUR + seconds) is not None)
     assert again == pytest.approx(4 * wait, rel=0.01)
 
 
 def test_old_and_removed_stories_are_left_alone(corrections: Corrections) -> None:
     corrections.hear(fetched(HOUR, 0, Outcome.GONE))
-    assert corrections.choose(HOST, 2 * HOUR, idle=True) == 1
-    assert corrections.choose(HOST, YOUNG + 15.0, idle=True) == 2
-    assert corrections.choose(HOST, YOUNG + 25.0, idle=True) is None
-    assert corrections.choose("other.example", HOUR, idle=True) is None
+    assert corrections.choose(HOST, 2 * HOUR) == 1
+    assert corrections.choose(HOST, YOUNG + 15.0) == 2
+    assert corrections.choose(HOST, YOUNG + 25.0) is None
+    assert corrections.choose("other.example", HOUR) is None
 
 
 def second_looks(crawled: Crawled) -> int:

@@ -18,7 +18,7 @@ from forager.pages.pages_settings import PagesSettings
 from forager.store.protocol import Found
 from forager.store.store import Store
 from forager.tape.tape import Tape
-from forager.tape.world import TapeClock, TapeWorld
+from forager.tape.tape_world import TapeClock, TapeWorld
 from forager.terms import NOBODY, Channel, Outcome, Response, Url, UrlId
 from forager.web.web_settings import ScopeSettings, VisitSettings
 

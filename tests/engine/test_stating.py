@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from forager.cli.learn_states import learn_states
+from forager.cli.learn import learn_states
 from forager.clock import WallClock
 from forager.core.agent import ReinforcingAgent
 from forager.core.parameters import ForagerKind, ForagerSettings, ProfitSettings, ReinforcingSettings, StateSettings

@@ -1,6 +1,7 @@
 """From an accepted document to a story."""
 
 import asyncio
+from dataclasses import replace
 
 from forager.core.findings import Finding, Reinforcement, Sighting
 from forager.engine.step import Taken
@@ -9,7 +10,7 @@ from forager.events import Event
 from forager.pages.fingerprints import simhash
 from forager.store.protocol import Found, Story, Version, Visit
 from forager.store.store import Store
-from forager.terms import NOBODY, Channel, Kind, Outcome, Url, UrlId
+from forager.terms import NOBODY, Channel, Dated, DateSource, Kind, Outcome, Url, UrlId
 
 TEXT = "The council said on Monday that a new bridge over the river would open next year after long talks."
 
@@ -35,6 +36,14 @@ def stories_of(*versions: Version) -> list[Story]:
 
 def kept(number: int, text: str = "", simhash: int = 0) -> Version:
     return Version(Kind.ARTICLE, byte_print=number, text_print=number, simhash=simhash, text=text)
+
+
+def test_a_date_without_an_hour_gives_no_delay() -> None:
+    by_day, by_hour = (
+        replace(kept(number), published=Dated(0.5, DateSource.URL, exact=exact))
+        for number, exact in ((1, False), (2, True))
+    )
+    assert [story.delay for story in stories_of(by_day, by_hour)] == [None, 0.5]
 
 
 def test_copies_are_told_by_the_text_that_was_kept() -> None:

@@ -13,8 +13,13 @@ from os import kill
 from pathlib import Path
 
 from forager.errors import InputError
-from forager.tape.tape import load_tape
+from forager.newsroom.newsroom import Newsroom
+from forager.newsroom.newsroom_settings import NewsroomSettings
+from forager.settings import load_settings
+from forager.tape.tape import load_tape, save
+from forager.tape.tape_world import TapeClock
 from tests.faults.launching import nursery
+from tests.newsroom_tape import tape_of_newsroom
 
 LIMIT = 120.0
 
@@ -69,6 +74,12 @@ def _export(option: str, name: str, read: Callable[[Path], object] = _bytes, *, 
     )
 
 
+def _settings(path: Path) -> object:
+    """What a settings file sets, and its figures, but for the line that tells the hour; one that is not whole raises."""
+    return (load_settings(path).settings, path.read_text().splitlines()[1:]) if path.exists() else None
+
+
+TUNE = ("--trials", "8", "--budget", "30/h", "--seeds", "2", "--repeats", "1", "--processes", "1", "-q")
 LEARN = ("--seeds", "1", "--generations", "6", "--population", "30", "--processes", "1", "--cycle", "1h", "--k", "2")
 WRITINGS = (
     _export("-o", "stories.jsonl", grows=True),
@@ -79,6 +90,7 @@ WRITINGS = (
     Writing(
         "learn", lambda source, out: ["learn", str(source / "log.csv"), "-O", str(out), *LEARN], "f.json", _function
     ),
+    Writing("tune", lambda source, out: ["tune", str(source / "news"), "-O", str(out), *TUNE], "tuned.yaml", _settings),
 )
 
 
@@ -87,6 +99,12 @@ def write_log(path: Path) -> None:
     rng = random.Random(1)
     rows = [f"p{page},{hour * 3600},{int(rng.random() < (page + 1) / 25)}" for hour in range(48) for page in range(20)]
     path.write_text("\n".join(["page,time,changed", *rows]) + "\n")
+
+
+def write_tape(path: Path) -> None:
+    """Three days of a small newsroom, to tune on."""
+    settings = NewsroomSettings(days=3.0, pace=1.0, page_size=2000)
+    save(tape_of_newsroom(Newsroom(settings, TapeClock(settings.start))), path)
 
 
 def killed(writing: Writing, source: Path, folder: Path, kills: int, seed: int) -> list[str]:

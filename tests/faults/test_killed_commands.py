@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.commands import WRITINGS, Writing, killed, write_log
+from tests.faults.commands import WRITINGS, Writing, killed, write_log, write_tape
 from tests.store.test_upgrade import old  # noqa: F401 - a fixture
 
 KILLS = 3
@@ -16,4 +16,5 @@ def test_what_a_killed_command_leaves_is_whole_or_absent_and_in_the_end_right(
     writing: Writing,
 ) -> None:
     write_log(old / "log.csv")
+    write_tape(old / "news")
     assert killed(writing, old, old / "work", KILLS, 1) == []

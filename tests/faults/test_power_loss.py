@@ -62,7 +62,7 @@ def check_recording(folder: Path, *, thoroughly: bool) -> None:
         check(*warcs_in(folder))
 
 
-@pytest.mark.skipif(shutil.which("strace") is None, reason="strace records the writes")
+@pytest.mark.needs("strace")  # it records the writes
 @pytest.mark.parametrize("power_safe", [False, True])
 def test_no_loss_of_power_damages_a_run_directory(tmp_path: Path, power_safe: bool) -> None:
     calls = recorded(tmp_path, power_safe, VISITS)

@@ -15,7 +15,7 @@ from forager.settings import load_settings
 from forager.store.protocol import Found, Version, VersionId, Visit
 from forager.store.store import Store
 from forager.tape.tape import Tape
-from forager.tape.world import TapeClock, TapeWorld
+from forager.tape.tape_world import TapeClock, TapeWorld
 from forager.terms import Channel, Outcome, UrlId
 from tests.virtual import QUICK, Crawled
 

@@ -20,8 +20,7 @@ from forager.engine.journal import Journal, event_line
 from forager.events import Event
 from forager.settings import PRESETS, load_settings
 from forager.simulation.jobs import Job, replay_of
-from forager.simulation.replay import Replay, ReplayPlan
-from forager.simulation.seeds import default_seeds
+from forager.simulation.replay import Replay, ReplayPlan, default_seeds
 from tests.bench.replay_speed import site
 from tests.simulation.small_tape import paper
 from tests.virtual import crawl_newsroom

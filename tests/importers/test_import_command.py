@@ -93,6 +93,15 @@ def test_a_folder_with_other_things_is_never_written_to(tmp_path: Path) -> None:
     assert [one.name for one in (tmp_path / "mine").iterdir()] == ["letters"]
 
 
+def test_what_a_killed_import_left_is_written_over(tmp_path: Path) -> None:
+    path, tape = tmp_path / "index", tmp_path / "tape"
+    path.write_text(CDX)
+    call(path, "-O", tape)
+    (tape / "tape.json").unlink()  # it is written last
+    call(path, "-O", tape)
+    assert load_tape(tape).versions == 2
+
+
 def test_files_and_tables_exclude_each_other(tmp_path: Path) -> None:
     for arguments in ([], [tmp_path, "--table", tmp_path]):
         with pytest.raises(typer.BadParameter):

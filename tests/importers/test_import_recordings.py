@@ -18,7 +18,7 @@ from forager.newsroom.newsroom_settings import NewsroomSettings, Paper, Section
 from forager.store.protocol import Found, Version, Visit
 from forager.store.store import Store
 from forager.tape.tape import KINDS, Tape
-from forager.tape.truth import documents
+from forager.tape.tape_world import documents
 from forager.terms import Channel, Dated, DateSource, Kind, Outcome, Url, UrlId
 from tests.newsroom_tape import tape_of_newsroom
 

@@ -18,7 +18,7 @@ from forager.importers.files import import_files
 from forager.importers.streams import sources
 from forager.importers.tables import import_tables
 from forager.tape.tape import KINDS, Tape
-from forager.tape.truth import documents
+from forager.tape.tape_world import documents
 from forager.terms import Kind
 
 

@@ -194,7 +194,7 @@ async def test_the_current_folder_the_environment_signals_and_logging_are_left_a
 
 
 async def test_the_loop_is_never_held_for_long(tmp_path: Path) -> None:
-    """Held by our own work, in processor time of its thread; in a process that has crawled before, so kernels are there."""
+    """Held by our own work, in processor time of its thread; in a process that has crawled before."""
     held: list[float] = []
 
     async def watch() -> None:
@@ -209,10 +209,10 @@ async def test_the_loop_is_never_held_for_long(tmp_path: Path) -> None:
         await first_stories(tmp_path / "before", newsroom, 10)
         async with asyncio.TaskGroup() as group:
             watching = group.create_task(watch())
-            await first_stories(tmp_path / "run", newsroom, 10)
+            await first_stories(tmp_path / "run", newsroom, 40)
             watching.cancel()
-    assert len(held) > 50
-    assert max(held) < 0.5  # the aim is 0.05; plain Python, until the machine code is there, takes longer
+    assert len(held) > 100
+    assert max(held) < 0.05
 
 
 async def test_a_crawl_goes_on_with_its_own_seeds(newsroom: Newsroom, tmp_path: Path) -> None:

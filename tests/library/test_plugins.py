@@ -10,8 +10,8 @@ import forager
 from forager.cli.app import run
 from forager.errors import OutputError, SettingsError
 from forager.newsroom.newsroom import Newsroom
-from forager.output.formats import writer_for
 from forager.output.outlet import Mode
+from forager.output.writers import writer_for
 from forager.tape.tape import save
 from tests.library.program import first_stories
 from tests.simulation.small_tape import HOUR, paper

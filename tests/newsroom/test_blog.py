@@ -72,3 +72,20 @@ def test_a_crawl_tells_stories_soon_and_nothing_else(crawled: Crawled) -> None:
 def test_few_requests_go_to_feeds_of_comments_and_to_old_articles(crawled: Crawled) -> None:
     asked = Counter(url.endswith("/feed/") for url in urls_asked(crawled))
     assert asked[True] <= 0.05 * asked.total()
+
+
+def test_what_lists_say_of_the_age_of_articles_is_believed() -> None:
+    """Three thousand articles whose addresses tell no date, crawled for an hour at a request every three seconds."""
+    large = ("newsroom.pace=10", "newsroom.backlog=20d", "newsroom.days=0.5", "timetable.download_delay=3s")
+    settings = load_settings(None, [*QUICK, *large]).settings
+    paper = replace(settings.newsroom.papers[2], markup=Markup.BLOG, feed="rss", deploy_date=False)
+    crawled = Crawled(replace(settings, newsroom=replace(settings.newsroom, papers=(paper,)))).run(1)
+    start = crawled.newsroom.settings.start
+    (site,) = (host.site for host in crawled.newsroom._hosts.values())
+    articles = {one.path: one.published for one in site.everything.latest(start + 3600, 10_000).articles}
+    asked = [request.target for request in crawled.newsroom.requests]
+    old = [path for path in asked if articles.get(path, start) < start - 86_400]
+    assert sum(published < start - 86_400 for published in articles.values()) > 3000
+    assert len(old) <= 0.02 * len(asked)  # .05 before
+    assert len(asked) <= 600  # 1,201 before: most were for lists of old articles
+    assert len(crawled.stories) >= 140

@@ -11,7 +11,7 @@ import typer
 from click.testing import Result
 from typer.testing import CliRunner
 
-from forager.cli.export import export, moment
+from forager.cli.export import _moment, export
 from forager.clock import WallClock
 from forager.errors import Exit, InputError, OutputError, StoreError
 from forager.store.store import Store
@@ -70,10 +70,10 @@ def test_stories_can_be_chosen_by_time(run_dir: Path, tmp_path: Path) -> None:
 
 
 def test_a_time_is_a_date_or_a_duration_ago() -> None:
-    assert moment("2026-01-01T12:00") == NOON
-    assert moment("2026-01-01T13:00+01:00") == NOON
-    assert moment("2026-01-02") == NOON + 43_200
-    assert moment("6h") == pytest.approx(WallClock().now() - 21_600, abs=60)
+    assert _moment("2026-01-01T12:00") == NOON
+    assert _moment("2026-01-01T13:00+01:00") == NOON
+    assert _moment("2026-01-02") == NOON + 43_200
+    assert _moment("6h") == pytest.approx(WallClock().now() - 21_600, abs=60)
 
 
 @pytest.mark.parametrize("arguments", [("--since", "yesterday"), ("-o", "a.jsonl", "-O", "b.jsonl")])

@@ -15,8 +15,8 @@ import pyarrow.parquet
 import pytest
 
 from forager.errors import OutputError
-from forager.output.formats import writer_for
 from forager.output.outlet import BATCH, Mode, Outlet
+from forager.output.writers import writer_for
 from forager.store.store import Store
 from tests.output.press import numbers, tell
 
@@ -205,7 +205,7 @@ async def test_a_follower_that_is_cancelled_writes_nothing_twice(tmp_path: Path)
 CRAWL = """
     import asyncio, sys
     from pathlib import Path
-    from forager.output.formats import writer_for
+    from forager.output.writers import writer_for
     from forager.output.outlet import Outlet
     from forager.output.outlet import Mode
     from forager.store.store import Store

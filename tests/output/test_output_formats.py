@@ -12,8 +12,8 @@ import pytest
 from forager.errors import OutputError
 from forager.output import parquet
 from forager.output.fields import FIELDS, Row, row
-from forager.output.formats import writer_for
 from forager.output.outlet import Mode, Outlet
+from forager.output.writers import writer_for
 from forager.store.store import Store
 from forager.terms import About
 from tests.output.press import HOSTILE, NOON, objects, tell_one

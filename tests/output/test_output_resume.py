@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forager.errors import OutputError
+from forager.output.destinations import InPlace
 from forager.output.fields import Row, row
-from forager.output.files import InPlace
-from forager.output.formats import writer_for
 from forager.output.lines import CsvTable, JsonLines, LineFormat, LineWriter
 from forager.output.outlet import Last, Mode, Outlet
+from forager.output.writers import writer_for
 from forager.store.store import Store
 from tests.output.press import HOSTILE, numbers, tell, tell_one
 
@@ -162,7 +162,7 @@ async def test_two_processes_do_not_write_the_same_file(tmp_path: Path) -> None:
     store, path = Store(), tmp_path / "s.jsonl"
     await tell(store, 1)
     script = (
-        "import sys; from forager.output.formats import writer_for; from forager.output.outlet import Mode\n"
+        "import sys; from forager.output.writers import writer_for; from forager.output.outlet import Mode\n"
         "from forager.errors import OutputError\n"
         "try: writer_for(sys.argv[1], Mode.APPEND).open()\n"
         "except OutputError as error: print(error)"

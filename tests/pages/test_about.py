@@ -33,11 +33,29 @@ def linked(**said: object) -> str:
         ("<title>gazette.example » Bridge opens at last</title>", ""),
         (linked(headline="Bridge opens &#8216;at last&#8217;"), "<h1>Bridge opens ‘at last’</h1>"),
         ("<title>When bridge opens: at last it does (video)</title>", "<h1>Bridge opens at last</h1>"),
+        ("<title>Bridge opens at last - City of Bonn</title>", "<h1><span>1 May 2022</span> Bridge opens at last</h1>"),
+        ("<title>Bridge opens at last</title>", "<h1>Page</h1><h1>User</h1>"),
     ],
 )
 def test_the_title_is_the_headline_that_a_reader_sees(head: str, body: str) -> None:
     site = '<meta property="og:site_name" content="The Gazette">'
     assert page(site + head, body).title.replace("‘", "").replace("’", "") == "Bridge opens at last"
+
+
+@pytest.mark.parametrize("home", ["/", "https://www.gazette.example/", "../index.html", "/world/"])
+def test_a_heading_that_leads_home_names_the_site_and_not_the_story(home: str) -> None:
+    masthead = f'<header><h1><a href="{home}">Valley Voice</a></h1></header>'
+    story = f'<article><h2><a href="{URL}">Bridge opens at last</a></h2><address>By Ann Lee</address></article>'
+    seen = page("<title>Valley Voice - Bridge opens at last</title>", masthead + story)
+    assert seen.title == "Bridge opens at last"
+    assert seen.about.authors == ("Ann Lee",)
+
+
+def test_a_heading_that_leads_to_itself_or_to_its_section_in_part_is_a_headline() -> None:
+    itself = f'<h1><a href="{URL}">Bridge opens at last</a></h1>'
+    kicker = '<h1><a href="/world/">World</a> Bridge opens at last, after years</h1>'
+    assert page("<title>Bridges</title>", itself).title == "Bridge opens at last"
+    assert page("<title>Bridges</title>", kicker).title == "World Bridge opens at last, after years"
 
 
 def test_a_dash_in_a_headline_is_no_name_of_a_site() -> None:
@@ -50,6 +68,18 @@ def test_a_dash_in_a_headline_is_no_name_of_a_site() -> None:
         (linked(author={"@type": "Person", "name": "Ann Lee"}), "", ["Ann Lee"]),
         (linked(author=[{"name": "Ann Lee"}, {"name": "Bo Ek"}]), "", ["Ann Lee", "Bo Ek"]),
         (linked(author="By Ann Lee and Bo Ek"), "", ["Ann Lee", "Bo Ek"]),
+        (linked(author="Ann Lee, PhD, and Bo van der Ek"), "", ["Ann Lee", "Bo van der Ek"]),
+        (linked(author="Office for Roads and Bridges"), "", ["Office for Roads and Bridges"]),
+        (linked(author="Analysis by Ann Lee"), "", ["Ann Lee"]),
+        (linked(author={"@type": "Person", "name": "Gazette Example"}), "", ["Gazette Example"]),
+        (linked(author={"@type": "Organization", "name": "Gazette Example"}), "", []),
+        ('<meta name="author" content="www.webmaster.example | Bo Ek">', "", []),
+        ('<meta name="author" content="humans.txt">', "", []),
+        ('<meta name="author" content="Ann Lee ann@gazette.example">', "", ["Ann Lee"]),
+        ('<meta name="author" content="José Volta e Pinto">', "", ["José Volta e Pinto"]),
+        ("", '<span class="byline">Interview: Ann Lee</span>', ["Ann Lee"]),
+        ("", '<span class="byline">Photo: Bo Ek</span><span class="byline">By Ann Lee</span>', ["Ann Lee"]),
+        ("", '<span class="byline">Wednesday, 8 April 2020, 11:39 PM</span>', []),
         (linked(author={"@type": "Organization", "name": "Gazette"}) + '<meta name=author content="Bo Ek">', "", ["Bo Ek"]),
         ('<meta property="article:author" content="https://facebook.example/ann">', "", []),
         ('<meta name="author" content="Ann Lee, Bo Ek">', "", ["Ann Lee", "Bo Ek"]),
@@ -60,6 +90,34 @@ def test_a_dash_in_a_headline_is_no_name_of_a_site() -> None:
 )  # fmt: skip
 def test_authors_are_told_as_plain_names(head: str, body: str, authors: list[str]) -> None:
     assert list(page(head, body).authors) == authors
+
+
+def test_any_node_with_headline_and_author_is_the_story() -> None:
+    assert page(linked(**{"@type": "MedicalWebPage", "headline": "Sleep", "author": "Ann Lee"})).authors == ("Ann Lee",)
+
+
+def test_comments_in_json_are_passed_over() -> None:
+    broken = '{"@type": "NewsArticle", "headline": "Bridge opens", // of today\n"author": "Ann Lee"}'
+    assert page(f'<script type="application/ld+json">{broken}</script>').authors == ("Ann Lee",)
+
+
+def test_of_a_row_of_sections_the_first_is_told() -> None:
+    assert page(linked(articleSection="Roads, Bridges, Rivers")).section == "Roads"
+    links = '<div itemprop="articleSection"><a>Roads</a> <a>Bridges</a></div>'
+    assert page(body=links).section == "Roads"
+
+
+def test_words_are_believed_against_a_language_that_is_stated() -> None:
+    german = "<p>" + "Die Brücke ist nicht mehr zu sehen, und das hat mit dem Wetter zu tun. " * 12 + "</p>"
+    assert read(_stating("en-us", german)).language == "de"
+    assert read(_stating("de-at", german)).language == "de-at"
+    assert read(_stating("en-us", "<p>Die Brücke ist nicht mehr zu sehen.</p>")).language == "en-us"  # too short
+    assert read(_stating("gsw", german)).language == "gsw"  # nothing is known of its words
+
+
+def _stating(lang: str, body: str) -> Response:
+    html = f"<html lang={lang}><body>{body}</body></html>".encode()
+    return Response(URL, Outcome.FETCHED, 0.0, status=200, headers=(("content-type", "text/html"),), body=html)
 
 
 def test_an_author_that_is_only_referred_to_is_looked_up() -> None:

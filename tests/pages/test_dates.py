@@ -114,6 +114,16 @@ def test_the_text_is_searched_only_if_nothing_is_stated() -> None:
     assert published(tree, PLAIN, now=NOW) == Dated(DAY, DateSource.TEXT, exact=False)
 
 
+def test_the_footer_of_an_article_dates_it_though_only_the_masthead_is_a_first_heading() -> None:
+    masthead = '<header><h1><a href="/">The Gazette</a></h1><p>15 March 2022</p></header>'
+    footer = '<footer><p>Published: <time datetime="{}">then</time></p></footer>'
+    own = '<article><h2><a href="/story">Rain</a></h2><p>It rains.</p>' + footer.format("2022-03-14T09:30:00Z")
+    other = '<article><h2><a href="/sun">Sun</a></h2><p>It shines.</p>' + footer.format("2022-03-01T10:00:00Z")
+    dated = Dated(MORNING, DateSource.TIME)
+    assert published(page(masthead, own, "</article>", other, "</article>"), PLAIN, now=NOW) == dated
+    assert published(page(masthead, other, "</article>", own, "</article>"), PLAIN, now=NOW) == dated
+
+
 def test_last_modified_is_the_last_resort() -> None:
     stamp = "Mon, 14 Mar 2022 12:00:00 GMT"
     assert published(page("<p>x"), PLAIN, last_modified=stamp) == Dated(NOON, DateSource.LAST_MODIFIED)
@@ -253,3 +263,45 @@ def test_a_time_in_a_link_of_the_page_to_itself_is_its_own() -> None:
     stamp = '<time datetime="2022-03-14T09:30:00Z">x</time>'
     assert published(page(f'<h1>x</h1><a href="/story">{stamp}</a>'), PLAIN) == Dated(MORNING, DateSource.TIME)
     assert published(page(f'<h1>x</h1><a href="/other">{stamp}</a>'), PLAIN, ignored=[DateSource.TEXT]) is None
+
+
+@pytest.mark.parametrize(
+    ("stated", "shown", "url", "hours"),
+    [
+        ("2022-03-14T02:30:00Z", "March 13, 2022 10:30 PM EDT", PLAIN, -4),
+        ("2022-03-14T02:30:00Z", "March 13, 2022, 9:30 p.m.", PLAIN, -5),
+        ("2022-03-14T02:30:00", "March 13, 2022, 9:30 p.m.", PLAIN, -5),
+        ("2022-03-14T02:30:00Z", "", Url("https://gazette.example/2022/03/13/story"), -3),
+        ("2022-03-14T22:30:00Z", "", Url("https://gazette.example/20220315/story"), 1.5),
+        ("2022-03-14T22:30:00Z", "", Url("https://zeitung.de/story"), 1),
+        ("2022-03-14T02:30:00Z", "March 13, 2022, 9:41 p.m.", PLAIN, 0),
+    ],
+)
+def test_a_moment_of_utc_has_the_zone_of_its_readers(stated: str, shown: str, url: Url, hours: float) -> None:
+    found = published(page(meta("article:published_time", stated), f"<div><h1>Bridge</h1><p>{shown}</p></div>"), url)
+    assert found is not None
+    assert found.time == datetime.fromisoformat(stated.removesuffix("Z")).replace(tzinfo=UTC).timestamp()
+    assert found.zone == 3600 * hours
+
+
+def test_a_clock_below_the_headline_tells_the_zone_of_a_statement_without_one() -> None:
+    shown = "<div><h1>Bridge</h1><p>March 14, 2022, 9:30 a.m. EDT</p></div>"
+    found = published(page(meta("article:published_time", "2022-03-14T09:30:00"), shown), PLAIN)
+    assert found == Dated(MORNING + 4 * 3600, DateSource.META)
+
+
+@pytest.mark.parametrize(
+    ("stands", "time"),
+    [
+        ("<footer><p>Written on 14 March 2022 at 09:30 by Ann</p></footer>", MORNING),
+        ('<ul><li><time datetime="2022-03-14T09:30:00Z">14.3.</time></li></ul>', MORNING),
+        ("<p>14 March 2022, 09:30</p><p>14 March 2022, 11:00</p>", DAY),  # which of them?
+        ("<p>13 March 2022, 09:30</p>", DAY),
+        ("<div class=comments><p>14 March 2022, 09:30</p></div>", DAY),
+        ("<p>Updated: 14 March 2022, 09:30</p>", DAY),
+    ],
+)
+def test_a_day_is_sharpened_by_the_only_clock_of_that_day(stands: str, time: float) -> None:
+    head = page(meta("date", "2022-03-14"), f"<h1>Bridge</h1><p>{'Some prose. ' * 99}</p>", stands)
+    found = published(head, PLAIN)
+    assert found is not None and (found.time, found.exact) == (time, time != DAY)

@@ -1,11 +1,14 @@
 """Which dates to believe, what counts as a change, and who printed a text first."""
 
+from email.utils import formatdate
+
 import pytest
 
 from forager.pages.changes import Change, has_changed
 from forager.pages.fingerprints import Copies, simhash
+from forager.pages.page import read
 from forager.pages.trust import FEWEST, Trust
-from forager.terms import Dated, DateSource, Kind, UrlId
+from forager.terms import Dated, DateSource, Kind, Outcome, Response, Url, UrlId
 
 NOW = 1_772_500_000.0
 DAY = 86_400.0
@@ -43,6 +46,22 @@ def test_the_best_believed_date_is_chosen_and_never_one_in_the_future() -> None:
     meta, time = Dated(NOW + 5 * DAY, DateSource.META), Dated(NOW - 60, DateSource.TIME)
     assert trust.choose("s", [meta, None, time], NOW) == time
     assert trust.choose("s", [meta], NOW) is None
+
+
+def test_a_page_written_to_disk_lately_is_new_only_if_its_link_was_seen_to_appear() -> None:
+    def dated(modified: float, seen: Dated | None) -> Dated | None:
+        stamp = formatdate(modified, usegmt=True)
+        headers = (("content-type", "text/html"), ("last-modified", stamp))
+        response = Response(
+            Url("https://s.example/a"), Outcome.FETCHED, NOW, status=200, headers=headers, body=b"<p>Text."
+        )
+        return Trust().published("s", read(response), [seen], NOW, new=True)
+
+    seen = Dated(NOW - 600, DateSource.FIRST_SEEN)
+    assert dated(NOW - 60, None) is None
+    assert dated(NOW - 60, seen) == seen
+    assert dated(NOW - 3600, seen) == Dated(NOW - 3600, DateSource.LAST_MODIFIED)
+    assert dated(NOW - 9 * DAY, None) == Dated(NOW - 9 * DAY, DateSource.LAST_MODIFIED)
 
 
 def test_saved_and_loaded_trust_believes_the_same() -> None:

@@ -84,9 +84,11 @@ class TwoStores(RuleBasedStateMachine):
 
     @rule(host=HOSTS, state=st.binary(max_size=3))
     def note_host(self, host: str, state: bytes) -> None:
-        for store in self.stores():
+        async def note(store: Store) -> dict[str, bytes]:
             store.note_host(host, state)
-        one, other = (self.run(store.noted_hosts()) for store in self.stores())
+            return await store.noted_hosts()
+
+        one, other = (self.run(note(store)) for store in self.stores())
         assert one == other
 
     @rule()

@@ -15,10 +15,10 @@ from forager.importers.streams import sources
 from forager.importers.tables import import_tables
 from forager.importers.times import stamps, time_of
 from forager.tape.build import TapeBuilder
+from forager.tape.cut import distinct_links, rewired
 from forager.tape.lookup import reach
-from forager.tape.rewire import distinct_links, rewired
 from forager.tape.tape import Tape, load_tape, save
-from forager.tape.truth import documents
+from forager.tape.tape_world import documents
 
 Row = tuple[int, float, int, bool, list[int]]
 ROWS = st.lists(
@@ -58,7 +58,8 @@ def test_a_tape_holds_every_version_with_its_links(rows: list[Row]) -> None:
 
 
 @given(ROWS)
-@settings(max_examples=60, deadline=None, derandomize=True)  # a rare case with equal times and unknown digests is open
+@settings(max_examples=60, deadline=None)
+@example([(0, 0.0, 1, True, []), (0, 1.0, 0, False, []), (0, 2.0, 1, False, [])])  # what a page gone is said to be
 def test_merging_repeats_never_changes_what_a_page_shows(rows: list[Row]) -> None:
     """At any moment the merged tape shows the same digest (0: as before), links and goneness as the whole one."""
     whole, merged = built(rows), built(rows, merge_repeats=True)

@@ -3,9 +3,12 @@
 What we measured when the floors were set stands beside each; see `tests/bench/reading_quality.py` for the table.
 """
 
+from collections import Counter
+
 import pytest
 
 from forager.terms import Kind
+from tests.bench.fields_quality import judged
 from tests.bench.gold_quality import days_right, gold, seen, text_scores
 from tests.bench.kinds_quality import DATA
 from tests.bench.reading_quality import dates_right, feed_agreement, our_text, text_f1
@@ -44,10 +47,24 @@ def test_the_main_text_of_gold_pages_is_found() -> None:
 @gold_only
 def test_the_day_of_gold_pages_is_found() -> None:
     pages, own, _ = days_right(list(gold()))
-    assert (pages, own >= 510) == (572, True)  # measured: 514
+    assert (pages, own >= 512) == (572, True)  # measured: 515
 
 
 @gold_only
 def test_articles_are_articles() -> None:
     kinds = [seen(case["url"], body).kind for case, body in gold()]
     assert kinds.count(Kind.ARTICLE) >= 726  # measured: 730 of 753; eight of the others are lists
+
+
+@gold_only
+def test_headline_authors_section_and_language_of_gold_pages_are_found() -> None:
+    total: Counter[str] = Counter()
+    right: Counter[str] = Counter()
+    for _, _, field, is_right, _ in judged():
+        total[field] += 1
+        right[field] += is_right
+    assert dict(total) == {"title": 102, "authors": 84, "section": 54, "language": 102}
+    assert right["title"] >= 98  # measured: 99
+    assert right["authors"] >= 71  # measured: 73
+    assert right["section"] >= 50  # measured: 51
+    assert right["language"] >= 100  # measured: 101

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from forager.cli.change_logs import cut_log, read_change_log
+from forager.cli.log_input import cut_log, read_change_log
 from forager.errors import InputError
 
 EXPECTED = [[False, True, False], [False, False, True]]

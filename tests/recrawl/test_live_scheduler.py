@@ -7,8 +7,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from forager.core import candidates
 from forager.core.candidates import Candidates
-from forager.core.choice import Pool
+from forager.core.choice import RESTING, Pool
 from forager.core.exploration import Pace, Thrift
 from forager.core.page_row import FRESH
 from forager.core.page_table import PageTable
@@ -64,7 +65,7 @@ def scheduler(
     last = np.full(expecting.size, -math.inf)
     last[list(resting)] = 1e9
     known = int(expecting.mind().known[0])
-    candidates = Candidates(
+    offered = Candidates(
         expecting,
         expecting.mind,
         Frugal(explores=explores),
@@ -75,7 +76,7 @@ def scheduler(
         known=None if groups is None else lambda: np.arange(known),
         groups=None if groups is None else lambda begin: np.array(groups[begin:]),
     )
-    return Scheduler(policy, candidates)
+    return Scheduler(policy, offered)
 
 
 def visit(one: Scheduler, page: int, *versions: int) -> None:
@@ -95,6 +96,25 @@ def test_by_default_the_page_that_promises_most_documents_goes_first() -> None:
     assert one.choose(0.0, 0.0) == (0, pytest.approx(0.4))  # 10 × 0.4 in the ordering
     assert scheduler(Expecting([0.4, 0.9, 0.5])).choose(0.0, 0.0) == (1, pytest.approx(0.9))
     assert scheduler(Expecting([0.1, 0.2])).choose(0.0, 0.0) is None
+
+
+@pytest.mark.parametrize("luck", [0.0, 0.6])
+def test_plain_python_puts_pages_to_rest_all_at_once_and_chooses_the_same(
+    monkeypatch: pytest.MonkeyPatch, luck: float
+) -> None:
+    chosen = []
+    for plain in (False, True):
+        monkeypatch.setattr(candidates, "awaits_code", lambda kernel, plain=plain: plain)
+        one = scheduler(Expecting([0.9, 0.8, 0.7, 0.6, 0.5], seen=range(5)), groups=[0] * 5, resting=[0, 1, 4])
+        for page in range(5):
+            visit(one, page, 1, 2)
+        one.postpone(2, 100.0)
+        chosen.append(one.choose(10.0, luck))
+        pool = one.candidates.pool_of()
+        assert set(pool.resting[: pool.tally[RESTING]].tolist()) == ({0, 1, 2, 4} if plain else {0, 1, 2})
+    assert chosen[0] == chosen[1]
+    assert chosen[0] is not None
+    assert chosen[0][0] == 3
 
 
 def test_seeds_that_nobody_has_seen_come_before_everything() -> None:

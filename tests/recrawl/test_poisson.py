@@ -96,3 +96,10 @@ def test_the_rates_of_some_pages_are_those_of_all_and_nothing_elsewhere() -> Non
     only = rng.random(30) < 0.3
     assert trail.rates(30, 9.0, only).tolist() == pytest.approx(np.where(only, trail.rates(30, 9.0), 0.0).tolist())
     assert trail.rates(30, 9.0, np.zeros(30, dtype=np.bool_)).tolist() == [0.0] * 30
+
+
+def test_an_update_between_two_visits_of_the_same_moment_says_nothing() -> None:
+    page, changed = np.array([0, 0, 0, 1, 1]), np.array([True, False, True, True, False])
+    rates = likeliest_rates(2, page, np.array([2.0, 3.0, 0.0, 2.0, 3.0]), changed)
+    assert rates[0] == pytest.approx(rates[1]) and rates[0] > 0
+    assert likeliest_rates(1, np.zeros(1, np.int64), np.zeros(1), np.ones(1, np.bool_))[0] == 0

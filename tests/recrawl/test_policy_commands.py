@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from forager.cli.compare_policies import compare_policies
-from forager.cli.learn import learn
+from forager.cli.learn import learn_command
 from forager.errors import InputError
 from forager.gp import learn as learning
 
@@ -24,7 +24,9 @@ def log(tmp_path: Path) -> Path:
 
 
 def learn_small(log: Path, output: Path, **options: object) -> None:
-    learn(log, output, **{"seeds": 1, "generations": 3, "population": 16, "processes": 1, "json": True} | options)  # type: ignore[arg-type]
+    learn_command(
+        log, output, **{"seeds": 1, "generations": 3, "population": 16, "processes": 1, "json": True} | options
+    )  # type: ignore[arg-type]
 
 
 def test_a_function_is_learned_written_and_compared(
@@ -227,3 +229,11 @@ def test_a_formula_too_long_for_the_name_of_a_file_is_a_formula(log: Path, capsy
     compare_policies(log, [formula, "t * X"], folds=2, json=True)
     long, short = json.loads(capsys.readouterr().out)["policies"]
     assert long | {"name": ""} == short | {"name": ""}
+
+
+def test_a_log_of_one_page_is_compared_in_one_part(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.savez(tmp_path / "log.npz", changed=np.array([[False, True, False, True, True, False]]))
+    compare_policies(tmp_path / "log.npz", ["age"], json=True)
+    table = json.loads(capsys.readouterr().out)
+    assert table["log"]["pages"] == 1
+    assert (table["policies"][0]["changerate"], table["policies"][0]["changerate_ci"]) == (0.5, 0.0)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from forager.cli.change_logs import cut_log, per_cycle, read_change_log
+from forager.cli.log_input import cut_log, per_cycle, read_change_log
 from forager.errors import InputError
 from forager.importers.log_tables import usual_length
 from forager.importers.tape_logs import log_of_tape

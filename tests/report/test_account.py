@@ -111,6 +111,14 @@ def test_delays_are_those_of_all_stories_and_of_each_site() -> None:
     assert (Account().delay(0.5), Account().facts()["delay_p90_s"]) == (None, None)
 
 
+def test_a_story_whose_date_has_no_hour_counts_but_its_delay_does_not() -> None:
+    by_day = replace(told(100.0, id=2), delay=None)
+    account = heard(told(100.0, delay=60.0), by_day)
+    facts = account.facts()
+    assert (facts["stories"], facts["delay_median_s"], facts["delay_p90_s"], facts["day_only"]) == (2, 60.0, 60.0, 1)
+    assert Account.load(account.save()).facts() == facts
+
+
 def test_a_page_counts_once_however_often_it_is_fetched() -> None:
     account = heard(*(fetched(Outcome.FETCHED, id=id) for id in (5, 70_000, 5, 0)), fetched(Outcome.GONE, id=9))
     assert account.pages == 3

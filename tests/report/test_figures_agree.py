@@ -14,25 +14,23 @@ from typer import Typer
 from typer.testing import CliRunner
 
 from forager.cli import crawl as crawl_command
-from forager.cli.progress import progress_line
-from forager.cli.replay import replay, watch_replay
-from forager.cli.statistics import FILE, run_facts, write_statistics
+from forager.cli.replay import replay_command, watch_replay
+from forager.cli.runner import FILE, progress_line, run_facts, write_statistics
 from forager.clock import run_virtual
 from forager.dashboard.chronicle import Chronicle
-from forager.dashboard.coverage import Coverage
 from forager.dashboard.metrics import exposition
 from forager.dashboard.views import Views
-from forager.dashboard.watched import Watched, watch
+from forager.dashboard.watched import Coverage, Watched, watch
 from forager.engine.journal import Journal
 from forager.report.account import KEPT, Account, recall_account
+from forager.report.phrases import span
 from forager.report.run import read_run, run_report
-from forager.report.text import span
 from forager.settings import load_settings
-from forager.simulation.records import ReplayRecords
 from forager.simulation.replay import Replay, ReplayPlan
+from forager.simulation.replay_records import ReplayRecords
 from forager.store.store import Store
 from forager.tape.tape import save
-from forager.tape.world import TapeClock
+from forager.tape.tape_world import TapeClock
 from tests.simulation.small_tape import HOME, paper
 from tests.virtual import Crawled, crawl_newsroom
 
@@ -158,7 +156,7 @@ def test_all_who_show_figures_of_a_replay_show_the_same_ones(tmp_path: Path) -> 
     save(tape, tmp_path / "tape")
     arguments = [str(tmp_path / "tape"), "--seed", tape.url(HOME), "--budget", "60/h", "--json", "-q"]
     app = Typer()
-    app.command()(replay)
+    app.command()(replay_command)
     ran = CliRunner().invoke(app, [*arguments, "--no-dashboard"])
     printed = json.loads(ran.stdout)
     assert {name: printed[name] for name in facts} == json.loads(json.dumps(facts))

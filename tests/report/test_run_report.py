@@ -120,9 +120,12 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+VERB_FILES = {"report": "export"}
+
+
 def _say(capsys: pytest.CaptureFixture[str], verb: str, *arguments: str) -> str:
     with pytest.raises(SystemExit) as end:
-        command(f"forager.cli.{verb}:{verb}", verb)(args=list(arguments))
+        command(f"forager.cli.{VERB_FILES.get(verb, verb)}:{verb}", verb)(args=list(arguments))
     assert end.value.code == 0
     return capsys.readouterr().out
 
@@ -165,9 +168,9 @@ def test_the_report_is_written_and_a_bad_place_is_told(
     assert str(target) in _say(capsys, "report", str(run), "-O", str(target))
     assert target.read_text(encoding="utf-8").startswith("<!doctype html>")
     with pytest.raises(ForagerError, match="-O"):
-        command("forager.cli.report:report", "report")(args=[str(run), "-O", str(tmp_path / "no" / "out.html")])
+        command("forager.cli.export:report", "report")(args=[str(run), "-O", str(tmp_path / "no" / "out.html")])
     with pytest.raises(ForagerError):
-        command("forager.cli.report:report", "report")(args=[str(tmp_path / "nowhere")])
+        command("forager.cli.export:report", "report")(args=[str(tmp_path / "nowhere")])
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forager.report.dossier import MOST, Piece, word_difference
-from forager.report.text import TITLE, shown, span
+from forager.report.phrases import TITLE, shown, span
 
 WORDS = st.lists(st.sampled_from(["the", "minister", "said", "no", "yes", "\n", "budget"]), max_size=40).map(" ".join)
 

@@ -8,11 +8,11 @@ from xml.etree import ElementTree
 import pytest
 
 import forager
-from forager.cli.log import Log
+from forager.cli.log import CrawlLog
 from forager.events import AskedToWait, Fetched, Told
 from forager.output.fields import FIELDS, Row, encodable
-from forager.output.formats import writer_for
 from forager.output.outlet import Mode
+from forager.output.writers import writer_for
 from forager.terms import Channel, ForagerId, Kind, Outcome, Trouble, Url, UrlId
 from tests.output.press import HOSTILE
 from tests.output.test_output_formats import FORMULA, rows_of
@@ -67,7 +67,7 @@ def test_no_address_that_a_page_gives_is_a_script_or_a_file(address: str) -> Non
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_field_of_an_event_steers_the_terminal(text: str, capsys: pytest.CaptureFixture[str]) -> None:
-    log, url = Log(verbose=True), Url(f"http://a.example/{text}")
+    log, url = CrawlLog(verbose=True), Url(f"http://a.example/{text}")
     log(Told(0.0, UrlId(1), url, "a.example", text, 0.0, "meta", 1.0, Channel.LINK, ForagerId(1)))
     log(Fetched(0.0, UrlId(1), url, ForagerId(1), Outcome.FAILED, 0, Trouble.DNS, text, 0.0, 0, Kind.OTHER, False, 0))
     log(AskedToWait(0.0, f"a.example{text}", 10.0, "it answered with status 429"))

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import forager
-from forager.cli.log import Log
+from forager.cli.log import CrawlLog
 from forager.cli.options import LogFormat
-from forager.cli.statistics import write_statistics
+from forager.cli.runner import write_statistics
 from forager.clock import WallClock
 from forager.config_file import write_config
 from forager.errors import ForagerError, OutputError, StoreError
@@ -67,7 +67,7 @@ async def test_no_link_in_a_run_directory_makes_us_write_elsewhere(tmp_path: Pat
         write_config(Settings(), run)
     with pytest.raises(OutputError):
         write_statistics({}, run)
-    log = Log(quiet=True)
+    log = CrawlLog(quiet=True)
     with log.kept_in(run):
         log.say("event", "text", at=0.0)
     store = await Store.open(run)
@@ -89,7 +89,7 @@ def test_a_config_with_a_token_is_for_its_owner_alone(tmp_path: Path) -> None:
 def test_the_token_of_the_dashboard_goes_into_no_log_file(
     tmp_path: Path, form: LogFormat, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    log = Log(form=form)
+    log = CrawlLog(form=form)
     with log.kept_in(tmp_path):
         log.dashboard(WallClock())(f"http://127.0.0.1:8080/?token={TOKEN}")
     assert TOKEN in capsys.readouterr().err

@@ -13,15 +13,15 @@ from typer import Typer
 from typer.testing import CliRunner
 
 from forager.cli.compare_fleets import SHOWN, compare_fleets, doubt, told_figure
-from forager.cli.replay import replay
-from forager.cli.tapes import budget
+from forager.cli.options import per_hour
+from forager.cli.replay import replay_command
 from forager.core.parameters import ForagerKind
 from forager.errors import InputError
 from forager.output.fields import FIELDS
 from forager.settings import load_settings
-from forager.simulation.compare import FIGURES, FleetRow, paired, rows_of
+from forager.simulation.fleet_rows import FIGURES, FleetRow, paired, rows_of
 from forager.simulation.jobs import Job, play_all, play_job
-from forager.simulation.seeds import default_seeds
+from forager.simulation.replay import default_seeds
 from forager.tape.build import TapeBuilder
 from forager.tape.tape import save
 from forager.terms import Kind
@@ -154,7 +154,7 @@ def test_it_is_said_when_fleets_asked_for_much_that_was_not_recorded(folder: Pat
 def test_replay_prints_a_summary_like_that_of_a_crawl(folder: Path, tmp_path: Path) -> None:
     file = tmp_path / "journal.jsonl"
     arguments = [str(folder), "--budget", "20/h", "--json", "-q", "--journal", str(file)]
-    ran = CliRunner().invoke(command(replay), arguments, catch_exceptions=False)
+    ran = CliRunner().invoke(command(replay_command), arguments, catch_exceptions=False)
     told_figure = json.loads(ran.stdout)
     assert {"stories", "requests", "delay_median_s", "sites", "foragers", "budget", "tape", "replay"} <= set(
         told_figure
@@ -165,17 +165,19 @@ def test_replay_prints_a_summary_like_that_of_a_crawl(folder: Path, tmp_path: Pa
 
 def test_what_is_no_tape_is_told_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="neither a tape"):
-        CliRunner().invoke(command(replay), [str(tmp_path)], catch_exceptions=False)
-    assert CliRunner().invoke(command(replay), [str(tmp_path), "--budget", "fast"]).exit_code != 0
+        CliRunner().invoke(command(replay_command), [str(tmp_path)], catch_exceptions=False)
+    assert CliRunner().invoke(command(replay_command), [str(tmp_path), "--budget", "fast"]).exit_code != 0
 
 
 def test_a_seed_that_is_not_on_the_tape_is_told(folder: Path) -> None:
     with pytest.raises(InputError, match="not on the tape"):
-        CliRunner().invoke(command(replay), [str(folder), "--seed", "https://b.example/"], catch_exceptions=False)
+        CliRunner().invoke(
+            command(replay_command), [str(folder), "--seed", "https://b.example/"], catch_exceptions=False
+        )
 
 
 def test_budgets_are_read_per_hour() -> None:
-    assert [budget(text) for text in ("60/h", "60", "1/s", "2/min", "48/d")] == [60.0, 60.0, 3600.0, 120.0, 2.0]
+    assert [per_hour(text) for text in ("60/h", "60", "1/s", "2/min", "48/d")] == [60.0, 60.0, 3600.0, 120.0, 2.0]
 
 
 def test_default_seeds_are_the_largest_pages_of_each_site_at_the_start() -> None:
@@ -216,30 +218,32 @@ def test_a_tape_without_links_starts_everywhere() -> None:
 def test_replay_writes_stories_like_a_crawl_and_ends_at_its_time_limit(folder: Path, tmp_path: Path) -> None:
     file, short = tmp_path / "stories.jsonl", tmp_path / "short.csv"
     common = [str(folder), "--budget", "20/h", "--json", "-q", "--no-dashboard"]
-    ran = CliRunner().invoke(command(replay), [*common, "-O", str(file)], catch_exceptions=False)
+    ran = CliRunner().invoke(command(replay_command), [*common, "-O", str(file)], catch_exceptions=False)
     told_figure = json.loads(ran.stdout)
     rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     assert [row["number"] for row in rows] == list(range(told_figure["stories"]))
     assert all(row["url"].startswith("https://paper.example/") and row["delay"] >= 0 for row in rows)
     assert list(rows[0]) == list(FIELDS)
-    CliRunner().invoke(command(replay), [*common, "-o", str(file)], catch_exceptions=False)
+    CliRunner().invoke(command(replay_command), [*common, "-o", str(file)], catch_exceptions=False)
     assert json.loads(file.read_text(encoding="utf-8").splitlines()[-1])["number"] == 2 * told_figure["stories"] - 1
-    ran = CliRunner().invoke(command(replay), [*common, "-O", str(short), "--time-limit", "6h"], catch_exceptions=False)
+    ran = CliRunner().invoke(
+        command(replay_command), [*common, "-O", str(short), "--time-limit", "6h"], catch_exceptions=False
+    )
     assert json.loads(ran.stdout)["requests"] <= 6 * 20 + 1
-    assert CliRunner().invoke(command(replay), [*common, "-o", "a.csv", "-O", "b.csv"]).exit_code != 0
+    assert CliRunner().invoke(command(replay_command), [*common, "-o", "a.csv", "-O", "b.csv"]).exit_code != 0
 
 
 @pytest.mark.parametrize(
     ("options", "shown"), [(["-v"], " DEBUG   fetched "), (["--log-format", "json"], '"event":"story"')]
 )
 def test_replay_logs_as_a_crawl_does(folder: Path, options: list[str], shown: str) -> None:
-    ran = CliRunner().invoke(command(replay), [str(folder), "--no-dashboard", *options], catch_exceptions=False)
+    ran = CliRunner().invoke(command(replay_command), [str(folder), "--no-dashboard", *options], catch_exceptions=False)
     assert shown in ran.stderr
 
 
 def test_a_replay_that_logs_json_says_in_json_where_its_dashboard_is(folder: Path) -> None:
     options = ["--log-format", "json", "-s", "dashboard.port=0", "--time-limit", "2h"]
-    ran = CliRunner().invoke(command(replay), [str(folder), *options], catch_exceptions=False)
+    ran = CliRunner().invoke(command(replay_command), [str(folder), *options], catch_exceptions=False)
     (told_figure,) = [line for line in map(json.loads, ran.stderr.splitlines()) if line["event"] == "dashboard"]
     assert told_figure["address"].startswith("http://127.0.0.1:")
 
@@ -248,13 +252,17 @@ def test_where_nothing_is_known_the_summary_of_a_replay_says_so(tmp_path: Path) 
     builder = TapeBuilder("t")
     builder.add("https://a.example/", 0.0)
     save(builder.finish(end=600.0), tmp_path / "empty")
-    ran = CliRunner().invoke(command(replay), [str(tmp_path / "empty"), "--no-dashboard"], catch_exceptions=False)
+    ran = CliRunner().invoke(
+        command(replay_command), [str(tmp_path / "empty"), "--no-dashboard"], catch_exceptions=False
+    )
     assert "No story appeared" in ran.output
     assert "nan" not in ran.output
 
 
 def test_stories_on_standard_output_stand_there_alone(folder: Path) -> None:
-    ran = CliRunner().invoke(command(replay), [str(folder), "--no-dashboard", "-q", "-O", "-"], catch_exceptions=False)
+    ran = CliRunner().invoke(
+        command(replay_command), [str(folder), "--no-dashboard", "-q", "-O", "-"], catch_exceptions=False
+    )
     rows = [json.loads(line) for line in ran.stdout.splitlines()]
     assert {tuple(row) for row in rows} == {FIELDS}
     assert "stories found" in ran.stderr

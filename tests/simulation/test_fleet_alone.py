@@ -9,7 +9,7 @@ from forager.core.parameters import ForagerKind
 from forager.importers.tables import import_tables
 from forager.settings import load_settings
 from forager.simulation.jobs import Job, replay_of
-from forager.simulation.seeds import default_seeds
+from forager.simulation.replay import default_seeds
 from forager.tape.cut import cut_tape
 from tests.simulation.recorded_like import HubWorld, PageWorld, write_hubs, write_pages
 

@@ -10,9 +10,9 @@ from forager.core.parameters import ForagerKind
 from forager.importers.tables import import_tables
 from forager.settings import Settings
 from forager.simulation.jobs import Job, play_job
-from forager.simulation.seeds import default_seeds
+from forager.simulation.replay import default_seeds
 from forager.tape.tape import load_tape, save
-from forager.tape.truth import documents
+from forager.tape.tape_world import documents
 
 DAYS = 10
 

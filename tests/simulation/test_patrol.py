@@ -12,9 +12,8 @@ from forager.core.ranking import LEAST
 from forager.importers.tables import import_tables
 from forager.settings import load_settings
 from forager.simulation.player import Luck
-from forager.simulation.replay import Replay, ReplayPlan
-from forager.simulation.seeds import default_seeds
-from forager.tape.rewire import rewired
+from forager.simulation.replay import Replay, ReplayPlan, default_seeds
+from forager.tape.cut import rewired
 from forager.tape.tape import Tape
 from tests.bench.replay_speed import site
 from tests.simulation.recorded_like import HubWorld, write_hubs

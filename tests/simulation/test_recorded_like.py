@@ -9,11 +9,10 @@ from forager.core.parameters import ForagerKind
 from forager.importers.tables import import_tables
 from forager.settings import load_settings
 from forager.simulation.jobs import Job, replay_of
-from forager.simulation.replay import Replay
+from forager.simulation.replay import Replay, default_seeds
 from forager.simulation.replay_account import ReplayFigures
-from forager.simulation.seeds import default_seeds
 from forager.tape.tape import Tape
-from forager.tape.truth import documents
+from forager.tape.tape_world import documents
 from tests.simulation.recorded_like import HubWorld, PageWorld, write_hubs, write_pages
 
 PAGES = PageWorld(pages=240, steps=160, texts_per_step=11.0, sections=6)

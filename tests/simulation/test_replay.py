@@ -20,8 +20,7 @@ from forager.simulation.replay import Replay, ReplayPlan
 from forager.simulation.replay_account import ReplayAccount
 from forager.tape.build import TapeBuilder
 from forager.tape.tape import Tape
-from forager.tape.truth import documents
-from forager.tape.world import TapeClock, TapeWorld
+from forager.tape.tape_world import TapeClock, TapeWorld, documents
 from forager.terms import NOBODY, Kind, Outcome, UrlId
 from tests.simulation.small_tape import DAY, HOME, HOUR, paper
 
@@ -60,14 +59,14 @@ async def test_a_step_on_a_tape_is_the_step_of_a_live_crawl(preset: str, kind: F
     (forager,) = there.agent.foragers.values()
     fetched: list[tuple[int, float]] = []
     earned: list[tuple[int, float]] = []
-    for _ in range(120):
+    for _ in range(200):
         taken = await take_step(forager, there.agent, there.world, there.shared, there.clock, there.thrift)
         fetched += [(one.url, one.when) for one in taken.sightings if not one.free]
         earned += [(one.finding.url, one.amount) for one in taken.reinforcements]
     here.run(there.clock.time)
     assert [(one.id, one.at) for one in events if isinstance(one, Fetched)][: len(fetched)] == fetched
     assert [(one.url, one.amount) for one in events if isinstance(one, Reinforced)][: len(earned)] == earned
-    assert len(fetched) > 50 and len(earned) >= 5
+    assert len(fetched) > 50 and len(earned) > 5
 
 
 @pytest.mark.parametrize("preset", ["", "paper"])

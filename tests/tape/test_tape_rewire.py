@@ -6,9 +6,9 @@ import numpy as np
 
 from forager.chance import stream
 from forager.tape.build import TapeBuilder
-from forager.tape.rewire import distinct_links, rewired
+from forager.tape.cut import distinct_links, rewired
 from forager.tape.tape import Tape
-from forager.tape.world import TapeClock, TapeWorld
+from forager.tape.tape_world import TapeClock, TapeWorld
 
 
 def linked(pages: int = 60, versions: int = 5) -> Tape:

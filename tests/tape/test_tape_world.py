@@ -5,8 +5,7 @@ import pytest
 from forager.tape.build import TapeBuilder
 from forager.tape.cut import cut_tape, squeezed_anew
 from forager.tape.tape import Tape
-from forager.tape.truth import documents
-from forager.tape.world import TapeClock, TapeWorld
+from forager.tape.tape_world import TapeClock, TapeWorld, documents
 from forager.terms import Kind, UrlId
 
 HUB, ARTICLE, LINKED = UrlId(0), UrlId(1), UrlId(2)

@@ -11,9 +11,9 @@ from forager.settings import Settings
 from forager.simulation.jobs import Job, Played, Player
 from forager.simulation.replay_account import ReplayFigures
 from forager.tuning.goals import GOALS, Goal
-from forager.tuning.judge import Replays
+from forager.tuning.held_out import Replays
 from forager.tuning.space import Range, Space
-from forager.tuning.split import Part
+from forager.tuning.split import TapePart
 from forager.tuning.study import Orders
 
 HOUR = 3600.0
@@ -64,7 +64,7 @@ def orders(
     space: Space = SPACE,
 ) -> Orders:
     """A search on the fake course."""
-    part: Part = FakePart(formula)  # type: ignore[assignment]
+    part: TapePart = FakePart(formula)  # type: ignore[assignment]
     return Orders(folder, (part,), (1,), space, tuple(goals), 1.0, 1)
 
 

@@ -8,7 +8,14 @@ import pytest
 from forager.settings import Settings
 from forager.simulation.replay_account import ReplayFigures
 from forager.tuning.goals import GOALS, balance, goals_named
-from forager.tuning.judge import checking_lucks, choose_trial, judge, judged_lucks, paired_interval, trial_lucks
+from forager.tuning.held_out import (
+    checking_lucks,
+    choose_trial,
+    judge_held_out,
+    judged_lucks,
+    paired_interval,
+    trial_lucks,
+)
 from forager.tuning.space import Point, changed_keys
 from forager.tuning.study import Trial
 from tests.tuning.fake_course import figures, late, orders, replays
@@ -87,7 +94,7 @@ def test_only_seeds_with_which_both_were_replayed_are_judged_and_one_is_too_few(
     limit: int, seeds: int, tmp_path: Path
 ) -> None:
     part, new = orders(tmp_path).parts[0], changed_keys(BASE, {"crawl.explore": 0.2})
-    judged = judge(part, LATE, BASE, new, (1, 2, 3), replays(lambda settings: figures(), limit))
+    judged = judge_held_out(part, LATE, BASE, new, (1, 2, 3), replays(lambda settings: figures(), limit))
     assert (len(judged.before.repeats) if judged else 0) == seeds
     if judged:
         assert all(one.job.settings == new for one in judged.after.repeats)
@@ -112,6 +119,6 @@ def test_better_means_something_gained_and_nothing_sought_lost(
     other = changed_keys(BASE, {"crawl.explore": 0.2})
     part = orders(tmp_path).parts[0]
     played = replays(lambda settings: old if settings == BASE else new)
-    judged = judge(part, goals_named(goals), BASE, other, (1, 2, 3), played)
+    judged = judge_held_out(part, goals_named(goals), BASE, other, (1, 2, 3), played)
     assert judged is not None
     assert judged.better is better

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forager.errors import InputError
-from forager.settings import PRESETS, Settings, setting_leaves, value_of
+from forager.settings import PRESETS, Settings, setting_leaves, setting_value
 from forager.tuning.space import (
     AT_MOST,
     USUAL,
-    Choices,
+    OneOf,
     Range,
     Space,
     changed_keys,
@@ -26,8 +26,8 @@ from forager.tuning.space import (
 BASE = Settings()
 
 
-def values(one: Range | Choices) -> st.SearchStrategy[Any]:
-    if isinstance(one, Choices):
+def values(one: Range | OneOf) -> st.SearchStrategy[Any]:
+    if isinstance(one, OneOf):
         return st.sampled_from(one.values)
     return st.integers(int(one.low), int(one.high)) if one.whole else st.floats(one.low, one.high)
 
@@ -44,7 +44,7 @@ def test_the_defaults_lie_in_the_space_and_every_name_is_a_setting() -> None:
 def test_the_paper_lies_in_the_space_but_for_what_counts_as_a_document() -> None:
     made = paper(BASE)
     assert Space(BASE).holds(made)
-    left = {key for key, value in PRESETS["paper"].items() if plain(value_of(made, key)) != value}
+    left = {key for key, value in PRESETS["paper"].items() if plain(setting_value(made, key)) != value}
     switches = {"forager.states.shape", "forager.profit.normalised", "forager.weblog.penalties"}
     assert left == {"forager.identity", "forager.hubs", "reinforcing.relevancy.identity"} | switches
 
@@ -55,17 +55,17 @@ def test_any_point_gives_settings_that_hold_together(point: dict[str, Any]) -> N
     made = changed_keys(BASE, Space(BASE).changes(point))
     assert made.forager.weblog.start_size <= made.forager.weblog.size
     for lower, upper in AT_MOST:
-        assert value_of(made, lower) <= value_of(made, upper)
+        assert setting_value(made, lower) <= setting_value(made, upper)
 
 
 @settings(max_examples=50, deadline=None)
 @given(POINTS, st.sampled_from(AT_MOST), st.booleans())
 def test_what_people_fixed_stays_and_the_other_gives_way(point: dict[str, Any], pair: Any, first: bool) -> None:
     key = pair[0] if first else pair[1]
-    space = narrowed(BASE, {key: plain(value_of(BASE, key))}, "test")
+    space = narrowed(BASE, {key: plain(setting_value(BASE, key))}, "test")
     made = changed_keys(BASE, space.changes({name: point[name] for name in space.dimensions}))
-    assert value_of(made, key) == value_of(BASE, key)
-    assert value_of(made, pair[0]) <= value_of(made, pair[1])
+    assert setting_value(made, key) == setting_value(BASE, key)
+    assert setting_value(made, pair[0]) <= setting_value(made, pair[1])
 
 
 def test_a_start_list_longer_than_the_weblog_is_cut() -> None:
@@ -89,7 +89,7 @@ def test_a_file_narrows_fixes_and_removes(tmp_path: Path) -> None:
     assert space.dimensions["crawl.least_worth"] == Range(0.1, 0.5)
     assert space.dimensions["crawl.cycle"] == Range(300.0, 3600.0, log=True)  # by factors, as usual
     assert space.dimensions["crawl.idle"] == Range(10.0, 100.0, log=True)
-    assert space.dimensions["forager.kind"] == Choices(("WL", "RL"))
+    assert space.dimensions["forager.kind"] == OneOf(("WL", "RL"))
     assert space.fixed == {"forager.max_step": 7}
     assert not {"forager.max_step", "reinforcing.scores.relative"} & set(space.dimensions)
     assert changed_keys(BASE, space.changes({})).forager.max_step == 7

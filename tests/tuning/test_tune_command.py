@@ -19,7 +19,7 @@ from forager.newsroom.newsroom_settings import NewsroomSettings
 from forager.settings import Settings, load_settings
 from forager.tape.tape import save
 from forager.tuning.goals import GOALS
-from forager.tuning.judge import Chosen, judge
+from forager.tuning.held_out import Chosen, judge_held_out
 from forager.tuning.report import tuning_report
 from forager.tuning.space import Point, Space, changed_keys
 from forager.tuning.study import JOURNAL, Study
@@ -67,7 +67,7 @@ def outcome(changes: Point, *, better: bool, base: Settings = BASE) -> TuningOut
     new = changed_keys(base, changes)
     part = orders(Path()).parts[0]
     played = replays(lambda settings: figures(late=1.0 if better and settings == new else 2.0))
-    judged = judge(part, wishes.goals, base, new, (1, 2, 3), played)
+    judged = judge_held_out(part, wishes.goals, base, new, (1, 2, 3), played)
     assert judged is not None
     tuning = Tuning(paper(days=2.0), Path(), Space(base), wishes)
     return TuningOutcome(tuning, Chosen(changes, 7, (2.0,), (1.0,)), judged)
@@ -260,7 +260,7 @@ def test_the_report_of_several_goals_has_a_front(tmp_path: Path) -> None:
     tuning = Tuning(paper(days=2.0), tmp_path, asked.space, wishes)
     tuning.study = study
     study.note("start", {"values": [1.18, 4.0], "coverage": 1.0})
-    judged = judge(
+    judged = judge_held_out(
         asked.parts[0], goals, BASE, changed_keys(BASE, CHANGES), (1, 2), replays(lambda settings: figures())
     )
     assert judged is not None

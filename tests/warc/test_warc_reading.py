@@ -3,7 +3,6 @@
 import asyncio
 import gzip
 import io
-import shutil
 import zlib
 from collections.abc import Callable
 from itertools import islice
@@ -276,7 +275,7 @@ def test_what_warcio_writes_is_read(tmp_path: Path) -> None:
     assert (capture.response.outcome, capture.response.status, capture.response.body) == (Outcome.GONE, 404, b"none")
 
 
-@pytest.mark.skipif(shutil.which("wget") is None, reason="wget is not installed")
+@pytest.mark.needs("wget")
 async def test_what_wget_writes_is_read(tmp_path: Path) -> None:
     async with serving({"/": Served(b"<p>from wget</p>", headers={"Content-Type": "text/html"})}) as site:
         command = ["wget", "-q", "--tries=1", "--timeout=5", "--warc-file", str(tmp_path / "w"), "-O", "/dev/null"]

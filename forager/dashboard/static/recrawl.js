@@ -29,18 +29,13 @@ const cycles = new Table([
   { name: "NDCG", value: (row) => row.ndcg, cell: (row) => figure(row.ndcg), numeric: true },
 ], { key: (row) => row.at, label: "cycles", sort: "Began", descending: true, most: 100, filter: false, short: true, empty: "No cycle has begun yet." });
 
-function verdict(row) {
-  if (row.replaced) return "taken";
-  return row.new > row.old ? "perhaps chance" : "not better";
-}
-
 const learned = new Table([
   { name: "At", value: (row) => row.at, cell: (row) => moment(row.at), time: true },
   { name: "Function", value: (row) => row.formula, cell: (row) => el("code", {}, row.formula), wide: true },
   { name: "Measure", value: (row) => row.fitness },
   { name: "New", value: (row) => row.new, cell: (row) => figure(row.new), numeric: true },
   { name: "In use", value: (row) => row.old, cell: (row) => figure(row.old), numeric: true },
-  { name: "Then", value: verdict, cell: (row) => el("span", { class: row.replaced ? "tag good" : "tag" }, verdict(row)) },
+  { name: "Then", value: (row) => row.verdict, cell: (row) => el("span", { class: row.replaced ? "tag good" : "tag" }, row.verdict) },
 ], { key: (row) => row.at, label: "learned functions", cards: true, sort: "At", descending: true, most: 20, filter: false,
   empty: "None was learned during this run (crawl.policy and recrawl.retrain in the settings)." });
 

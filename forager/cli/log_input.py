@@ -6,6 +6,7 @@ from typing import Annotated, Any, get_args
 import numpy as np
 import typer
 
+from forager.cli.options import share_of
 from forager.errors import InputError
 from forager.importers.log_files import read_log
 from forager.importers.tape_logs import ChangeRule, Pages
@@ -48,7 +49,7 @@ def read_change_log(
 ) -> ChangeLog:
     """Reads a change log from a file or folder of any known format; raises `InputError` for unusable data."""
     length = None if cycle == "auto" else duration(cycle)
-    part = share(settled, "--settled")
+    part = share_of(settled, "--settled", whole=True)
     kinds, counted = picked(pages, Pages, "--pages"), picked(change, ChangeRule, "--change")
     return read_log(path, cycle=length, documents=documents, pages=kinds, change=counted, settled=part)
 
@@ -57,7 +58,7 @@ def cut_log(log: ChangeLog, text: str, option: str) -> int:
     """The cycle number for a share of the log (50%), a cycle (28) or a time (2022-07-01)."""
     plain = _number(text)
     if text.endswith("%") or (plain is not None and plain < 1.0):
-        place = round(share(text, option) * log.cycles)
+        place = round(share_of(text, option, whole=True) * log.cycles)
     elif plain is not None and plain.is_integer() and plain - log.begin <= log.cycles:
         place = int(plain) - log.begin
     else:
@@ -76,19 +77,10 @@ def per_cycle(text: str, log: ChangeLog) -> float:
     """Value of `--k` as a share of the pages: `5%` or `0.05` is a share, a number of 1 or more counts pages."""
     count = _number(text)
     if count is None or count < 1.0:
-        return share(text, "--k")
+        return share_of(text, "--k", whole=True)
     if not count.is_integer() or count > log.pages:
         raise InputError(f"--k {text}: give a whole number of the {log.pages} pages, or a share such as 5%")
     return count / log.pages
-
-
-def share(text: str, option: str) -> float:
-    """Converts `5%` or `0.05` to a number above 0, at most 1."""
-    value = _number(text.removesuffix("%")) or 0.0
-    value /= 100.0 if text.endswith("%") else 1.0
-    if not 0.0 < value <= 1.0:
-        raise InputError(f"{option} {text}: give a share such as 5% or 0.05")
-    return value
 
 
 def duration(text: str) -> float:

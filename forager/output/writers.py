@@ -5,7 +5,7 @@ from pathlib import Path
 
 from forager.errors import OutputError
 from forager.output.atom import AtomFeed
-from forager.output.files import Destination, InPlace, Replacing, StandardOutput
+from forager.output.destinations import Destination, InPlace, Replacing, StandardOutput
 from forager.output.lines import CsvTable, JsonLines, LineWriter
 from forager.output.outlet import Mode, StoryWriter
 from forager.output.parquet import ParquetFile

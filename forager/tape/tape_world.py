@@ -1,6 +1,10 @@
-"""The World of a tape: no parsing, no sockets; a visit is an array look-up, and only downloads take time."""
+"""The World of a tape: no parsing, no sockets; a visit is an array look-up, and only downloads take time.
+
+Its documents: when each could first be seen, and how long it stayed.
+"""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,7 +12,7 @@ from numpy.typing import NDArray
 
 from forager.core.findings import Sighting
 from forager.core.page_row import LOOKS_APART
-from forager.tape.lookup import look_up, newest_links, parted, standing
+from forager.tape.lookup import look_up, newest_links, parted, standing_links
 from forager.tape.tape import KINDS, Tape
 from forager.terms import NOBODY, ForagerId, Kind, UrlId
 
@@ -122,42 +126,43 @@ class TapeWorld:
         """The links that a version shows now."""
         columns, chosen = self.columns, self.columns.link_set.item(version)
         links = columns.links[columns.link_start.item(chosen) : columns.link_start.item(chosen + 1)]
-        return standing(links, now, columns.appears) if columns.waits else links
+        return standing_links(links, now, columns.appears) if columns.waits else links
 
 
 def _fixed(tape: Tape) -> dict[str, NDArray[Any]]:
     """The columns that no visit changes, as plain arrays: reading an element of a memory map takes several times as
-    long."""
-    begin, time, link_start = np.asarray(tape.version_start), np.asarray(tape.time), np.asarray(tape.link_start)
+    long. Those of a tape from a file cannot be written to; so none can, or the loop would be compiled for each case."""
+    begin, time, link_start = map(_fast, (tape.version_start, tape.time, tape.link_start))
+    gone, link_set = _fast(tape.gone), _fast(tape.link_set)
     is_list = np.isin(tape.url_kind, LISTS)
     if tape.identity == "link":
         read = tape.url_kind == KINDS.index(Kind.ARTICLE)
-        shown_start, shown, link_start, links = parted(link_start, np.asarray(tape.links), read)
+        shown_start, shown, link_start, links = parted(link_start, _fast(tape.links), read)
     else:
         links = np.array(tape.links, dtype=np.int64)
         shown_start, shown = link_start[:0], links[:0]
     return {
         "begin": begin,
         "time": time,
-        "gone": np.asarray(tape.gone),
-        "state": np.asarray(tape.state),
-        "link_set": np.asarray(tape.link_set),
-        "link_start": link_start,
+        "gone": gone,
+        "state": _fast(tape.state),
+        "link_set": link_set,
+        "link_start": _fast(link_start),
         "is_list": is_list,
-        "newest": newest_links(
-            begin,
-            np.asarray(tape.gone),
-            np.asarray(tape.link_set),
-            np.asarray(tape.link_start),
-            np.asarray(tape.links),
-            is_list,
-        ),
+        "newest": newest_links(begin, gone, link_set, _fast(tape.link_start), _fast(tape.links), is_list),
         "links": links,
-        "published": np.asarray(tape.published),
+        "published": _fast(tape.published),
         "appears": _appearances(begin, time),
-        "shown_start": shown_start,
+        "shown_start": _fast(shown_start),
         "shown": shown,
     }
+
+
+def _fast(column: NDArray[Any]) -> NDArray[Any]:
+    """A column as a plain array that cannot be written to."""
+    plain = np.asarray(column)[:]
+    plain.flags.writeable = False
+    return plain
 
 
 def _appearances(begin: NDArray[np.int64], time: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -166,3 +171,66 @@ def _appearances(begin: NDArray[np.int64], time: NDArray[np.float64]) -> NDArray
     shown = np.flatnonzero(np.diff(begin))
     appears[shown] = time[begin[shown]]
     return appears
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """One row per document, in the order of first appearance."""
+
+    key: NDArray[np.uint64]
+    """Its identity: URL number, fingerprint of the main text, or version number."""
+    born: NDArray[np.float64]
+    """When it could first be seen."""
+    gone: NDArray[np.float64]
+    """When its last copy disappeared; the end of the tape if it stayed."""
+    of_version: NDArray[np.int64]
+    """For each version of the tape, the row of its document; -1 if it is none."""
+
+    def __len__(self) -> int:
+        return len(self.born)
+
+
+def documents(tape: Tape, *, identity: str = "", max_age: float = 86_400.0, hubs: bool = False) -> Documents:
+    """The dated versions that were young when they appeared; lists of links only with `hubs`.
+
+    `identity` says what makes a document new: `url`, `text` or `version`; by default what the tape says.
+    """
+    identity = identity or tape.identity
+    return tape.once(("documents", identity, max_age, hubs), lambda: _documents(tape, identity, max_age, hubs))
+
+
+def _documents(tape: Tape, identity: str, max_age: float, hubs: bool) -> Documents:
+    owner = np.repeat(np.arange(tape.pages), np.diff(tape.version_start))
+    young = (tape.time - tape.published <= max_age) & ~tape.gone  # False without a date
+    if not hubs:
+        young &= ~np.isin(tape.url_kind, LISTS)[owner]
+    key = _keys(tape, owner, identity)
+    ends = np.append(tape.time[1:], tape.end)
+    ends[tape.version_start[1:][np.diff(tape.version_start) > 0] - 1] = tape.end
+    chosen = np.flatnonzero(young)
+    key = key[chosen]
+    together = np.argsort(key, kind="stable") if identity == "text" else np.arange(len(key))  # the others are sorted
+    key = key[together]
+    is_first = np.append(True, key[1:] != key[:-1])[: len(key)]
+    first = np.flatnonzero(is_first)
+    born = _best(np.minimum, tape.time[chosen][together], first)
+    gone = _best(np.maximum, ends[chosen][together], first)
+    order = np.argsort(born, kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    of_version = np.full(tape.versions, -1, dtype=np.int64)
+    of_version[chosen[together]] = place[np.cumsum(is_first) - 1]
+    return Documents(key[first][order], born[order], gone[order], of_version)
+
+
+def _best(better: np.ufunc, values: NDArray[np.float64], first: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The best value of each group of neighbours; `first` has the start of each group."""
+    return np.asarray(better.reduceat(values, first) if len(first) else values[:0])
+
+
+def _keys(tape: Tape, owner: NDArray[np.int64], identity: str) -> NDArray[np.uint64]:
+    """Identity of each version's document; a version without main text counts as a document of its own."""
+    if identity in ("url", "link"):
+        return owner.astype(np.uint64)
+    versions = np.arange(tape.versions, dtype=np.uint64)
+    return np.where(tape.text_print == 0, versions, tape.text_print) if identity == "text" else versions

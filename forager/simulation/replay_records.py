@@ -17,7 +17,7 @@ from forager.pages.urls import site
 from forager.simulation.bundles import VISIT, Records
 from forager.store.protocol import Counts, Known, Story, Version, VersionId, Visit
 from forager.tape.tape import KINDS, Tape
-from forager.tape.world import TapeWorld
+from forager.tape.tape_world import TapeWorld
 from forager.terms import NOBODY, Channel, Dated, DateSource, ForagerId, Outcome, Trouble, Url, UrlId, Validators
 
 OUTCOMES = tuple(Outcome)

@@ -2,7 +2,9 @@
 
 import math
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 from forager.terms import NOBODY
 
@@ -38,6 +40,12 @@ def span(seconds: float | None) -> str:
     if seconds < 5400:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h" if seconds < 172_800 else f"{seconds / 86400:.1f} d"
+
+
+def day_only(facts: Mapping[str, Any]) -> str:
+    """What to add to the delay of an account's facts if the dates of some stories have no hour."""
+    count = facts.get("day_only", 0)
+    return f" (without {count} whose date has no hour)" if count else ""
 
 
 def figure(value: float, form: str) -> str:

@@ -16,11 +16,11 @@ from optuna.importance import FanovaImportanceEvaluator, get_param_importances
 from optuna.trial import FrozenTrial, TrialState
 
 from forager.settings import Settings
-from forager.simulation.compare import FleetRow, rows_of
+from forager.simulation.fleet_rows import FleetRow, rows_of
 from forager.simulation.jobs import Job, Played
 from forager.tuning.goals import GOALS, Goal, balance, guarded, shortfall
 from forager.tuning.space import Point, changed_keys
-from forager.tuning.split import Part
+from forager.tuning.split import TapePart
 from forager.tuning.study import Orders, Study, Trial
 
 Replays = Callable[[str, Sequence[Job]], list[Played | None]]
@@ -42,7 +42,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class HeldOutResult:
     """Old and new settings on the held-out part."""
 
     goals: tuple[Goal, ...]
@@ -70,9 +70,9 @@ class Judgement:
         return bool(self.improved) and not self.harmed
 
 
-def judge(
-    part: Part, goals: tuple[Goal, ...], old: Settings, new: Settings, lucks: Sequence[int], replays: Replays
-) -> Judgement | None:
+def judge_held_out(
+    part: TapePart, goals: tuple[Goal, ...], old: Settings, new: Settings, lucks: Sequence[int], replays: Replays
+) -> HeldOutResult | None:
     """Replays both settings with each seed; None if there was time for fewer than two seeds."""
     pair = (old,) if old == new else (old, new)
     played = replays("judging on the held-out part", [part.job(settings, luck) for luck in lucks for settings in pair])
@@ -81,7 +81,7 @@ def judge(
     if len(whole) < min(2, len(lucks)):
         return None
     rows = rows_of([one for side in zip(*whole, strict=True) for one in side if one], len(whole), lambda one: False)
-    return Judgement(goals, rows[0], rows[-1])
+    return HeldOutResult(goals, rows[0], rows[-1])
 
 
 def paired_interval(new: Sequence[float], old: Sequence[float]) -> Difference:

@@ -1,9 +1,11 @@
+"""The measures of a crawl, worked out by hand: delay and coverage, efficiency, freshness and age."""
+
 import math
 
 import numpy as np
 import pytest
 
-from forager.measures import delay
+from forager.measures import Efficiency, age, delay, freshness
 
 HOUR = 3600.0
 NEVER = math.nan
@@ -35,3 +37,28 @@ def test_nothing_found_and_nothing_there_are_told_apart() -> None:
     assert math.isnan(missed.median) and math.isnan(missed.p90)
     nothing = delay(np.empty(0), np.empty(0))
     assert nothing.stories == 0 and math.isnan(nothing.coverage) and math.isnan(nothing.late)
+
+
+def test_the_ratios_are_those_of_the_paper() -> None:
+    run = Efficiency(downloaded=200, sent=40, relevant=30, found_urls=500)
+    assert (run.download, run.submission, run.relative_found_url) == (0.15, 0.75, 2.5)
+    assert run.requests_per_story == pytest.approx(200 / 30)
+
+
+def test_nothing_divided_by_nothing_is_no_number() -> None:
+    assert math.isnan(Efficiency(0, 0, 0, 0).download)
+    assert math.isnan(Efficiency(5, 0, 0, 5).requests_per_story)
+
+
+OUTDATED = np.array([10.0, 40.0, np.inf, np.inf])
+"""Two of four pages have changed after our copy, or will."""
+
+
+def test_the_share_of_current_copies_and_their_mean_age() -> None:
+    assert freshness(OUTDATED, 30.0) == 3 / 4
+    assert age(OUTDATED, 30.0) == 20 / 4
+    assert (freshness(OUTDATED, 50.0), age(OUTDATED, 50.0)) == (2 / 4, (40 + 10) / 4)
+
+
+def test_without_copies_nothing_is_out_of_date() -> None:
+    assert (freshness(np.empty(0), 1.0), age(np.empty(0), 1.0)) == (1.0, 0.0)

@@ -1,0 +1,229 @@
+"""Dates that stand on a page for its readers: in `<time>` and its like, round the headline, and anywhere on a known day.
+
+A date may belong to another text: to a teaser, a comment, the clock of the site. What stands in such an element, or in a
+link to another page, is left out; of the lists of links the same is believed, save where a clock is looked for of which
+the day is known.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import chain
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from forager.pages.head import heading_link, headlines
+from forager.pages.moments import LONGEST, read_moment
+from forager.terms import Dated, DateSource
+
+SAME_DAY = 36 * 3600.0
+"""Seconds between a day and a moment of that day in any zone (ours)."""
+
+DAY = 86_400.0
+
+MANY_DAYS = 3
+"""Different days from which on dates that stand together are a list (ours)."""
+
+HEAD_REACH, HEAD_TEXT = 4, 400
+"""Ancestors of a headline, and characters before it (twice as many behind), in which dates are looked for (ours)."""
+
+LINE_CAP = 3_000
+"""Lines of a page in which the clock of a known day is looked for (ours)."""
+
+
+_PUBLISHED_HINT = re.compile(r"publi|pubdate|entry-date|post-?date|article-?date|created|issued", re.IGNORECASE)
+_MODIFIED_HINT = re.compile(r"modif|updat|revis|last-?edit", re.IGNORECASE)
+_ELSEWHERE = re.compile(
+    r"comment|related|sidebar|widget|teaser|recommend|most-|promo|breaking|ticker|clock", re.IGNORECASE
+)
+_FOOTER = re.compile(r"footer", re.IGNORECASE)
+_PUBLISHED_ON = re.compile(r"\W*(?:publi|posted|veröffentlicht|erschienen|pubblicat|gepubliceerd)", re.IGNORECASE)
+_ANOTHER_DAY = re.compile(
+    r"updat|modif|aktualisiert|stand:|ge[aä]ndert|mis à jour|actualiz|aggiornat|bijgewerkt|(?:upp|op|opp)dater|©|copyright|"
+    r"joined|member since|registrier|mitglied seit|\bbis\b|\buntil\b|jusqu|hasta",
+    re.IGNORECASE,
+)
+_DAY_SHOWN = re.compile(r"(?<!\d)(?:(?:19|20)\d\d(?!\d)|\d\d?\.\s?\d\d?\.\s?\d\d(?!\d))")
+_OTHER_TAGS = frozenset(("aside", "nav", "script", "style", "template", "svg"))
+_STAMPS = (
+    "h1, time, [itemprop~=datePublished], [itemprop~=dateModified], [property~='schema:datePublished'], "
+    "[property~='schema:dateCreated'], "
+    "abbr.published, [class*=publish-date], [class*=published-date], [class*=pubdate], [class*=post-date], "
+    "[class*=article-date], [class*=article__date]"
+)
+_STAMP_CAP = 60
+
+
+def read_dates(texts: Iterable[str], source: DateSource) -> Iterator[Dated]:
+    """The moments that these texts name."""
+    for text in texts:
+        if text and (read := read_moment(text)) is not None:
+            yield Dated(read.time, source, read.exact, read.zone)
+
+
+def published_stamps(tree: LexborHTMLParser, own: str) -> Iterator[str]:
+    """Dates in `<time>` and its like that may be those of publication, best first; `own` is the path of the page."""
+    return _stamps(tree, _PUBLISHED_HINT, _MODIFIED_HINT, own)
+
+
+def modified_stamps(tree: LexborHTMLParser) -> Iterator[str]:
+    """Those marked as dates of changes."""
+    return _stamps(tree, _MODIFIED_HINT, _PUBLISHED_HINT, None)
+
+
+def clock_of(day: Dated, tree: LexborHTMLParser, own: str) -> Dated | None:
+    """The one moment of that day that stands anywhere on the page; None if there are several."""
+    nodes = [node for node in tree.css(_STAMPS)[:_STAMP_CAP] if node.tag != "h1"]
+    nodes = [node for node in nodes if not _MODIFIED_HINT.search(_marks(node))]
+    stamps = (_stamp(node) for node in nodes if not _is_elsewhere(node, ("aside", "nav", "a", "blockquote"), own))
+    found = _moments(read_dates(stamps, DateSource.TIME), day)
+    if not found and _moments(read_dates(_dated_lines(_lines_of(day, tree)), DateSource.TEXT), day):
+        found = _moments(_told(read_dates(_dated_lines(list(_lines(tree))), DateSource.TEXT)), day)
+    return next(iter(found.values())) if len(found) == 1 else None
+
+
+def _moments(found: Iterable[Dated], day: Dated) -> dict[float, Dated]:
+    """The moments of this day, each once, by the minute."""
+    wanted = (day.time + (day.zone or 0.0)) // DAY
+    exact = [one for one in found if one.exact and (one.time + (one.zone or 0.0)) // DAY == wanted]
+    return {one.time // 60: one for one in reversed(exact)}
+
+
+def _lines_of(day: Dated, tree: LexborHTMLParser) -> list[str]:
+    """The lines of the whole page that name the year of this day, each with the next one; cheaper than those below."""
+    text = "" if tree.body is None else tree.body.text(separator="\n")
+    year = str(datetime.fromtimestamp(day.time + (day.zone or 0.0), UTC).year)
+    lines = text.split("\n") if year in text else []
+    named = [place for place, line in enumerate(lines) if year in line and len(line) <= 2 * LONGEST]
+    return [line for place in named for line in (lines[place], *lines[place + 1 : place + 2])]
+
+
+def _lines(tree: LexborHTMLParser) -> Iterator[str]:
+    """The text of a page without what belongs to other texts, a line for each element."""
+    waiting = [] if tree.body is None else [tree.body]
+    for _ in range(LINE_CAP):
+        if not waiting:
+            return
+        node = waiting.pop()
+        if node.tag == "-text":
+            yield node.text_content or ""
+        elif node.tag not in _OTHER_TAGS and not _ELSEWHERE.search(_names(node)):
+            waiting.extend(reversed(list(node.iter(include_text=True))))
+
+
+def shown_dates(tree: LexborHTMLParser, own: str) -> Iterator[Dated]:
+    """Dates that stand round the headline, each on a line of its own, those behind it first; `own` is the page's path."""
+    for headline in headlines(tree, own)[:2]:
+        name, above = headline.text().strip(), headline.parent
+        text = ""
+        for _ in range(HEAD_REACH):
+            if above is None or above.tag == "html":
+                break
+            text = above.text(separator="\n")
+            if len(text) > len(name) + HEAD_TEXT:
+                break
+            above = above.parent
+        place = max(0, text.find(name[:40]))
+        behind = text[place + len(name) : place + len(name) + 2 * HEAD_TEXT].split("\n")
+        before = text[max(0, place - HEAD_TEXT) : place].split("\n")
+        yield from _told(read_dates(_dated_lines(behind), DateSource.TEXT))
+        yield from _told(read_dates(_dated_lines(before), DateSource.TEXT))
+
+
+def _told(found: Iterable[Dated]) -> list[Dated]:
+    """Dates that stand together, those with a clock first; none if they are many different days, as of a list."""
+    dates = sorted(found, key=lambda dated: not dated.exact)
+    return dates if len({dated.time // DAY for dated in dates}) < MANY_DAYS else []
+
+
+def _dated_lines(lines: Sequence[str]) -> Iterator[str]:
+    """The lines that are little more than a date, each with a clock that stands on the next; not those of changes and ends."""
+    said = [" ".join(line.split()) for line in lines]
+    said = [line for line in said if line]
+    for line, following in zip(said, [*said[1:], ""], strict=False):
+        if _DAY_SHOWN.search(line) and len(line) <= LONGEST and not _ANOTHER_DAY.search(line):
+            yield f"{line} {following}" if len(following) <= 20 and ":" in following else line
+
+
+def _stamps(tree: LexborHTMLParser, wanted: re.Pattern[str], other: re.Pattern[str], own: str | None) -> Iterator[str]:
+    """Dates in `<time>` and its like: first those marked as wanted, then those nearest the headline.
+
+    `own` is the path of the page, for links to itself; None: only those marked are wanted.
+    """
+    marked: list[LexborNode] = []
+    before: list[LexborNode] = []
+    after: list[LexborNode] = []
+    nodes = tree.css(_STAMPS)[:_STAMP_CAP]
+    headline_seen = all(node.tag != "h1" for node in nodes)
+    for node in nodes:
+        if node.tag == "h1":
+            headline_seen = True
+            continue
+        marks = _marks(node)
+        if wanted.search(marks):
+            marked.append(node)
+        elif own is not None and not other.search(marks):
+            (after if headline_seen else before).append(node)
+    for node in marked:
+        if not _is_elsewhere(node, ("aside", "nav", "footer"), own or ""):
+            yield _stamp(node)
+    for node in chain(after, reversed(before)):
+        if not _is_elsewhere(node, ("aside", "nav", "footer", "a", "li", "blockquote"), own or ""):
+            yield _stamp(node)
+
+
+def _marks(node: LexborNode) -> str:
+    """The words of an element that hint at what its date means; its parent's class counts too."""
+    attributes = node.attributes
+    words = [attributes.get(key) or "" for key in ("itemprop", "class", "id", "property")]
+    if "pubdate" in attributes:
+        words.append("pubdate")
+    if node.parent is not None:
+        words.append(node.parent.attributes.get("class") or "")
+    return " ".join(words)
+
+
+def _stamp(node: LexborNode) -> str:
+    """What an element states as its date, or what it shows if that is said to be the publication on another day."""
+    attributes = node.attributes
+    stated = attributes.get("datetime") or attributes.get("content") or attributes.get("title")
+    shown = node.text(separator=" ").strip()
+    if stated and _PUBLISHED_ON.match(shown):
+        ours, theirs = read_moment(stated), read_moment(shown)
+        if ours is not None and theirs is not None and abs(ours.time - theirs.time) > SAME_DAY:
+            return shown
+    return stated or shown
+
+
+def _is_elsewhere(node: LexborNode, tags: tuple[str, ...], own: str = "") -> bool:
+    """Whether the date belongs to another text: within one of these elements, or one named after such a thing.
+
+    The footer of the article with the headline belongs to it; many themes state the date there.
+    """
+    in_footer = False
+    above = node.parent
+    for _ in range(8):
+        if above is None or above.tag in ("body", "main"):
+            break
+        names = _names(above)
+        if above.tag == "article":
+            in_footer = in_footer and not _has_headline(above, own)
+        elif above.tag == "footer" or _FOOTER.search(names):
+            in_footer = True
+        elif above.tag == "a" and len(own) > 1 and own in (above.attributes.get("href") or ""):
+            pass  # a link of the page to itself
+        elif above.tag in tags or _ELSEWHERE.search(names):
+            return True
+        above = above.parent
+    return in_footer
+
+
+def _has_headline(article: LexborNode, own: str) -> bool:
+    """Whether an article has a headline of its own, and not one that links to another page as those of teasers do."""
+    heading = article.css_first("h1, h2")
+    return heading is not None and (heading.tag == "h1" or heading_link(heading, own)[0] in ("", own))
+
+
+def _names(node: LexborNode) -> str:
+    attributes = node.attributes
+    return f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
