@@ -1,7 +1,7 @@
 """Loads settings from config.yaml, the environment and `-s`; every mistake gives a one-line error that says what to do.
 
 Each package defines a small settings dataclass with its defaults; this module only combines them. Later layers win:
-defaults, preset, config file, `FORAGER_SECTION__KEY`, `-s section.key=value`.
+defaults, aim, preset, config file, `FORAGER_SECTION__KEY`, `-s section.key=value`.
 """
 
 import dataclasses
@@ -15,7 +15,14 @@ from typing import Any, get_type_hints
 import yaml
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from forager.core.parameters import PAPER_AGENT, PAPER_FORAGER, FocusSettings, ForagerSettings, ReinforcingSettings
+from forager.core.parameters import (
+    AIMS,
+    PAPER_AGENT,
+    PAPER_FORAGER,
+    FocusSettings,
+    ForagerSettings,
+    ReinforcingSettings,
+)
 from forager.dashboard.dashboard_settings import DashboardSettings
 from forager.engine.crawl_settings import CrawlSettings, DemoSettings
 from forager.errors import SettingsError
@@ -123,12 +130,17 @@ def load_values(values: Mapping[str, object]) -> Settings:
 
 
 def _resolved(given: dict[str, Given]) -> Loaded:
-    """Combines the given values with their preset and the defaults."""
+    """Combines the given values with their preset, what they aim at, and the defaults."""
     preset = given.get("preset", Given("", "default"))
     if preset.value not in PRESETS:
         known = ", ".join(name for name in PRESETS if name) or "none yet"
         raise SettingsError(f"{preset.origin}: no preset {preset.value!r}; known: {known}")
-    layers = {key: Given(value, f"preset {preset.value}") for key, value in PRESETS[str(preset.value)].items()} | given
+    aim = str(given["crawl.aim"].value) if "crawl.aim" in given else ""
+    layers = {
+        **{f"forager.{key}": Given(value, f"aim {aim}") for key, value in AIMS.get(aim, {}).items()},
+        **{key: Given(value, f"preset {preset.value}") for key, value in PRESETS[str(preset.value)].items()},
+        **given,
+    }
     values = {key: _checked(key, item) for key, item in layers.items()}
     origins = {key: layers[key].origin if key in layers else "default" for key in setting_leaves()}
     return Loaded(_built(Settings, "", values, origins), origins)

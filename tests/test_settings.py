@@ -147,3 +147,15 @@ def test_settings_are_read_without_loading_what_crawls(tmp_path: Path) -> None:
     script = "import sys, forager.cli.options, forager.settings; forager.settings.load_settings(); print(*sys.modules)"
     listed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path)
     assert heavy.isdisjoint(listed.stdout.split())
+
+
+def test_an_aim_sets_how_pages_are_ordered_unless_that_is_given(config: Path) -> None:
+    assert load_settings(None, ["crawl.aim=late"]).settings == Settings()
+    loaded = load_settings(None, ["crawl.aim=coverage"])
+    assert loaded.settings.forager.expectation.text_breadth == 0.0
+    assert loaded.origins["forager.expectation.text_breadth"] == "aim coverage"
+    config.write_text("crawl:\n  aim: lasting\nforager:\n  expectation:\n    breadth: 0.1\n")
+    chosen = load_settings(config).settings.forager.expectation
+    assert (chosen.breadth, chosen.text_breadth) == (0.1, 0.3)
+    with pytest.raises(SettingsError, match=r"crawl\.aim: expected 'late', 'coverage', 'lasting' or 'freshness'"):
+        load_settings(None, ["crawl.aim=speed"])

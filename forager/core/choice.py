@@ -14,7 +14,7 @@ import numpy as np
 
 from forager.arrays import BoolArray, FloatArray, IntArray, RowArray
 from forager.compiling import compiled, inner
-from forager.core.expectation import due_at, outlook, worth_of
+from forager.core.expectation import due_at, outlook, promise_of
 from forager.core.exploration import allows, owes
 from forager.core.kernels import best
 from forager.core.page_row import LOOKS_APART, PageRow
@@ -228,7 +228,7 @@ def _reordered(mind: Mind, side: Choices, pages: IntArray, now: float, least: fl
         page = pages[i]
         number = side.number[page]
         if number > top and now - mind.history.times[1, page] >= turn.every:
-            promised, _, _ = worth_of(mind.table, page, foreseen, prior, now)
+            _, promised, _ = promise_of(mind.table, page, foreseen, prior, now)
             if promised >= least:
                 place, top, worth = i, number, promised
     return place, worth
@@ -259,10 +259,24 @@ def _by_score(mind: Mind, side: Choices, pages: IntArray, now: float, luck: floa
         return best_other, worth
     if worth >= least:
         foreseen = outlook(mind.means, mind.priors[0])
-        promised, _, _ = worth_of(mind.table, pages[place], foreseen, mind.priors[0], now)
+        _, promised, _ = promise_of(mind.table, pages[place], foreseen, mind.priors[0], now)
         if worth >= promised:
             return best_other, worth
     return place, np.nan
+
+
+@compiled
+def _first_worth(mind: Mind, pages: IntArray, leaning: FloatArray, now: float, least: float) -> tuple[int, float]:
+    """Index of the first in order of the pages that are worth a request, of which there must be one, and its worth."""
+    place, top, expected = 0, -1.0, 0.0
+    foreseen, prior = outlook(mind.means, mind.priors[0]), mind.priors[0]
+    for i in range(len(pages)):
+        rank, worth, _ = promise_of(mind.table, pages[i], foreseen, prior, now)
+        if len(leaning):
+            rank *= leaning[i]
+        if worth >= least and rank > top:
+            place, top, expected = i, rank, worth
+    return place, expected
 
 
 @compiled
@@ -272,7 +286,9 @@ def _pick(mind: Mind, side: Choices, pages: IntArray, now: float, luck: float, l
     if turn.mode == ALONE:
         return _by_score(mind, side, pages, now, luck, least)
     leaning = graph_leanings(mind, turn.weight, pages)
-    index, worth, _, _ = pick(mind.table, pages, mind.means, mind.priors, mind.glances, now, leaning, luck)
+    index, worth, _, most = pick(mind.table, pages, mind.means, mind.priors, mind.glances, now, leaning, luck)
+    if worth < least <= most:
+        index, worth = _first_worth(mind, pages, leaning, now, least)
     if turn.mode == REORDERED and worth >= least and mind.history.counts[0, pages[index]] > 0:
         place, promised = _reordered(mind, side, pages, now, least)
         if place >= 0:
@@ -388,6 +404,6 @@ def count_wanted(mind: Mind, side: Choices, now: float, least: float) -> int:
         if turn.mode == ALONE and mind.history.counts[0, page] > 0:
             count += side.number[page] > 0
         else:
-            worth, _, _ = worth_of(mind.table, page, foreseen, mind.priors[0], now)
+            _, worth, _ = promise_of(mind.table, page, foreseen, mind.priors[0], now)
             count += worth >= least
     return count

@@ -2,10 +2,15 @@
 
 - A page visited before brings news at a rate λ in hits per hour. While little is known, the λ of a list of links is
   drawn towards that of lists whose address has the same form, that of a single text towards the mean of all texts. How
-  far is learned for texts: if they are much alike, a single hit is chance and no reason to come back often. After t
-  hours a list is worth λt, but less until these documents have waited for a while; a single text is worth 1 − e^(−λt).
-  If a page that links here just had news, λt is multiplied by the *lift*: the ratio hits / predicted of such visits.
-- Pages are not ordered by worth alone: `breadth` moves pages that change seldom forward, and fresh links come first.
+  far is learned for texts: if they are much alike, a single hit is chance and no reason to come back often.
+- The λ of a list counts documents that came and left between two visits, and forgets old visits. Its hours are *busy*
+  hours, by the rhythm of the week. After b busy hours λb documents have appeared, of which some have left. The list is
+  worth those that still stand there, but less until they have waited for a while.
+- The λ of a single text is the likeliest for intervals with and without news. It is worth 1 − e^(−λt).
+- If a page that links here just had news, λt is multiplied by the *lift*: the ratio hits / predicted of such visits.
+- Pages are not ordered by worth alone. Lists are ordered by λb · K^breadth, where K is the delay that a visit saves per
+  document, and less urgently if documents like theirs are soon found elsewhere; for texts, `text_breadth` moves those
+  that change seldom forward. Fresh links come first.
 - A *fresh* link, found when a known page was visited again, is worth the share of such links of that page that turned
   out to be new documents, times the probability that it is not too old by now: on a page visited once a day it may have
   been there for a day. Fresh links come first, so that known documents are fetched before others are searched.
@@ -27,25 +32,37 @@ from forager.core.page_row import (
     DEGREES,
     DOUBLINGS,
     FRESH,
-    HUB,
+    HAZARD,
     LIFT,
     LISTS,
     LOOK,
-    MEANS,
     OLD,
+    PASSED,
+    RHYTHM,
     SPREAD,
     TEXT,
     PageRow,
     Priors,
 )
+from forager.recrawl.list_estimates import (
+    hazard_everywhere,
+    hazard_of,
+    rate_of_list,
+    rate_of_text,
+    share_left,
+    waiting,
+)
+from forager.recrawl.rhythm import busy_clock
 
+TEXT_HITS, TEXT_HOURS = SPREAD, SPREAD + 1
+"""Indices in the outlook: the hits and hours that the rate of a single text is drawn towards."""
 TEXTS = SPREAD + 2
 """Index in the outlook: probability that a single text has news within `max_age`, as far as texts were seen to have
 any."""
 LIKE_MOST = 1000.0
 """Hours of watching after which a page's own rate counts at least as much as that of its kind, however alike pages are."""
-SHARE_MOST = 0.95
-"""Maximum assumed share of the gaps between visits in which a text changed."""
+USUAL_WAIT = 0.01
+"""K of a list that is ordered by its documents as they are."""
 
 
 @inner
@@ -67,44 +84,41 @@ def likeness(kind: int, means: FloatArray, prior: Priors) -> float:
     return max(prior.prior_hours, mean / variance)
 
 
+@inner
+def text_prior(means: FloatArray, prior: Priors) -> tuple[float, float]:
+    """The hits and hours that the rate of a single text is drawn towards."""
+    hours = likeness(TEXT, means, prior)
+    return hours * means[TEXT, 0] / means[TEXT, 1], hours
+
+
 @compiled
 def outlook(means: FloatArray, prior: Priors) -> FloatArray:
     """What the kernels need of the means, computed once for many pages; in the same order.
 
-    It has the mean of each kind of page and of fresh links, the lift, and the means of each sort of backlog; from
-    `SPREAD` on the likeness of each kind.
+    It has the mean of each kind of page and of fresh links, the lift, and the means of each sort of backlog; what texts
+    are drawn towards; the hazard of lists, the rhythm of the week, and the busy time at some moment.
     """
-    out = np.empty(MEANS)
-    for row in (HUB, TEXT, FRESH):
+    out = np.empty(RHYTHM + 2)
+    for row in (TEXT, FRESH):
         out[row] = means[row, 0] / means[row, 1]
     out[LIFT] = min(max(means[LIFT, 0] / means[LIFT, 1], 1 / prior.lift_most), prior.lift_most)
     for row in range(BACKLOG, SPREAD):
         out[row] = means[row, 0] / means[row, 1]
-    for row in range(LISTS, MEANS):
+    for row in range(LISTS, HAZARD):
         out[row] = means[row, 0] / means[row, 1]
-    for kind in (HUB, TEXT):
-        out[SPREAD + kind] = likeness(kind, means, prior)
+    out[HAZARD] = hazard_everywhere(means[HAZARD, 0], means[HAZARD, 1])
+    for row in range(PASSED, RHYTHM):
+        out[row] = means[row, 0]
+    out[TEXT_HITS], out[TEXT_HOURS] = text_prior(means, prior)
+    out[RHYTHM] = np.nan
     out[TEXTS] = 1 - math.exp(-max(0.0, means[TEXT, 0] - prior.text_hits) / means[TEXT, 1] * prior.max_age / 3600)
     return out
 
 
 @inlined
-def own_rate(page: PageRow, mean: float, weight: float) -> float:
-    """Linear estimate of news per hour of a page in a kind with this mean and likeness."""
-    return (page.hits + weight * mean) / (page.hours + weight)
-
-
-@inlined
-def rate_of(page: PageRow, mean: float, weight: float) -> float:
-    """λ in news per hour, of a page in a kind with this mean and likeness.
-
-    For single texts, where several changes look like one, it is corrected as −ln(1 − share) / gap.
-    """
-    linear = own_rate(page, mean, weight)
-    if page.hub or page.visits < 2 or page.hours <= 0:
-        return linear
-    gap = page.hours / (page.visits - 1)
-    return -math.log(1 - min(linear * gap, SHARE_MOST)) / gap
+def rate_of(page: PageRow, prior: float, prior_hours: float) -> float:
+    """λ in news per busy hour of a single text that is drawn towards so many hits in so many hours."""
+    return rate_of_text(page.hits, page.hit_hours, page.hours - page.hit_hours, prior, prior_hours)
 
 
 @inlined
@@ -116,8 +130,7 @@ def list_rate(page: PageRow, alike: PageRow, prior: Priors) -> float:
     """
     guess = prior.main_rate if page.main else prior.list_rate
     base = (alike.place_hits + prior.list_weight) / (alike.place_hours + prior.list_weight / guess)
-    rate: float = (page.hits + prior.list_weight) / (page.hours + prior.list_weight / base)
-    return rate
+    return rate_of_list(page.came, page.seen_hours, prior.list_weight, prior.list_weight / base)
 
 
 @inlined
@@ -125,35 +138,61 @@ def rate_on(table: RowArray, page: PageRow, outlook: FloatArray, prior: Priors) 
     """λ of a visited page, in news per hour."""
     if page.hub:
         return list_rate(page, table[page.place], prior)
-    return rate_of(page, outlook[TEXT], outlook[SPREAD + TEXT])
+    return rate_of(page, outlook[TEXT_HITS], outlook[TEXT_HOURS])
 
 
 @inlined
-def list_worth(page: PageRow, news: float, prior: Priors, now: float) -> float:
-    """Worth of a visit to a list with so many expected documents: less if they have not waited long.
+def waited_since(page: PageRow, prior: Priors, now: float) -> float:
+    """From when on a page may have news: its last request, but documents older than `max_age` are none."""
+    return min(now, max(page.asked if page.awaited else page.last, now - prior.max_age))
+
+
+@inlined
+def busy_between(outlook: FloatArray, since: float, now: float) -> float:
+    """Busy hours from one time to another; that of the latter is kept for other pages."""
+    if outlook[RHYTHM] != now:
+        outlook[RHYTHM], outlook[RHYTHM + 1] = now, busy_clock(outlook, PASSED, now)
+    busy: float = outlook[RHYTHM + 1] - busy_clock(outlook, PASSED, since)
+    return busy
+
+
+@inlined
+def lift_of(page: PageRow, outlook: FloatArray) -> float:
+    """Factor for the expected documents of a page."""
+    lift: float = outlook[LIFT] if page.signal > page.last else 1.0
+    return lift
+
+
+@inlined
+def list_promise(page: PageRow, rate: float, outlook: FloatArray, prior: Priors, now: float) -> tuple[float, float]:
+    """Ordering value of a visited list with this rate, and its worth: the documents that a visit is expected to find.
 
     On average they have waited for half of the time since the last visit. Before all of them together have waited for
-    `patience` seconds, a request gains too little.
+    `patience` seconds, a request gains too little. The rhythm of the week says which list comes first, but does not make
+    a request worth less at night: who reads at night wants the news too.
     """
-    waited = news * max(0.0, now - (page.asked if page.awaited else page.last)) / 2
-    return news * min(1.0, waited / prior.patience) if prior.patience > 0 else news
+    since, longest = min(now, page.asked if page.awaited else page.last), prior.max_age / 3600
+    hours, hazard = (now - since) / 3600, hazard_of(page.gone, page.stood_hours, outlook[HAZARD])
+    rate *= lift_of(page, outlook)
+    waited = rate * hours * (now - since) / 2
+    if waited < prior.patience:
+        rate *= waited / prior.patience
+    saved = waiting(hours, hazard, longest) / USUAL_WAIT
+    order = page.urgency * (math.sqrt(saved) if prior.breadth == 0.5 else saved**prior.breadth)
+    seen = min(hours, longest)  # what appeared before is no news
+    return rate * busy_between(outlook, since, now) * order, rate * seen * share_left(seen, hazard)
 
 
 @inlined
 def mean_news(page: PageRow, rate: float, outlook: FloatArray, prior: Priors, now: float) -> float:
-    """λt, the expected number of documents on a visited page since it was last requested, with the lift."""
-    since = page.asked if page.awaited else page.last
-    hours = max(0.0, min(now - since, prior.max_age)) / 3600
-    news: float = rate * hours * outlook[LIFT] if page.signal > page.last else rate * hours
-    return news
+    """λt, the news that appeared on a visited page since it was last requested, with the lift."""
+    return rate * busy_between(outlook, waited_since(page, prior, now), now) * lift_of(page, outlook)
 
 
 @inlined
 def due_at(table: RowArray, page: PageRow, outlook: FloatArray, prior: Priors, least: float) -> float:
     """When a visit to a list will be worth `least`."""
-    rate = rate_on(table, page, outlook, prior) / 3600
-    if page.signal > page.last:
-        rate *= outlook[LIFT]
+    rate = rate_on(table, page, outlook, prior) / 3600 * lift_of(page, outlook)
     wait = least / rate
     if rate * wait * wait < 2 * prior.patience:
         wait = (2 * prior.patience * least / (rate * rate)) ** (1 / 3)
@@ -205,57 +244,56 @@ def backlog_worth(table: RowArray, page: PageRow, outlook: FloatArray, prior: Pr
 
 
 @inlined
-def worth_of(table: RowArray, url: int, outlook: FloatArray, prior: Priors, now: float) -> tuple[float, bool, float]:
-    """New documents expected of this download, whether it is a fresh link, and λ of a page visited before, otherwise 0."""
+def promise_of(table: RowArray, url: int, outlook: FloatArray, prior: Priors, now: float) -> tuple[float, float, bool]:
+    """Ordering value of a page, new documents expected of this download, and whether it is a fresh link."""
     page: PageRow = table[url]
     if page.visits > 0:
         rate = rate_on(table, page, outlook, prior)
-        news = mean_news(page, rate, outlook, prior, now)
-        return list_worth(page, news, prior, now) if page.hub else 1 - math.exp(-news), False, rate
+        if page.hub:
+            rank, worth = list_promise(page, rate, outlook, prior, now)
+            return rank, worth, False
+        worth = 1 - math.exp(-mean_news(page, rate, outlook, prior, now))
+        return worth * stretch_of(rate, outlook[TEXT], prior), worth, False
+    worth, fresh = stranger_worth(table, page, outlook, prior, now)
+    return (worth * prior.fresh_first if fresh else worth), worth, fresh
+
+
+@inlined
+def stranger_worth(
+    table: RowArray, page: PageRow, outlook: FloatArray, prior: Priors, now: float
+) -> tuple[float, bool]:
+    """New documents expected of a never-visited page, and whether it is a fresh link."""
     if _just_tried(page, prior, now):
-        return 0.0, False, 0.0
+        return 0.0, False
     if not page.fresh or now - page.met > prior.max_age:
         if page.hours > 0:  # known from an archive
-            return 1 - math.exp(-rate_on(table, page, outlook, prior) * prior.max_age / 3600), False, 0.0
+            return 1 - math.exp(-rate_on(table, page, outlook, prior) * prior.max_age / 3600), False
         if now - page.latest > prior.max_age:
-            return outlook[OLD], False, 0.0
+            return outlook[OLD], False
         if page.announced and now - page.latest <= prior.max_age:
-            return outlook[FRESH], True, 0.0
-        return backlog_worth(table, page, outlook, prior), False, 0.0
+            return outlook[FRESH], True
+        return backlog_worth(table, page, outlook, prior), False
     mean = outlook[FRESH]
     if page.revealer < 0:
-        return mean, True, 0.0
+        return mean, True
     source: PageRow = table[page.revealer]
     share = (source.paid + prior.prior_links * mean) / (source.followed + prior.prior_links)
-    return share * _chance_of_youth(page, source, prior, now), True, 0.0
+    return share * _chance_of_youth(page, source, prior, now), True
 
 
 @inlined
-def stretch_of(page: PageRow, rate: float, mean: float, prior: Priors) -> float:
-    """Factor that moves a visited page forward: (mean rate of its kind / own rate) ^ breadth."""
-    breadth = prior.breadth if page.hub else prior.text_breadth
-    if rate == 0 or breadth == 0:
+def stretch_of(rate: float, mean: float, prior: Priors) -> float:
+    """Factor that moves a visited text forward: (mean rate of texts / own rate) ^ breadth."""
+    if rate == 0 or prior.text_breadth == 0:
         return 1.0
-    stretch: float = (mean / rate) ** breadth
+    stretch: float = (mean / rate) ** prior.text_breadth
     return stretch
-
-
-@inlined
-def rank_of(table: RowArray, url: int, outlook: FloatArray, prior: Priors, now: float) -> tuple[float, float, bool]:
-    """Ordering value of a page, its expected new documents, and whether it is a fresh link."""
-    worth, fresh, rate = worth_of(table, url, outlook, prior, now)
-    if fresh:
-        return worth * prior.fresh_first, worth, fresh
-    if rate == 0 or worth <= 0:
-        return worth, worth, fresh
-    page: PageRow = table[url]
-    return worth * stretch_of(page, rate, prior.main_rate if page.hub else outlook[TEXT], prior), worth, fresh
 
 
 @compiled
 def worth_of_one(table: RowArray, url: int, means: FloatArray, priors: RowArray, now: float) -> float:
     """New documents expected of one page."""
-    return worth_of(table, url, outlook(means, priors[0]), priors[0], now)[0]
+    return promise_of(table, url, outlook(means, priors[0]), priors[0], now)[1]
 
 
 @compiled
@@ -266,7 +304,7 @@ def worths(
     out, fresh = np.empty(len(urls)), np.empty(len(urls), dtype=np.bool_)
     foreseen = outlook(means, priors[0])
     for i in range(len(urls)):
-        out[i], fresh[i], _ = worth_of(table, urls[i], foreseen, priors[0], now)
+        _, out[i], fresh[i] = promise_of(table, urls[i], foreseen, priors[0], now)
     return out, fresh
 
 

@@ -4,6 +4,8 @@ from typing import Protocol
 
 import numpy as np
 
+from forager.recrawl.rhythm import HOURS
+
 PAGE = np.dtype(
     [
         ("visits", np.int32),
@@ -16,7 +18,7 @@ PAGE = np.dtype(
         ("asked", np.float64),  # when it was last requested
         ("met", np.float64),  # first time a link here was seen
         ("signal", np.float64),  # last time when a page that links here had news
-        ("hours", np.float64),  # hours of watching, between visits
+        ("hours", np.float64),  # hours of watching, between visits; of texts busy hours
         ("hits", np.float64),  # documents that it brought in these hours
         ("revealer", np.int64),  # the page on which it was first found; -1 for none
         ("followed", np.float64),  # fresh links it revealed that were visited
@@ -34,6 +36,18 @@ PAGE = np.dtype(
         ("announced", np.bool_),  # whether a feed or news sitemap gave that date
         ("listed", np.bool_),  # whether it is announced as a list: a feed or a sitemap
         ("main", np.bool_),  # whether it is a seed, or a list announced by one, which show the news of a site
+        ("before", np.float64),  # the visit before the latest
+        ("hit_hours", np.float64),  # of a single text, those hours of watching that brought news, …
+        ("paid_at", np.float64),  # … and the last visit that did
+        ("came", np.float64),  # of a list, with old visits forgotten: documents that it brought, …
+        ("seen_hours", np.float64),  # … and busy hours in which they came and did not leave before they were seen
+        ("gone", np.float64),  # documents that left it before the next visit …
+        ("stood_hours", np.float64),  # … and hours for which single documents were seen to stand there
+        ("newly", np.int32),  # links nobody had met that its latest visit showed
+        ("length", np.int32),  # links that its latest visit showed
+        ("elsewhere", np.float32),  # how often documents first found on it were seen on another list at its next visit
+        ("urgency", np.float32),  # of a list, less than 1 if its documents stand on others too
+        ("steady", np.bool_),  # whether its latest visit teaches the rhythm of the week
     ]
 )
 """What is known of one page; times in seconds, -inf for never."""
@@ -60,7 +74,17 @@ LOOK = LISTS + 2 * DEGREES
 OLD = LOOK + 1
 """New documents among never-visited pages that should have been too old, and how often such pages were visited."""
 
-MEANS = OLD + 1
+HAZARD = OLD + 1
+"""Of all lists, documents that left before the next visit, and hours for which single documents were seen to stand."""
+
+PASSED = HAZARD + 1
+"""Start of the rows with the time by the rhythm of the week from its beginning to each of its hours, and to its end; the
+second entry of the last one is the hour in which they were worked out."""
+
+RHYTHM = PASSED + HOURS + 1
+"""Start of the rows with, for each hour of the week, the documents that appeared, and those expected without a rhythm."""
+
+MEANS = RHYTHM + HOURS
 
 LOOKS_APART = 10.0
 """Seconds for which one visit of a list serves all requests; its worth decides how much longer it rests."""
@@ -109,6 +133,18 @@ class PageRow(Protocol):
     announced: bool
     listed: bool
     main: bool
+    before: float
+    hit_hours: float
+    paid_at: float
+    came: float
+    seen_hours: float
+    gone: float
+    stood_hours: float
+    newly: int
+    length: int
+    elsewhere: float
+    urgency: float
+    steady: bool
 
 
 class Priors(Protocol):
@@ -131,6 +167,7 @@ class Priors(Protocol):
     place_weight: float
     patience: float
     text_hits: float
+    rhythm: float
 
 
 PRIORS = np.dtype([(name, np.float64) for name in Priors.__annotations__])

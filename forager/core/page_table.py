@@ -13,7 +13,22 @@ from forager.core.exploration import PACE
 from forager.core.findings import NO_LINKS, Finding
 from forager.core.kernels import highest
 from forager.core.packed import pack, unpack
-from forager.core.page_row import BACKLOG, FRESH, HUB, LISTS, LOOK, MEANS, OLD, PAGE, PRIORS, SPREAD, TEXT
+from forager.core.page_row import (
+    BACKLOG,
+    FRESH,
+    HAZARD,
+    HUB,
+    LISTS,
+    LOOK,
+    MEANS,
+    OLD,
+    PAGE,
+    PASSED,
+    PRIORS,
+    RHYTHM,
+    SPREAD,
+    TEXT,
+)
 from forager.core.parameters import ExpectationSettings
 from forager.core.promise import GLANCE, fresh_links, most_promising, pick, ranks
 from forager.core.updates import (
@@ -34,6 +49,8 @@ from forager.terms import Url, UrlId
 KIND, FORM = "visit statistics", 4
 OLDER = 3
 """The format without histories, which were saved separately."""
+MOMENTS = ("last", "before", "asked", "met", "signal", "paid_at")
+"""The columns of times when something was; -inf for never."""
 OLD_SHARE = 0.02
 """Initial share of new documents among pages whose date says that they are too old."""
 NO_ROWS: Int32Array = np.empty(0, np.int32)
@@ -87,6 +104,7 @@ class PageTable:
                     settings.place_weight,
                     settings.patience,
                     settings.text_rate * settings.prior_weight * settings.prior_hours,
+                    settings.rhythm,
                 )
             ],
             dtype=PRIORS,
@@ -100,6 +118,8 @@ class PageTable:
         self._means[SPREAD:LISTS] = 0.0
         self._means[LISTS:LOOK, 0] *= settings.list_share
         self._means[OLD, 0] *= OLD_SHARE
+        self._means[HAZARD:] = 0.0
+        self._means[PASSED:RHYTHM, 0] = np.arange(RHYTHM - PASSED)
         self._table = np.empty(0, dtype=PAGE)
         self._glances = np.empty(0, dtype=GLANCE)
         self._known, self._hubs = np.zeros(1, np.int64), np.zeros(1, np.int64)
@@ -374,9 +394,9 @@ class PageTable:
         if urls <= len(self._table):
             return
         grown = np.zeros(max(urls, 2 * len(self._table)), dtype=PAGE)
-        for never in ("last", "asked", "met", "signal"):
+        for never in MOMENTS:
             grown[never] = -np.inf
-        grown["revealer"], grown["latest"] = -1, np.nan
+        grown["revealer"], grown["latest"], grown["urgency"] = -1, np.nan, 1.0
         grown["place"] = np.arange(len(grown))
         grown[: len(self._table)] = self._table
         self._table, self._glances = grown, np.zeros(len(grown), dtype=GLANCE)
@@ -392,7 +412,7 @@ class PageTable:
 
     def end_at(self, now: float) -> None:
         """Moves all times after this one back to it."""
-        for moment in ("last", "asked", "met", "signal"):
+        for moment in MOMENTS:
             np.minimum(self._table[moment], now, out=self._table[moment])
 
     def save(self) -> bytes:
@@ -443,7 +463,13 @@ class PageTable:
 def _in_form(table: NDArray[Any]) -> RowArray:
     """A saved table, perhaps with fewer columns, in the current format."""
     whole = np.zeros(len(table), dtype=PAGE)
-    whole["latest"], whole["place"] = np.nan, np.arange(len(table))
+    whole["latest"], whole["place"], whole["urgency"] = np.nan, np.arange(len(table)), 1.0
+    for never in MOMENTS:
+        whole[never] = -np.inf
     for name in table.dtype.names or ():
         whole[name] = table[name]
+    if "came" not in (table.dtype.names or ()):  # an earlier version did not tell these apart
+        lists, gaps = whole["hub"], np.maximum(whole["visits"] - 1, 1)
+        whole["came"], whole["seen_hours"] = whole["hits"] * lists, whole["hours"] * lists
+        whole["hit_hours"] = whole["hours"] * np.minimum(1.0, whole["hits"] / gaps) * ~lists
     return whole

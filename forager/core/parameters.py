@@ -16,6 +16,7 @@ from forager.units import Count, Duration, Share
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Identity = Literal["story", "version", "url", "text"]
+Aim = Literal["late", "coverage", "lasting", "freshness"]
 
 
 class ForagerKind(StrEnum):
@@ -103,6 +104,8 @@ class ExpectationSettings:
     """A visit to a list counts fully only once its expected documents have waited for so many seconds, all together."""
     text_rate: Positive = 0.01
     """News per hour expected of a single text before any was watched."""
+    rhythm: bool = True
+    """Whether time is counted by the rhythm of the week, as far as it is learned: a quiet hour counts less."""
     fresh_share: Annotated[float, Field(gt=0, le=1)] = 0.9
     """Share of fresh links expected to be new documents before any was followed."""
     backlog_worth: Positive = 0.5
@@ -123,10 +126,10 @@ class ExpectationSettings:
     """Number of followed links after which a page's own share counts as much as the mean."""
     prior_weight: Positive = 10.0
     """Weight of the first guesses of the means, in pages of so many hours (`prior_hours`) or links (`prior_links`)."""
-    breadth: Annotated[float, Field(ge=0, le=1)] = 0.25
-    """Lists of links are ordered by worth × (mean rate / own rate) ^ breadth. 0 looks where most new documents are, ½ makes
-    the summed delay least if lists were independent, 1 looks at all in turn. In replays ¼ found more than 0 on section
-    pages unless downloads were very few, and as much on the Newsroom."""
+    breadth: Annotated[float, Field(ge=0, le=1)] = 0.5
+    """Lists of links are ordered by new documents × K ^ breadth, where K is the delay that a visit saves per document, with
+    that of documents that would leave unseen. 0 looks where most new documents are, 1 where a visit saves most. On a
+    year of section pages ½ was better than both."""
     text_breadth: Annotated[float, Field(ge=0, le=1)] = 0.12
     """The same for single texts. A few tickers write most texts, and none of them lasts: with more breadth more of the
     lasting texts are found, and fewer of all."""
@@ -280,6 +283,15 @@ INHERITED: Mapping[str, Bounds] = {
     "profit.rate": Bounds(0.003, 0.5, log=True),
 }
 """The settings that each forager has for itself, and a child has from its parent; `tune` keeps to the same bounds."""
+
+
+AIMS: Mapping[str, Mapping[str, float]] = {
+    "late": {},
+    "coverage": {"expectation.breadth": 0.75, "expectation.text_breadth": 0.0},
+    "lasting": {"expectation.breadth": 1.0, "expectation.text_breadth": 0.3},
+    "freshness": {"expectation.breadth": 1.0, "expectation.text_breadth": 0.8},
+}
+"""The values of `ForagerSettings` for what known pages are looked at again for, by dotted name."""
 
 
 PAPER_FORAGER: Mapping[str, object] = {

@@ -11,19 +11,21 @@ from typing import Protocol
 import numpy as np
 
 from forager.arrays import FloatArray, IntArray, RowArray
-from forager.compiling import compiled, inlined
+from forager.compiling import compiled, inlined, inner
 from forager.core.expectation import (
-    SHARE_MOST,
+    TEXT_HITS,
+    TEXT_HOURS,
+    list_promise,
     list_rate,
-    list_worth,
     mean_news,
     outlook,
-    own_rate,
-    rank_of,
-    worth_of,
+    promise_of,
+    rate_of,
+    stranger_worth,
+    waited_since,
 )
 from forager.core.kernels import best
-from forager.core.page_row import HUB, SPREAD, TEXT, PageRow, Priors
+from forager.core.page_row import TEXT, PageRow, Priors
 
 FAR = 0.02
 """If λ has moved by more than this share, it is worked out again."""
@@ -36,15 +38,16 @@ is none, and by 0.01 % for e^(−x)."""
 GLANCE = np.dtype(
     [
         ("visits", np.int32),  # of the page when the figures were worked out, …
-        ("hits", np.float32),  # … and its hits
-        ("own", np.float32),  # λ before it is corrected for changes that look like one, as those of texts do
-        ("most", np.float32),  # which is never larger
-        ("steepness", np.float32),  # by what share λ rises if that rises by 1
+        ("hits", np.float32),  # … its hits, …
+        ("prior", np.float64),  # … the hits …
+        ("prior_hours", np.float64),  # … and hours that its rate was drawn towards
+        ("per_hit", np.float32),  # by what share λ rises with the former …
+        ("per_hour", np.float32),  # … and with the latter
         ("rate", np.float32),  # λ
         ("stretch", np.float32),  # λ^−breadth
     ]
 )
-"""What is kept of one page."""
+"""What is kept of one single text. The ordering value of a list is worked out every time: it has no power in it."""
 
 
 class Glance(Protocol):
@@ -52,68 +55,55 @@ class Glance(Protocol):
 
     visits: int
     hits: float
-    own: float
-    most: float
-    steepness: float
+    prior: float
+    prior_hours: float
+    per_hit: float
+    per_hour: float
     rate: float
     stretch: float
 
 
-@compiled
-def scales(outlook: FloatArray, prior: Priors) -> FloatArray:
-    """For both kinds of pages (mean rate)^breadth."""
-    return np.array([prior.main_rate**prior.breadth, outlook[TEXT] ** prior.text_breadth])
+@inner
+def scale_of(outlook: FloatArray, prior: Priors) -> float:
+    """(mean rate of texts)^breadth."""
+    scale: float = outlook[TEXT] ** prior.text_breadth
+    return scale
 
 
 @inlined
-def _make(glance: Glance, page: PageRow, own: float, prior: Priors) -> None:
-    """Work out what is to be kept of a page."""
-    most, rate, steepness = np.inf, own, 1.0
-    if not page.hub and page.visits > 1 and page.hours > 0:
-        gap = page.hours / (page.visits - 1)
-        most = SHARE_MOST / gap
-        share = min(own * gap, SHARE_MOST)
-        changes = -math.log(1 - share)
-        rate, own = changes / gap, share / gap
-        steepness = share / (1 - share) / changes if share > 0 else 1.0
-    breadth = prior.breadth if page.hub else prior.text_breadth
+def _make(glance: Glance, page: PageRow, hits: float, hours: float, prior: Priors) -> None:
+    """Works out what is to be kept of a text that is drawn towards so many hits in so many hours."""
+    quiet = page.hours - page.hit_hours + hours
+    ratio = page.hit_hours / quiet
+    rate = rate_of(page, hits, hours)
     glance.visits, glance.hits = page.visits, page.hits
-    glance.own, glance.most, glance.rate = own, most, rate
-    glance.steepness = steepness / own if own > 0 else 0.0
-    glance.stretch = rate**-breadth if rate > 0 else 1.0
+    glance.prior, glance.prior_hours = hits, hours
+    glance.per_hit = 1 / (page.hits + hits)
+    glance.per_hour = -(ratio / math.log(1 + ratio) if ratio > 0 else 1.0) / (1 + ratio) / quiet
+    glance.rate = rate
+    glance.stretch = rate**-prior.text_breadth
 
 
 @inlined
 def at_a_glance(
-    table: RowArray,
-    url: int,
-    glances: RowArray,
-    outlook: FloatArray,
-    scales: FloatArray,
-    prior: Priors,
-    now: float,
+    table: RowArray, url: int, glances: RowArray, outlook: FloatArray, scale: float, prior: Priors, now: float
 ) -> tuple[float, float]:
     """Ordering value of a page and its expected new documents, both accurate to `SLACK`."""
     page: PageRow = table[url]
     if page.visits == 0:
-        rank, worth, _ = rank_of(table, url, outlook, prior, now)
-        return rank, worth
+        worth, fresh = stranger_worth(table, page, outlook, prior, now)
+        return (worth * prior.fresh_first if fresh else worth), worth
+    if page.hub:
+        return list_promise(page, list_rate(page, table[page.place], prior), outlook, prior, now)
     glance: Glance = glances[url]
-    kind = HUB if page.hub else TEXT
-    exact = (
-        list_rate(page, table[page.place], prior) if page.hub else own_rate(page, outlook[TEXT], outlook[SPREAD + TEXT])
-    )
-    own = min(exact, glance.most)
-    moved = glance.steepness * (own - glance.own)
+    hits, hours = outlook[TEXT_HITS], outlook[TEXT_HOURS]
+    moved = glance.per_hit * (hits - glance.prior) + glance.per_hour * (hours - glance.prior_hours)
     if glance.visits != page.visits or glance.hits != np.float32(page.hits) or not abs(moved) <= FAR:
-        _make(glance, page, exact, prior)
+        _make(glance, page, hits, hours, prior)
         moved = 0.0
     news = mean_news(page, glance.rate * (1 + moved), outlook, prior, now)
-    if page.hub:
-        worth = list_worth(page, news, prior, now)
-        return worth * glance.stretch * (1 - prior.breadth * moved) * scales[kind], worth
     worth = 12 * news / (12 + 6 * news + news * news) if news < SMALL else 1 - math.exp(-news)
-    return worth * glance.stretch * (1 - prior.text_breadth * moved) * scales[kind], worth
+    return worth * glance.stretch * (1 - prior.text_breadth * moved) * scale, worth
 
 
 NO_LEANING: FloatArray = np.empty(0)
@@ -124,15 +114,15 @@ FEW = PART // 64
 
 
 @inlined
-def _alike(page: PageRow, other: PageRow, outlook: FloatArray, prior: Priors, now: float) -> bool:
-    """Whether two visited pages promise exactly the same, because they have the same history."""
+def _alike(page: PageRow, other: PageRow, prior: Priors, now: float) -> bool:
+    """Whether two visited texts promise exactly the same, because they have the same history."""
     if page.visits == 0 or page.visits != other.visits or page.hits != other.hits or page.hours != other.hours:
         return False
     if page.hub != other.hub or (page.signal > page.last) != (other.signal > other.last):
         return False
-    if page.hub and (page.place != other.place or page.main != other.main or page.last != other.last):
+    if page.hub or page.hit_hours != other.hit_hours:
         return False
-    return mean_news(page, 1.0, outlook, prior, now) == mean_news(other, 1.0, outlook, prior, now)
+    return waited_since(page, prior, now) == waited_since(other, prior, now)
 
 
 @compiled
@@ -153,10 +143,10 @@ def _worked_out(
     remembered = np.full(64, -1)
     for i in range(len(urls)):
         last = remembered[bits[i] & 63]
-        if last >= 0 and _alike(table[urls[i]], table[urls[last]], outlook, prior, now):
+        if last >= 0 and _alike(table[urls[i]], table[urls[last]], prior, now):
             ranks[i], worths[i] = ranks[last], worths[last]
         else:
-            ranks[i], worths[i], _ = rank_of(table, urls[i], outlook, prior, now)
+            ranks[i], worths[i], _ = promise_of(table, urls[i], outlook, prior, now)
             remembered[bits[i] & 63] = i
     return ranks, worths
 
@@ -177,7 +167,7 @@ def pick(
     `leaning` holds a factor for each page, or nothing at all; `luck` in [0, 1) breaks ties.
     """
     foreseen, prior = outlook(means, priors[0]), priors[0]
-    scale, ranks, worths = scales(foreseen, prior), np.empty(len(urls)), np.empty(len(urls))
+    scale, ranks, worths = scale_of(foreseen, prior), np.empty(len(urls)), np.empty(len(urls))
     top, most = 0.0, 0.0
     for i in range(len(urls)):
         rank, worths[i] = at_a_glance(table, urls[i], glances, foreseen, scale, prior, now)
@@ -191,7 +181,7 @@ def pick(
     may = may[:count]
     exact, worth = _worked_out(table, urls[may], ranks[may], foreseen, prior, now)
     place = best(exact * leaning[may] if len(leaning) else exact, luck)
-    _, _, fresh = rank_of(table, urls[may[place]], foreseen, prior, now)
+    _, _, fresh = promise_of(table, urls[may[place]], foreseen, prior, now)
     return may[place], worth[place], fresh, worth.max()
 
 
@@ -251,7 +241,7 @@ def _best_of(
     if len(urls) <= size:
         return np.arange(len(urls))
     foreseen, prior = outlook(means, priors[0]), priors[0]
-    scale, keys = scales(foreseen, prior), np.empty(len(urls))
+    scale, keys = scale_of(foreseen, prior), np.empty(len(urls))
     for i in range(len(urls)):
         rank, worth = at_a_glance(table, urls[i], glances, foreseen, scale, prior, now)
         keys[i] = (worth if plain else rank) * (leaning[i] if len(leaning) else 1.0)
@@ -282,7 +272,7 @@ def now_and_later(
     empty.
     """
     foreseen, prior = outlook(means, priors[0]), priors[0]
-    scale, keys, coming = scales(foreseen, prior), np.empty(len(urls)), np.empty(len(urls))
+    scale, keys, coming = scale_of(foreseen, prior), np.empty(len(urls)), np.empty(len(urls))
     for i in range(len(urls)):
         keys[i], _ = at_a_glance(table, urls[i], glances, foreseen, scale, prior, now)
         if _is_backlog(table[urls[i]]):
@@ -330,7 +320,7 @@ def ranks(table: RowArray, urls: IntArray, means: FloatArray, priors: RowArray, 
     """Ordering value of each page."""
     out, foreseen = np.empty(len(urls)), outlook(means, priors[0])
     for i in range(len(urls)):
-        out[i], _, _ = rank_of(table, urls[i], foreseen, priors[0], now)
+        out[i], _, _ = promise_of(table, urls[i], foreseen, priors[0], now)
     return out
 
 
@@ -347,7 +337,7 @@ def fresh_links(
     for link in links:
         page: PageRow = table[link]
         if page.visits == 0:
-            worth, fresh, _ = worth_of(table, link, foreseen, priors[0], now)
+            worth, fresh = stranger_worth(table, page, foreseen, priors[0], now)
             if (fresh or page.listed) and worth > 0:
                 out[count] = link
                 count += 1

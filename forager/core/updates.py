@@ -11,7 +11,7 @@ import numpy as np
 
 from forager.arrays import ByteArray, Float32Array, FloatArray, Int32Array, IntArray, RowArray
 from forager.compiling import compiled, inner
-from forager.core.expectation import likeness, list_rate, rate_of, sort_of
+from forager.core.expectation import list_rate, rate_of, sort_of, text_prior
 from forager.core.kernels import append
 from forager.core.page_row import (
     ATTEMPTS,
@@ -19,19 +19,36 @@ from forager.core.page_row import (
     DEGREES,
     FORM_MEMORY,
     FRESH,
+    HAZARD,
     HUB,
     LIFT,
     LISTS,
     LOOK,
     OLD,
+    PASSED,
     REVEALED_MOST,
+    RHYTHM,
     SPREAD,
     TEXT,
     PageRow,
     Priors,
 )
 from forager.recrawl.history import Log, Tables, enter, log_credit, log_visit, see
+from forager.recrawl.list_estimates import (
+    FLEETING,
+    MEMORY,
+    add_watched,
+    faded,
+    hazard_everywhere,
+    hazard_of,
+    share_left,
+    urgency_of,
+)
 from forager.recrawl.poisson import SIZE
+from forager.recrawl.rhythm import busy_clock, expect_news, find_rhythm, spread_news
+
+STEADY = 5.0
+"""Documents that a list brought of late, from which on its visits teach the rhythm of the week."""
 
 
 class Mind(NamedTuple):
@@ -71,6 +88,76 @@ def weigh(means: FloatArray, kind: int, hits: float, hours: float, sign: float) 
     means[SPREAD + 2 * kind + 1, 1] += sign * hours
 
 
+@inner
+def _hazard(page: PageRow, means: FloatArray) -> float:
+    """Hazard with which documents leave a list."""
+    return hazard_of(page.gone, page.stood_hours, hazard_everywhere(means[HAZARD, 0], means[HAZARD, 1]))
+
+
+@inner
+def _keep_rhythm(page: PageRow, since: float, when: float, means: FloatArray, prior: Priors) -> None:
+    """A page that brought documents before is visited again: how many are expected of the hours since, and, if an hour is
+    over, the rhythm that follows."""
+    page.steady = when > since and page.hits >= STEADY and (not page.hub or page.came >= STEADY)
+    if page.steady and page.hub:
+        expect_news(means[RHYTHM:], since, when, _hazard(page, means), page.came / page.seen_hours)
+    elif page.steady:  # a text is replaced as fast as new ones come
+        rate = rate_of(page, *text_prior(means, prior))
+        expect_news(means[RHYTHM:], since, when, rate, rate)
+    hour = math.floor(when / 3600)
+    if prior.rhythm > 0 and means[RHYTHM - 1, 1] != hour:
+        find_rhythm(means[RHYTHM:], means[PASSED:RHYTHM])
+        means[RHYTHM - 1, 1] = hour
+
+
+@inner
+def _busy_hours(means: FloatArray, since: float, when: float) -> float:
+    """Busy hours between two times."""
+    passed = means[PASSED:RHYTHM, 0]
+    return busy_clock(passed, 0, when) - busy_clock(passed, 0, since)
+
+
+@compiled
+def _watch_list(page: PageRow, since: float, when: float, means: FloatArray) -> None:
+    """A list is visited again: what it brings belongs to the hours since."""
+    absent, busy = _busy_hours(means, page.last, since), _busy_hours(means, since, when)
+    page.came = faded(page.came, absent + busy, MEMORY)
+    watched = faded(page.seen_hours, absent, MEMORY)
+    page.seen_hours = add_watched(watched, (when - since) / 3600, busy, _hazard(page, means))
+
+
+@compiled
+def _note_departures(page: PageRow, means: FloatArray) -> None:
+    """A list is shown again: of the links new at its visit before, all have gone but those that `note_stays` finds."""
+    hours = max(0.0, page.last - page.before) / 3600
+    page.gone = faded(page.gone, hours, FLEETING) + page.newly
+    page.stood_hours = faded(page.stood_hours, hours, FLEETING) + page.newly * hours / 2
+    means[HAZARD, 0] += page.newly
+    means[HAZARD, 1] += page.newly * hours / 2
+    page.newly = page.length = 0
+    page.urgency = urgency_of(page.elsewhere, page.paid)
+
+
+@compiled
+def note_stays(table: RowArray, links: IntArray, by: int, means: FloatArray) -> None:
+    """Notes which links a list still shows that were new at its visit before, and which it shows that were new on another
+    list since."""
+    source: PageRow = table[by]
+    stayed = 0
+    for link in links:
+        page: PageRow = table[link]
+        if page.revealer == by:
+            stayed += page.fresh and page.met == source.before
+        elif page.revealer >= 0 and source.before < page.met < source.last:
+            table[page.revealer].elsewhere += 1
+    hours = stayed * max(0.0, source.last - source.before) / 3600 / 2
+    source.gone -= stayed
+    source.stood_hours += hours
+    source.length += len(links)
+    means[HAZARD, 0] -= stayed
+    means[HAZARD, 1] += hours
+
+
 @compiled
 def _become_list(table: RowArray, url: int, means: FloatArray, hubs: IntArray) -> None:
     """Makes a page a list: it looks like one."""
@@ -78,7 +165,18 @@ def _become_list(table: RowArray, url: int, means: FloatArray, hubs: IntArray) -
     weigh(means, TEXT, page.hits, page.hours, -1.0)
     weigh(means, HUB, page.hits, page.hours, 1.0)
     page.hub = True
+    page.came, page.seen_hours = page.hits, page.hours
     append(hubs, url)
+
+
+@compiled
+def _unlifted_news(
+    table: RowArray, page: PageRow, hours: float, busy: float, means: FloatArray, prior: Priors
+) -> float:
+    """News expected of a page that is visited, without a lift."""
+    if not page.hub:
+        return 1 - math.exp(-rate_of(page, *text_prior(means, prior)) * busy)
+    return list_rate(page, table[page.place], prior) * busy * share_left(hours, _hazard(page, means))
 
 
 @compiled
@@ -126,28 +224,28 @@ def note_visit(
                 table[page.revealer].followed += 1
         page.lifted = False
     else:
-        hours = max(0.0, min(when - page.last, prior.max_age)) / 3600
+        since = min(when, max(page.last, when - prior.max_age))
+        hours, busy = (when - since) / 3600, _busy_hours(means, since, when)
         page.lifted = page.signal > page.last
         if page.lifted:
-            if page.hub:
-                news = list_rate(page, table[page.place], prior) * hours
-            else:
-                news = rate_of(page, means[TEXT, 0] / means[TEXT, 1], likeness(TEXT, means, prior)) * hours
             means[LIFT] *= prior.lift_keep
-            means[LIFT, 1] += news if page.hub else 1 - math.exp(-news)
-        kind = HUB if page.hub else TEXT
+            means[LIFT, 1] += _unlifted_news(table, page, hours, busy, means, prior)
+        kind, watched = (HUB, hours) if page.hub else (TEXT, busy)
         weigh(means, kind, page.hits, page.hours, -1.0)
-        page.hours += hours
+        page.hours += watched
         weigh(means, kind, page.hits, page.hours, 1.0)
-        means[kind, 1] += hours
+        means[kind, 1] += watched
+        _keep_rhythm(page, since, when, means, prior)
         if page.hub:
             means[LOOK] *= prior.backlog_keep
             means[LOOK, 1] += 1
             table[page.place].looks += 1
             table[page.place].place_hours += hours
+            _watch_list(page, since, when, means)
     if hub and not page.hub:
         _become_list(table, url, means, hubs)
     page.visits += 1
+    page.before = page.last
     page.last = when
     page.awaited = False
     return first
@@ -218,7 +316,9 @@ def note_shown(
         if page.visits == 0 and page.met == -np.inf and not first:
             means[FRESH, 1] += 1
             table[by].followed += 1
-    note_links(table, links, by, when, first, means, known, max_age)
+    new = note_links(table, links, by, when, first, means, known, max_age)
+    if not first:
+        table[by].newly += new
     for link in links:
         shown: PageRow = table[link]
         if shown.visits == 0:
@@ -253,9 +353,18 @@ def record_visit(
     """
     table, means = mind.table, mind.means
     first = note_visit(table, url, when, there, hub, means, mind.priors, mind.known, mind.hubs)
+    page: PageRow = table[url]
+    watched = page.hub and not first and version >= 0
+    if watched:
+        _note_departures(page, means)
+    page.newly = 0
     new = 0
     if len(links):
+        if watched:
+            note_stays(table, links, url, means)
         new = note_links(table, links, url, when, first, means, mind.known, mind.priors[0].max_age)
+        if watched:
+            page.newly = new
         if new > 0 and not first and hub:
             note_signal(table, links, when)
     if made:
@@ -276,7 +385,7 @@ def record_one(
 @compiled
 def record_credit(mind: Mind, url: int, revealer: int) -> bool:
     """A document was accepted: pay the page that revealed it, unless it was backlog of a first visit; whether it is paid."""
-    if not note_credit(mind.table, url, revealer, mind.means, mind.priors[0].max_age):
+    if not note_credit(mind.table, url, revealer, mind.means, mind.priors):
         return False
     mind.history.counts[2, revealer] += 1
     log_credit(mind.log, revealer)
@@ -284,13 +393,14 @@ def record_credit(mind: Mind, url: int, revealer: int) -> bool:
 
 
 @compiled
-def note_credit(table: RowArray, url: int, revealer: int, means: FloatArray, max_age: float) -> bool:
+def note_credit(table: RowArray, url: int, revealer: int, means: FloatArray, priors: RowArray) -> bool:
     """What an accepted document teaches of the page that revealed it; False if it was backlog of a first visit."""
     page: PageRow = table[url]
     source: PageRow = table[revealer]
+    prior: Priors = priors[0]
     if revealer != url:
         if not page.fresh:
-            if page.last - page.latest > max_age:
+            if page.last - page.latest > prior.max_age:
                 means[OLD, 0] += 1
             else:
                 means[sort_of(table, page), 0] += 1
@@ -300,7 +410,18 @@ def note_credit(table: RowArray, url: int, revealer: int, means: FloatArray, max
         source.paid += 1
         means[FRESH, 0] += 1
     kind = HUB if source.hub else TEXT
+    since = max(source.before, source.last - prior.max_age)
     weigh(means, kind, source.hits, source.hours, -1.0)
+    fast = 0.0
+    if source.hub:
+        source.came += 1
+        fast = _hazard(source, means)
+    elif source.visits > 1 and source.paid_at != source.last:
+        fast = rate_of(source, *text_prior(means, prior))
+        source.hit_hours += _busy_hours(means, since, source.last)
+        source.paid_at = source.last
+    if source.steady and fast > 0:
+        spread_news(means[RHYTHM:], means[PASSED:RHYTHM], since, source.last, fast)
     source.hits += 1
     weigh(means, kind, source.hits, source.hours, 1.0)
     means[kind, 0] += 1

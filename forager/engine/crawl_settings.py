@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
+from forager.core.parameters import Aim
 from forager.errors import InputError
 from forager.plugins import POLICIES, find_plugin
 from forager.recrawl.recrawl_settings import NAMES, WORTH
@@ -34,6 +35,11 @@ def _policy(text: str) -> str:
 class CrawlSettings:
     """How a crawl runs."""
 
+    aim: Aim = "late"
+    """What known pages are looked at again for. `late`: to find documents soon, a missed one counting as a day late;
+    `coverage`: to find as many as possible, which favours what changes all the time; `lasting`: to find those that stay,
+    on pages that change seldom; `freshness`: to keep the copies of pages up to date. It sets `breadth` and
+    `text_breadth` below, unless they are given. Ours."""
     workers: Count = 32
     """Number of pages that the sweep (kind BFS) requests at once; politeness still limits each host. Ours."""
     recrawl_share: Share = 0.8

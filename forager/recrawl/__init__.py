@@ -7,6 +7,7 @@ visit_log          the latest visits, to learn from
 terminals          histories as columns, and what a score function reads of them: CG, NAD, SAD, AAD, GAD, …
 poisson            update rates by maximum likelihood (HACS)
 rhythm             how busy each hour of the week is
+list_estimates     how fast documents come to a list and leave it, and what waiting costs
 policies           the score functions by name
 formula            score functions as people write them
 function_file      learned score functions as text

@@ -1,12 +1,18 @@
-"""The rhythm of the week: how busy each of its hours is on all pages together, learned from a change log.
+"""The rhythm of the week: how busy each of its hours is on all pages together, learned from a change log or in a crawl.
 
 Most sites sleep at night and rest on Sundays, so ten hours since the last visit promise little at six in the morning and
 much at six in the evening. `passed` counts time by this rhythm: an hour twice as busy as the mean counts as two.
+
+The kernels do the same in a crawl, over rows of a table: one for each hour of the week with the documents that appeared
+in it and those expected if all hours were alike, and others with the time passed by the rhythm up to each hour.
 """
+
+import math
 
 import numpy as np
 
 from forager.arrays import FloatArray
+from forager.compiling import compiled, inlined
 from forager.recrawl.change_log import ChangeLog
 
 Rhythm = tuple[float, ...]
@@ -55,3 +61,72 @@ def passed(rhythm: Rhythm, hours: FloatArray) -> FloatArray:
     weeks = np.floor(hours / HOURS)
     result: FloatArray = weeks * HOURS + np.interp(hours - weeks * HOURS, np.arange(HOURS + 1.0), sums)
     return result
+
+
+@inlined
+def busy_clock(passed: FloatArray, begin: int, seconds: float) -> float:
+    """Time by the rhythm, in hours, at a time in seconds; `passed`, from `begin` on, holds that of each hour of a week."""
+    hours = seconds / 3600.0
+    weeks = math.floor(hours / HOURS)
+    hours -= weeks * HOURS
+    place = min(int(hours), HOURS - 1)
+    before: float = passed[begin + place]
+    part: float = (hours - place) * (passed[begin + place + 1] - before)
+    return weeks * HOURS + before + part
+
+
+@compiled
+def expect_news(rhythm: FloatArray, since: float, now: float, hazard: float, rate: float) -> None:
+    """Adds the documents expected of a list without a rhythm, of those hours from which they still stand there.
+
+    `rhythm` has a row for each hour of the week: documents, and expected documents.
+    """
+    end, left = now / 3600.0, 1.0
+    fading = math.exp(-hazard)
+    while end > since / 3600.0:
+        hour = math.ceil(end) - 1
+        length = end - max(float(hour), since / 3600.0)
+        rhythm[hour % HOURS, 1] += rate * length * left
+        left *= fading
+        end = float(hour)
+
+
+@compiled
+def spread_news(rhythm: FloatArray, passed: FloatArray, since: float, now: float, hazard: float) -> None:
+    """Adds a document that appeared in this time, more of it to busy hours and to those not long ago.
+
+    `passed` holds the time by the rhythm up to each hour of the week.
+    """
+    fading, total = math.exp(-hazard), 0.0
+    for adding in (False, True):
+        end, left = now / 3600.0, 1.0
+        while end > since / 3600.0:
+            hour = math.ceil(end) - 1
+            place = hour % HOURS
+            part = (end - max(float(hour), since / 3600.0)) * (passed[place + 1, 0] - passed[place, 0]) * left
+            if adding:
+                rhythm[place, 0] += part / total
+            else:
+                total += part
+            left *= fading
+            end = float(hour)
+
+
+@compiled
+def find_rhythm(rhythm: FloatArray, passed: FloatArray) -> None:
+    """Works out the time by the rhythm up to each hour of the week; see `rhythm_of`."""
+    seen, expected = np.zeros(24), np.zeros(24)
+    total, total_expected = 0.0, 0.0
+    for hour in range(HOURS):
+        seen[hour % 24] += rhythm[hour, 0]
+        expected[hour % 24] += rhythm[hour, 1]
+        total += rhythm[hour, 0]
+        total_expected += rhythm[hour, 1]
+    scale = total / total_expected if total_expected > 0 else 0.0
+    sum_ = 0.0
+    for hour in range(HOURS):
+        usual = (seen[hour % 24] + _BELIEF) / (expected[hour % 24] * scale + _BELIEF)
+        sum_ += usual * (rhythm[hour, 0] + _BELIEF) / (rhythm[hour, 1] * scale * usual + _BELIEF)
+        passed[hour + 1, 0] = sum_
+    for hour in range(HOURS):
+        passed[hour + 1, 0] *= HOURS / sum_

@@ -18,7 +18,7 @@ from forager.core.ranking import next_page, rank_known
 from forager.core.rules import ForagerRules
 from forager.core.step import arrive, choose, send, settle
 from forager.core.territory import begin_look, end_look, pays_itself, send_for
-from forager.core.updates import Mind, lacks_room, note_arrived, note_going, note_shown, record_visit
+from forager.core.updates import Mind, lacks_room, note_arrived, note_going, note_shown, note_stays, record_visit
 from forager.recrawl.history import ADDED
 from forager.simulation.bundles import Books, LoopRules, LoopState, write_document, write_visit
 from forager.tape.lookup import look_up, standing_in
@@ -115,6 +115,8 @@ def read_off(
     """
     begin, end = tape.shown_start[tape.link_set[version]], tape.shown_start[tape.link_set[version] + 1]
     count = 0
+    if not first and not again:
+        note_stays(mind.table, tape.shown[begin:end], page, mind.means)
     for url in tape.shown[begin:end]:
         if (first or again or tape.held[url] < 0) and tape.appears[
             url

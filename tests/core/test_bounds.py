@@ -6,7 +6,7 @@ import pytest
 from forager.core.expectation import outlook
 from forager.core.kernels import best, merged
 from forager.core.page_table import PageTable
-from forager.core.promise import FEW, SLACK, at_a_glance, now_and_later, scales
+from forager.core.promise import FEW, SLACK, at_a_glance, now_and_later, scale_of
 from forager.terms import UrlId
 from tests.watched import watched
 
@@ -18,7 +18,7 @@ def glances(visits: PageTable, urls: np.ndarray, now: float) -> np.ndarray:
     """What each page is ordered by and its worth, at a glance."""
     table, means, priors, *_ = visits.mind()
     foreseen = outlook(means, priors[0])
-    scale = scales(foreseen, priors[0])
+    scale = scale_of(foreseen, priors[0])
     return np.array(
         [at_a_glance(table, url, visits.mind().glances, foreseen, scale, priors[0], now) for url in urls.tolist()]
     )

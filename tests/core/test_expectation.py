@@ -1,4 +1,4 @@
-from math import exp, log
+from math import exp, sqrt
 
 import numpy as np
 import pytest
@@ -6,10 +6,13 @@ import pytest
 from forager.core.findings import Finding
 from forager.core.page_table import Introduced, PageTable
 from forager.core.parameters import ExpectationSettings
+from forager.recrawl.list_estimates import rate_of_text, share_left, waiting
 from forager.terms import Url, UrlId
 
 HOUR = 3600.0
 NOTHING = np.empty(0)
+HAZARD = 1 / 24
+"""With which documents leave a list of which nothing is known: the first guess."""
 
 
 def later(lists: float, text_rate: float = 0.0) -> float:
@@ -19,9 +22,10 @@ def later(lists: float, text_rate: float = 0.0) -> float:
 
 
 def list_rate(hits: float, hours: float, guess: float = 2.0) -> float:
-    """The rate of the only list of its form: the guess weighs half a document, for the form and for the page."""
+    """The rate of the only list of its form, visited again once: the guess weighs half a document, for the form and for the
+    page, and some documents of these hours had left."""
     form = (hits + 0.5) / (hours + 0.5 / guess)
-    return (hits + 0.5) / (hours + 0.5 / form)
+    return (hits + 0.5) / (hours * share_left(hours, HAZARD) + 0.5 / form)
 
 
 def urls(*numbers: int) -> np.ndarray:
@@ -41,16 +45,16 @@ def visits() -> PageTable:
     return PageTable(ExpectationSettings(hub_rate=2, prior_hours=24))
 
 
-def test_a_list_is_worth_its_rate_times_the_hours_since_the_last_visit(visits: PageTable) -> None:
+def test_a_list_is_worth_what_appeared_since_the_last_visit_and_stayed(visits: PageTable) -> None:
     visits.record(0, 0.0, hub=True, links=urls(1))
     visits.record(0, 12 * HOUR, hub=True, links=urls(1, 2, 3, 4))
     for article in (2, 3, 4):
         visits.credit(finding(article, revealed_by=0))
     rate = list_rate(hits=3, hours=12)
-    assert 0.25 < rate < 0.3  # 3 in 12 hours, and a first guess of 2 an hour that weighs little
+    assert 0.25 < rate < 0.33  # 3 in 12 hours, some that left, and a first guess of 2 an hour that weighs little
     assert visits.rate(urls(0)) == pytest.approx([rate])
-    assert worth(visits, 0, 14 * HOUR) == pytest.approx(2 * rate)
-    assert worth(visits, 0, 100 * HOUR) == pytest.approx(24 * rate)  # what is older than a day is lost
+    assert worth(visits, 0, 14 * HOUR) == pytest.approx(2 * rate * share_left(2, HAZARD))
+    assert worth(visits, 0, 100 * HOUR) == pytest.approx(24 * rate * share_left(24, HAZARD))  # older ones are lost
     assert visits.chance(urls(0), 14 * HOUR) == pytest.approx([1 - exp(-2 * rate)])
 
 
@@ -59,11 +63,12 @@ def test_a_single_text_is_worth_the_chance_that_it_changed(visits: PageTable) ->
         visits.record(7, hour * HOUR)
     visits.credit(finding(7, revealed_by=7))
     visits.credit(finding(7, revealed_by=7))
-    # all texts: 2.4 in 240 h as first guess, then 2 in 4 h: 4.4/244. This one: (2 + 24·4.4/244)/(4 + 24) = .08689 per
-    # hour if one change at most happened between visits; corrected for more: −ln(1 − .08689)
-    linear = (2 + 24 * 4.4 / 244) / 28
-    assert visits.rate(urls(7)) == pytest.approx([-log(1 - linear)])
-    assert worth(visits, 7, 6 * HOUR) == pytest.approx(1 - (1 - linear) ** 2)
+    # all texts: 2.4 in 240 h as first guess, then 2 in 4 h: 4.4/244, which counts as much as 24 h. Of this one three hours
+    # were quiet, one brought both
+    rate = rate_of_text(2, 1, 3, 24 * 4.4 / 244, 24)
+    assert 0.08 < rate < 0.1
+    assert visits.rate(urls(7)) == pytest.approx([rate])
+    assert worth(visits, 7, 6 * HOUR) == pytest.approx(1 - exp(-2 * rate))
 
 
 def test_fresh_links_are_worth_what_their_page_revealed_before(visits: PageTable) -> None:
@@ -84,7 +89,7 @@ def test_fresh_links_go_first_but_backlog_does_not(visits: PageTable) -> None:
     index, its_worth, fresh, most = visits.pick(urls(0, 1, 2), 13 * HOUR, NOTHING, 0.0)
     assert (index, fresh) == (2, True)
     assert its_worth == pytest.approx(0.9)
-    assert most == pytest.approx(12 * list_rate(hits=0, hours=1))
+    assert most == pytest.approx(12 * list_rate(hits=0, hours=1) * share_left(12, HAZARD))
     assert most > 2
     index, _, fresh, _ = visits.pick(urls(0, 1), 13 * HOUR, NOTHING, 0.0)
     assert (index, fresh) == (0, False)
@@ -160,10 +165,10 @@ def test_where_links_lead_to_lists_all_of_them_are_seen_before_a_list_is_looked_
     visits.record(0, 0.0, hub=True, links=urls(1, 2, 3))
     visits.record(1, 0.0, hub=True)
     visits.record(2, 0.0, hub=True)
-    # 3 lists of 12, a document in a look: 3/12, and 5/12 for new documents. A list of 2 an hour goes (40/2)^¼ times as far
-    # forward as its worth says: that is as much after 9.5 minutes
-    assert visits.pick(urls(0, 1, 2, 3), 9 * 60, NOTHING, 0.0)[0] == 3
-    assert visits.pick(urls(0, 1, 2, 3), 10 * 60, NOTHING, 0.0)[0] == 0
+    # 3 lists of 12, a document in a look: 3/12, and 5/12 for new documents. On a list of 2 an hour .6 have appeared after
+    # 18 minutes, and a visit saves .0124 of their delay, more than usual (.01): .6 · √1.24 is as much
+    assert visits.pick(urls(0, 1, 2, 3), 17 * 60, NOTHING, 0.0)[0] == 3
+    assert visits.pick(urls(0, 1, 2, 3), 19 * 60, NOTHING, 0.0)[0] == 0
 
 
 def test_where_looking_at_lists_brings_little_lists_never_seen_are_worth_little_more() -> None:
@@ -179,13 +184,13 @@ def test_news_on_a_linking_page_lifts_the_expectation_by_what_was_learned() -> N
     visits = PageTable(ExpectationSettings(hub_rate=2, prior_hours=24, lift_memory=10**9))
     visits.record(0, 0.0, hub=True)
     plain = worth(visits, 0, 4 * HOUR)
-    assert plain == pytest.approx(8.0)  # 2 per hour
+    assert plain == pytest.approx(8.0 * share_left(4, HAZARD))  # 2 per hour
     visits.signal(urls(0), 2 * HOUR)
     assert worth(visits, 0, 4 * HOUR) == pytest.approx(plain)  # nothing learned yet: ratio 10/10
     visits.record(0, 4 * HOUR, hub=True, links=urls(*range(1, 61)))
     for article in range(1, 61):
         visits.credit(finding(article, revealed_by=0))
-    # predicted 10 + 8, came 10 + 60: 70/18 is clipped to 3
+    # predicted 10 + 7.4, came 10 + 60: 70/17.4 is clipped to 3
     before = worth(visits, 0, 5 * HOUR)
     visits.signal(urls(0), 4.5 * HOUR)
     assert worth(visits, 0, 5 * HOUR) == pytest.approx(3 * before)
@@ -198,7 +203,7 @@ def test_while_somebody_is_on_the_way_a_page_is_worth_nothing_to_others(visits: 
     assert visits.worth(urls(0, 1), 10 * HOUR)[0].tolist() == [0.0, 0.0]
     assert worth(visits, 1, 11 * HOUR) > 0  # whoever went never came back
     visits.arrived(0)
-    assert worth(visits, 0, 10 * HOUR) == pytest.approx(20.0)  # it was a shared copy: as before
+    assert worth(visits, 0, 10 * HOUR) == pytest.approx(20 * share_left(10, HAZARD))  # it was a shared copy: as before
 
 
 def test_a_linked_page_never_seen_that_fails_is_tried_again_twice_each_time_later(visits: PageTable) -> None:
@@ -264,21 +269,75 @@ def test_where_pages_are_alike_one_hit_says_little_and_where_they_are_not_it_say
     assert rates["unlike"] > 0.03
 
 
-def test_breadth_puts_seldom_changing_pages_further_forward_without_making_them_worth_more() -> None:
+def test_breadth_puts_lists_further_forward_whose_documents_have_waited_without_making_them_worth_more() -> None:
     plain, broad = (PageTable(ExpectationSettings(hub_rate=2, breadth=breadth)) for breadth in (0.0, 0.5))
     for visits in (plain, broad):
-        for url, news in ((0, 12), (1, 3)):
+        for url, news, when in ((0, 12, 19), (1, 3, 12)):
             links = range(10, 10 + news) if url == 0 else range(50, 50 + news)
             visits.record(UrlId(url), 0.0, hub=True)
-            visits.record(UrlId(url), 12 * HOUR, hub=True, links=urls(*links))
+            visits.record(UrlId(url), when * HOUR, hub=True, links=urls(*links))
             for article in links:
                 visits.credit(finding(article, revealed_by=url))
     both, now = urls(0, 1), 20 * HOUR
-    assert plain.rank(both, now) == pytest.approx(plain.worth(both, now)[0])
+    rate, hours = plain.rate(both), np.array([1.0, 8.0])
+    assert plain.rank(both, now) == pytest.approx(rate * hours)
+    assert plain.worth(both, now)[0] == pytest.approx(
+        [rate[0] * share_left(1, HAZARD), rate[1] * 8 * share_left(8, HAZARD)]
+    )
     assert broad.worth(both, now)[0] == pytest.approx(plain.worth(both, now)[0])
-    # λt · (mean/λ)^½: as the square root of the rates, which is the order of λt²
-    often, seldom = broad.rate(both)
-    assert broad.rank(both, now)[0] / broad.rank(both, now)[1] == pytest.approx((often / seldom) ** 0.5)
+    saved = [sqrt(waiting(waited, HAZARD, 24.0) / 0.01) for waited in (1.0, 8.0)]
+    assert saved[1] > 2 * saved[0]
+    assert broad.rank(both, now) == pytest.approx(rate * hours * np.array(saved))
+
+
+def test_documents_that_stay_and_go_tell_how_fast_a_list_must_be_looked_at() -> None:
+    visits = PageTable(ExpectationSettings(hub_rate=2))
+    for url, stays in ((0, True), (1, False)):
+        visits.record(UrlId(url), 0.0, version=1, hub=True, links=urls(url))
+        for hour in range(1, 31):
+            new, before = 100 * (1 + url) + hour, 100 * (1 + url) + hour - 1
+            shown = urls(new, before) if stays and hour > 1 else urls(new)
+            visits.record(UrlId(url), hour * HOUR, version=1 + hour, hub=True, links=shown)
+            visits.credit(finding(new, revealed_by=url))
+    table = visits.mind().table
+    assert table["gone"][0] == pytest.approx(0.0) and table["stood_hours"][0] > 25
+    assert table["gone"][1] > 25 and table["stood_hours"][1] == pytest.approx(table["gone"][1] / 2)
+    lasting, fleeting = visits.rate(urls(0, 1))
+    assert fleeting > 1.3 * lasting  # one an hour was seen on both, but here others came and went
+    longer = visits.worth(urls(0, 1), 42 * HOUR)[0] / visits.worth(urls(0, 1), 31 * HOUR)[0]
+    assert longer[0] > 2 * longer[1]  # what still stands after twelve hours against one
+
+
+def test_what_is_first_found_on_one_list_and_then_on_another_is_found_elsewhere() -> None:
+    visits = PageTable(ExpectationSettings(hub_rate=2))
+    for url in (0, 1):
+        visits.record(UrlId(url), 0.0, version=1, hub=True)
+    for hour in range(1, 11):
+        visits.record(UrlId(0), hour * HOUR, version=1 + hour, hub=True, links=urls(100 + hour))
+        links = urls(100 + hour) if hour % 2 else urls(200 + hour)
+        visits.record(UrlId(1), hour * HOUR + 60, version=1 + hour, hub=True, links=links)
+    assert visits.mind().table["elsewhere"][:2].tolist() == [5, 0]
+    assert visits.mind().table["length"][:2].tolist() == [1, 1]
+
+
+def test_a_quiet_night_promises_less_than_a_busy_day() -> None:
+    """A list that brings a document in each hour of the day, and none at night, for three weeks."""
+    visits = PageTable(ExpectationSettings(hub_rate=2))
+    visits.record(UrlId(0), 0.0, version=1, hub=True)
+    link = 10
+    for hour in range(1, 21 * 24):
+        brings = 12 if 8 <= (hour - 1) % 24 < 20 else 0
+        links = urls(*range(link, link + brings))
+        visits.record(UrlId(0), hour * HOUR, version=hour + 1, hub=True, links=links)
+        for one in range(link, link + brings):
+            visits.credit(finding(one, revealed_by=0))
+        link += brings
+    midnight = 21 * 24 * HOUR
+    night, its_worth = visits.rank(urls(0), midnight + 5 * HOUR)[0], worth(visits, 0, midnight + 5 * HOUR)
+    visits.record(UrlId(0), midnight + 10 * HOUR, version=10**6, hub=True, links=urls(5))
+    day = visits.rank(urls(0), midnight + 15 * HOUR)[0]
+    assert day > 5 * night
+    assert worth(visits, 0, midnight + 15 * HOUR) == pytest.approx(its_worth, rel=0.2)  # it is not left alone at night
 
 
 def named(*addresses: str, lists: tuple[int, ...] = (), main: tuple[int, ...] = ()) -> PageTable:

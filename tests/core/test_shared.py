@@ -33,9 +33,9 @@ def shared() -> Shared:
 
 
 def lift(shared: Shared, url: int, now: float) -> float:
-    """How much more than its rate times the time a list is worth."""
+    """How much more than its rate times the time is expected of a list."""
     hours = (now - 2.0) / HOUR
-    return float(shared.visits.worth(urls(url), now)[0][0] / (shared.visits.rate(urls(url))[0] * hours))
+    return float(-np.log1p(-shared.visits.chance(urls(url), now)[0]) / (shared.visits.rate(urls(url))[0] * hours))
 
 
 def test_new_links_on_a_known_list_lift_its_neighbours(shared: Shared) -> None:
