@@ -268,6 +268,7 @@ async def make_crawl(
         settings.crawl,
         settings.recrawl,
         revisit_after=settings.visits.revisit_after,
+        live=not isinstance(clock, LoopClock),
         known=lambda: np.arange(store.counts().known, dtype=np.int64),
         groups=store.hosts,
     )
@@ -354,11 +355,10 @@ def _retraining(
     """Learns better score functions beside the crawl; None if the policy is fixed."""
     if log is None:
         return None
-    from forager.engine.teacher import Retraining, apart, at_once, foretelling
+    from forager.engine.teacher import Retraining, apart, at_once
 
     teach = at_once if isinstance(clock, LoopClock) else apart
-    by = foretelling(settings.forager)
-    return Retraining(scheduler, log, settings.recrawl, settings.seed, lessons, teach, by=by)
+    return Retraining(scheduler, log, settings.recrawl, settings.seed, lessons, teach)
 
 
 async def _focus(settings: Settings, store: Store, web: Web) -> "Focus | None":

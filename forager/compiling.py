@@ -205,6 +205,12 @@ class Kernel(Generic[P, R]):
         return [] if file is None else [key[0] for key in file._load_index()]
 
 
+def machine_code(kernel: Callable[..., Any]) -> Any:
+    """Numba's dispatcher of a kernel, for functions that numba compiles without this module."""
+    assert isinstance(kernel, Kernel)
+    return kernel.machine()
+
+
 def _load_index(load: Callable[[], dict[Any, str]]) -> dict[Any, str]:
     """The index of cached machine code; empty if it names modules of an earlier version that no longer exist."""
     try:

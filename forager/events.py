@@ -103,7 +103,7 @@ class Learned:
     at: float
     formula: str
     fitness: str
-    """The measure: discovery, ndcg, changerate or freshness."""
+    """The measure: late, discovery, ndcg, changerate or freshness."""
     new: float
     """Fitness of the function just learned, on held-out pages."""
     old: float
@@ -112,6 +112,8 @@ class Learned:
     """Whether the new function is in use from now on."""
     visits: int
     """Number of visits it was learned from."""
+    kind: str = ""
+    """Which pages it is for: lists, texts, or all of them if empty."""
 
     @property
     def verdict(self) -> str:

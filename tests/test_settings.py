@@ -154,6 +154,8 @@ def test_an_aim_sets_how_pages_are_ordered_unless_that_is_given(config: Path) ->
     loaded = load_settings(None, ["crawl.aim=coverage"])
     assert loaded.settings.forager.expectation.text_breadth == 0.0
     assert loaded.origins["forager.expectation.text_breadth"] == "aim coverage"
+    assert loaded.settings.crawl.policy == "worth"  # functions are learned to find documents soon
+    assert load_settings(None, ["crawl.aim=coverage", "crawl.policy=learned"]).settings.crawl.policy == "learned"
     config.write_text("crawl:\n  aim: lasting\nforager:\n  expectation:\n    breadth: 0.1\n")
     chosen = load_settings(config).settings.forager.expectation
     assert (chosen.breadth, chosen.text_breadth) == (0.1, 0.3)

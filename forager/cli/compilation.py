@@ -18,7 +18,7 @@ import typer
 
 import forager
 from forager.compiler import compilations
-from forager.gp.gp_settings import GPSettings
+from forager.gp.gp_settings import OF_DOCUMENTS, GPSettings
 from forager.gp.trees import Tree
 from forager.recrawl.change_log import ChangeLog
 
@@ -47,9 +47,9 @@ def prepare_replays(jobs: "Sequence[Job]", *, quiet: bool = False) -> None:
 def prepare_learning(settings: GPSettings) -> None:
     """Compiles the kernels that measure functions, if not done before."""
     trees: list[Tree] = [("t",)]
-    if settings.terminals == "extended" and settings.fitness != "discovery":
+    if settings.terminals == "extended" and settings.fitness not in OF_DOCUMENTS:
         trees.append(("rate",))  # reads a page's own data: measured page by page, as documents are
-    simulations = "pages" if settings.fitness == "discovery" else "states" if len(trees) == 1 else "states-pages"
+    simulations = "pages" if settings.fitness in OF_DOCUMENTS else "states" if len(trees) == 1 else "states-pages"
     with once(f"learn-{simulations}") as is_new:
         if is_new:
             from forager.gp.fitness import Judge

@@ -110,7 +110,7 @@ async def _crawl(
             log=log,
             beside=() if outlet is None else (outlet.follow(stopping),),
         )
-    facts = run_facts(opened.account, crawl.agent, crawl.world.keeper.skipped)
+    facts = run_facts(opened.account, crawl.agent, crawl.scheduler, crawl.retraining, crawl.world.keeper.skipped)
     write_statistics(facts, run_dir)
     return facts, outlet is not None and outlet.failed
 

@@ -135,7 +135,7 @@ def _coverage(newsroom: Newsroom, found: FoundTimes, began: float, clock: Clock)
 
 
 def _facts(account: Account, crawl: Crawl, measured: Delay, span_of_news: float, settings: Settings) -> dict[str, Any]:
-    return run_facts(account, crawl.agent, crawl.world.keeper.skipped) | {
+    return run_facts(account, crawl.agent, crawl.scheduler, crawl.retraining, crawl.world.keeper.skipped) | {
         "news_hours": round(span_of_news / 3600, 1),
         "published": measured.stories,
         "found": measured.found,

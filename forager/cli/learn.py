@@ -4,6 +4,8 @@
 """
 
 import json as jsonlib
+import shlex
+import sys
 import time
 from collections.abc import Iterable
 from contextlib import suppress
@@ -16,7 +18,6 @@ import typer
 
 from forager.cli.compilation import prepare_learning
 from forager.cli.log_input import (
-    Budget,
     ChangeOf,
     CycleLength,
     DocumentsPath,
@@ -98,12 +99,19 @@ def learn_command(
     log: LogPath,
     output: Annotated[Path, typer.Option("-O", "--output", help="Where to write the score function (JSON).")],
     terminals: Annotated[str, typer.Option(help="basic, all or extended: what functions may read.")] = "basic",
-    fitness: Annotated[str, typer.Option(help="ndcg, changerate, freshness or discovery: what to maximise.")] = "ndcg",
+    fitness: Annotated[
+        str, typer.Option(help="ndcg, changerate, freshness, discovery or late: what to maximise.")
+    ] = "ndcg",
     select: Annotated[str, typer.Option(help="best, avg or sum: how the final function is picked.")] = "best",
     seeds: Annotated[int, typer.Option(min=1, help="Runs with different luck.")] = 5,
     generations: Annotated[int, typer.Option(min=1, help="Generations per run.")] = 50,
     population: Annotated[int, typer.Option(min=2, help="Individuals per generation.")] = 300,
-    k: Budget = "5%",
+    k: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Visited per cycle: a share of the pages (5%), or a number (6); repeated: for all of them. [5%]"
+        ),
+    ] = None,
     warmup: Annotated[int, typer.Option(min=1, help="Cycles in which every page is visited.")] = 2,
     train_until: Annotated[
         str | None,
@@ -113,7 +121,7 @@ def learn_command(
     seed: Annotated[int, typer.Option(help="Of chance: the same seed learns the same function.")] = 0,
     cycle: CycleLength = "auto",
     documents: DocumentsPath = None,
-    young: Annotated[float, typer.Option(min=1, help="Discovery: cycles until a document is no news.")] = 24.0,
+    young: Annotated[float, typer.Option(min=1, help="Discovery and late: cycles until a document is no news.")] = 24.0,
     pages: PagesOf = "auto",
     change: ChangeOf = "auto",
     settled: Settled = "10%",
@@ -145,7 +153,8 @@ def learn_command(
         known_rules=known_rules,
     )
     world = read_change_log(log, cycle=cycle, documents=documents, pages=pages, change=change, settled=settled)
-    settings = replace(settings, k=per_cycle(k, world))
+    budgets = [per_cycle(one, world) for one in k or ["5%"]]
+    settings = replace(settings, k=budgets[0], more_k=tuple(budgets[1:]))
     if train_until is not None:
         world = world.span(0, cut_log(world, train_until, "--train-until"))
     check_log(world, str(log), settings)
@@ -164,6 +173,7 @@ def learn_command(
         processes=processes,
         follow=lambda steps: _followed(steps, settings, progress, checkpoint, source),
         progress=progress,
+        command=f"forager {shlex.join(sys.argv[1:])}",
     )
     done, choice, chosen = lesson.done, lesson.choice, lesson.choice.chosen
     write_whole(output, function_to_text(lesson.learned) + "\n")

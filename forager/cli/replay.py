@@ -298,7 +298,7 @@ def _replay_bytes(
 
 
 def _facts(account: Account, run: Replay, tape: Tape, figures: ReplayFigures) -> dict[str, Any]:
-    return run_facts(account, run.agent) | {
+    return run_facts(account, run.agent, run.scheduler, run.retraining) | {
         "tape": tape_facts(tape),
         "replay": {name: json_number(of(figures)) for name, of in FIGURES.items()},
     }

@@ -20,6 +20,7 @@ from forager.terms import Url
 
 if TYPE_CHECKING:  # slow to import, or needed for types only
     from forager.assembly import OpenCrawl, Reader, Wire
+    from forager.engine.teacher import Retraining
     from forager.settings import Settings
 
 import json
@@ -28,6 +29,8 @@ from pathlib import Path
 
 from forager.core.agent import ReinforcingAgent
 from forager.core.fleet import ForagerRecord
+from forager.core.scheduler import Scheduler
+from forager.engine.policy import function_source
 from forager.engine.scope import Skipped
 from forager.errors import OutputError
 from forager.report.phrases import span
@@ -149,10 +152,24 @@ HOSTS = 10
 """Number of hosts listed per reason for skipping URLs (ours)."""
 
 
-def run_facts(account: Account, agent: ReinforcingAgent, skipped: Skipped | None = None) -> dict[str, Any]:
-    """Results of a run: its account, all foragers that ever lived, and what was skipped."""
+def run_facts(
+    account: Account,
+    agent: ReinforcingAgent,
+    scheduler: Scheduler,
+    retraining: "Retraining | None",
+    skipped: Skipped | None = None,
+) -> dict[str, Any]:
+    """Results of a run: its account, all foragers that ever lived, the function in force, and what was skipped."""
     facts = account.facts() | {"kind": agent.forager_settings.label, "profit": {"decided": agent.decided}}
     facts["foragers"]["kinds"] = Counter(one.kind.value for one in agent.foragers.values())
+    lessons = [] if retraining is None else retraining.lessons
+    facts["recrawl"] = {
+        "function": str(scheduler.policy),
+        "from": function_source(scheduler.policy, lessons),
+        "lessons": len(lessons),
+        "replaced": sum(one.replaced for one in lessons),
+        "cycles": account.cycles.done,
+    }
     facts["foragers"]["list"] = [_life(record) for record in agent.records.values()]
     return facts if skipped is None else facts | {"skipped": skipped_facts(skipped)}
 

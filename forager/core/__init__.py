@@ -10,6 +10,7 @@ expectation      how many new documents one download is expected to bring
 promise          finds the pages with the most expected documents among very many
 exploration      skips pages with too few expected documents; when to leave a path
 choice           which page of a pool is visited next
+score_columns    what score functions read of pages, and the numbers that they give them
 ranking          ranks the known pages, or a short list of them, to fill the pool
 candidates       the pools of a crawl, one or one for each host
 scheduler        the recrawl side: its policy, its cycles, its reasons

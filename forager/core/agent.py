@@ -179,9 +179,11 @@ class ReinforcingAgent:
             "score_sent": scores.sent,
             "multiply_at": scores.relative_gain if scores.relative else scores.multiply_at,
             "delete_below": -scores.relative_gain if scores.relative else scores.delete_below,
+            "beyond_chance": scores.beyond_chance,
             "score_keep": 1 - 1 / scores.memory,
             "least": population.least,
             "most": population.most,
+            "usual_size": population.usual,
         }
 
     @property

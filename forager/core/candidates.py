@@ -24,9 +24,11 @@ from forager.core.exploration import Thrift
 from forager.core.page_row import LOOKS_APART
 from forager.core.page_table import PageTable
 from forager.core.ranking import POOL, STRANGERS, choose_next, gather, promising, rank_known, some_unseen, strangers
+from forager.core.score_columns import number_pool
 from forager.core.updates import Mind
-from forager.recrawl.cycle import fixed_order, of_each, top
-from forager.recrawl.policies import ScoreFunction
+from forager.gp.machine import NO_PROGRAM, Program, program
+from forager.recrawl.cycle import of_each, top
+from forager.recrawl.policies import ByKind, ScoreFunction
 
 NOWHERE: IntArray = np.empty(0, dtype=np.int64)
 EVERYWHERE: BoolArray = np.empty(0, dtype=np.bool_)
@@ -80,6 +82,7 @@ class Candidates:
         self._seeds, self._only = np.array(seeds[::-1], dtype=np.int64), only
         self._number, self._numbered, self._wait = np.empty(0), NOWHERE, np.empty(0)
         self._columns = [np.zeros(1, dtype=np.int64) for _ in range(3)]
+        self._programs: tuple[Program, Program] = (NO_PROGRAM, NO_PROGRAM)
 
     def __repr__(self) -> str:
         return f"<Candidates: {sum(len(pool.pages) for pool in self.pools.values())} of {self.turn.known} pages>"
@@ -89,12 +92,17 @@ class Candidates:
         """Number of pages known at the last ranking."""
         return int(self.turn.known)
 
-    def use(self, score: ScoreFunction | None, *, alone: bool) -> None:
-        """Orders pages by this score function, or by expected documents; with `alone` it also decides what is worth a
-        request."""
+    def use(self, score: ScoreFunction | None) -> None:
+        """Orders pages by this score function, or by expected documents; unless it is one for each kind of pages, it also
+        decides what is worth a request."""
         self.score = score
-        self.turn.mode = BY_WORTH if score is None else ALONE if alone else REORDERED
+        self.turn.mode = BY_WORTH if score is None else REORDERED if isinstance(score, ByKind) else ALONE
         self.turn.ranked = -np.inf
+        functions = (score.lists, score.texts) if isinstance(score, ByKind) else (None, None)
+        lists, texts = (
+            NO_PROGRAM if one is None else program(one.tree, one.cycle or self.turn.every) for one in functions
+        )
+        self._programs = lists, texts
 
     def pool_of(self, group: int = 0, room: int = 0) -> Pool:
         """The pool of a group, with room for a ranking and so many more pages."""
@@ -111,6 +119,7 @@ class Candidates:
             self._number, self._wait = np.append(self._number, more), np.append(self._wait, more - np.inf)
             if self._groups is None:
                 self._columns = [widened(column, size + 1) for column in self._columns]
+        known, listed, unseen = self._columns
         return Choices(
             pool.awake,
             pool.resting,
@@ -121,7 +130,10 @@ class Candidates:
             self._wait,
             self._seeds,
             self._only,
-            *self._columns,
+            known,
+            listed,
+            unseen,
+            *self._programs,
         )
 
     def choose(self, now: float, luck: float, group: int = 0) -> Choice | None:
@@ -185,8 +197,9 @@ class Candidates:
             rank_known(self.mind(), self.choices(self.pool_of()), now)
         else:
             self._rank_all(now)
-        if self.turn.mode == REORDERED:
-            self._number_pools(now)
+        if self.turn.mode == REORDERED and self._groups is not None:
+            for pool in self.pools.values():
+                number_pool(self.mind(), self.choices(pool), now)
 
     def try_few(self, now: float) -> None:
         """Ranks a few pages and discards the result; it runs the same code as ranking all."""
@@ -232,16 +245,6 @@ class Candidates:
             keys *= leaning
         own = groups[pages]
         return pages[of_each(own, np.lexsort((pages, -keys, own)), POOL)]
-
-    def _number_pools(self, now: float) -> None:
-        """Numbers the pages of the pools that have a history, in the order of the score function."""
-        assert self.score is not None
-        pages = np.concatenate([pool.all for pool in self.pools.values()])
-        pages = pages[self.pages.history.visited(pages)]
-        states = self.pages.history.states(now, pages)
-        scores = self.score.scores(states)
-        order = np.lexsort((fixed_order(pages), states.last, -scores))
-        self._give_numbers(pages[order[scores[order] > -np.inf]])
 
     def _give_numbers(self, pages: IntArray) -> None:
         """Numbers these pages, the first one first, and no others."""

@@ -1,8 +1,8 @@
 """Chooses the next page to revisit, for every download, live and in replays.
 
-By default the page with the most expected new documents comes first. A score function may order the pages that have a
-history: all of them, or only those worth a request. Kernels do not call the function: at each ranking, the pages it may
-put first get numbers, the higher the sooner, and the choice reads these.
+The page with the most expected new documents comes first. A score function may order the pages that have a history: all of
+them, or, by default, only those worth a request that are of the same kind as the one that would come first. At each
+ranking, the pages it may put first get numbers, the higher the sooner, and the choice reads these.
 
 The choice is made from a pool, of one host or of all: pages awake, and pages visited a moment ago, which rest. The same
 calls always give the same page.
@@ -20,6 +20,7 @@ from forager.core.kernels import best
 from forager.core.page_row import LOOKS_APART, PageRow
 from forager.core.promise import pick
 from forager.core.updates import Mind
+from forager.gp.machine import Program
 
 AWAKE, RESTING, USED = range(3)
 """Tallies of a pool: pages that may be chosen now, pages that rest, downloads since it was filled."""
@@ -116,7 +117,7 @@ class Pool:
 
 
 BY_WORTH, REORDERED, ALONE = range(3)
-"""What decides: the expected documents; the score function among pages worth a request; the score function alone."""
+"""What decides: the expected documents; score functions among pages worth a request; a score function alone."""
 NOTHING, RANK = -1, -2
 """Instead of a page: none is worth a download; pages must be ranked first."""
 TIE = 1e-9
@@ -177,6 +178,10 @@ class Choices(NamedTuple):
     """Count, then the sorted numbers, of the pages on the short list."""
     unseen: IntArray
     """Count, then the sorted numbers, of some never-visited pages."""
+    lists: Program
+    """The function that orders lists; empty: none."""
+    texts: Program
+    """The function that orders texts; empty: none."""
 
 
 @inner
@@ -220,14 +225,14 @@ def _first_numbered(mind: Mind, side: Choices, pages: IntArray, now: float) -> i
 
 
 @compiled
-def _reordered(mind: Mind, side: Choices, pages: IntArray, now: float, least: float) -> tuple[int, float]:
-    """Of the pages visited before and worth a request, the one that the score function puts first; -1 if none."""
+def _reordered(mind: Mind, side: Choices, pages: IntArray, now: float, least: float, lists: bool) -> tuple[int, float]:
+    """Of the pages of one kind visited before and worth a request, the one that the score function puts first; -1 if none."""
     place, top, worth, turn = -1, 0.0, 0.0, side.turn[0]
     foreseen, prior = outlook(mind.means, mind.priors[0]), mind.priors[0]
     for i in range(len(pages)):
         page = pages[i]
         number = side.number[page]
-        if number > top and now - mind.history.times[1, page] >= turn.every:
+        if number > top and mind.table[page].hub == lists and now - mind.history.times[1, page] >= turn.every:
             _, promised, _ = promise_of(mind.table, page, foreseen, prior, now)
             if promised >= least:
                 place, top, worth = i, number, promised
@@ -290,7 +295,7 @@ def _pick(mind: Mind, side: Choices, pages: IntArray, now: float, luck: float, l
     if worth < least <= most:
         index, worth = _first_worth(mind, pages, leaning, now, least)
     if turn.mode == REORDERED and worth >= least and mind.history.counts[0, pages[index]] > 0:
-        place, promised = _reordered(mind, side, pages, now, least)
+        place, promised = _reordered(mind, side, pages, now, least, mind.table[pages[index]].hub)
         if place >= 0:
             return place, promised
     return index, worth

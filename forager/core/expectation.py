@@ -157,6 +157,12 @@ def busy_between(outlook: FloatArray, since: float, now: float) -> float:
 
 
 @inlined
+def hazard_on(page: PageRow, outlook: FloatArray) -> float:
+    """How fast documents leave a list, per hour."""
+    return hazard_of(page.gone, page.stood_hours, outlook[HAZARD])
+
+
+@inlined
 def lift_of(page: PageRow, outlook: FloatArray) -> float:
     """Factor for the expected documents of a page."""
     lift: float = outlook[LIFT] if page.signal > page.last else 1.0

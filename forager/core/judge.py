@@ -21,9 +21,6 @@ SENT, RELEVANT = 1, 2
 STAYS, MULTIPLIES, REPLACES, GOES = range(4)
 """What becomes of a forager after its turn. REPLACES: it multiplies, and the poorest other one is deleted."""
 
-BEYOND_CHANCE = 2.0
-"""Standard deviations of luck that a relative score must exceed."""
-
 Key = tuple[int, int]
 """Identity of a document: its kind, and the value."""
 
@@ -155,8 +152,8 @@ def count_judged(rules: ForagerRules, fleet: FleetState, slot: int, relevant: bo
 def count_work(rules: ForagerRules, fleet: FleetState, slot: int, downloads: int) -> None:
     """This forager has downloaded so many pages; shared copies are not work.
 
-    With relative scores a download costs what the fleet finds by one on average, as soon as the fleet is full, and
-    less before, so that it fills.
+    With relative scores a download costs what the fleet finds by one on average where there are as many foragers as usual,
+    less where there are fewer, so that they multiply, and more where there are more, so that the poor go.
     """
     me: Walker = fleet.walkers[slot]
     tally: Tally = fleet.tally[0]
@@ -166,7 +163,7 @@ def count_work(rules: ForagerRules, fleet: FleetState, slot: int, downloads: int
         tally.worked = tally.worked * keep + downloads
         tally.relevant *= keep
         expected = downloads * tally.relevant / tally.worked
-        me.score -= expected * tally.alive / rules.most
+        me.score -= expected * tally.alive / rules.usual_size
         me.expected += expected
 
 
@@ -178,7 +175,7 @@ def fate_of(rules: ForagerRules, alive: int, me: Walker) -> int:
     """
     if me.kind == BFS:
         return STAYS
-    chance = BEYOND_CHANCE * math.sqrt(me.expected) if rules.relative else -np.inf
+    chance = rules.beyond_chance * math.sqrt(me.expected) if rules.relative else -np.inf
     if me.score >= max(rules.multiply_at, chance):
         if alive < rules.most:
             return MULTIPLIES

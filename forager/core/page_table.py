@@ -41,7 +41,8 @@ from forager.core.updates import (
     record_one,
     weigh,
 )
-from forager.recrawl.history import LOGGED, History, Log
+from forager.recrawl.history import LOGGED, Facts, History, Log
+from forager.recrawl.list_estimates import ELSEWHERE_LEAST, FIRST_GONE, FIRST_HOURS, HAZARD_HOURS, HAZARD_LEAST
 from forager.recrawl.poisson import Trail
 from forager.recrawl.visit_log import VisitLog
 from forager.terms import Url, UrlId
@@ -248,11 +249,22 @@ class PageTable:
         self.reserve(highest(urls) + 1)
         return returning(self._table, urls)
 
-    def about(self, urls: slice | IntArray) -> tuple[FloatArray, FloatArray]:
-        """Of some pages: 1 for lists of links, otherwise 0; and how many pages link there."""
+    def about(self, urls: slice | IntArray) -> Facts:
+        """What score functions read of some pages besides their visits."""
         self.reserve((urls.stop if isinstance(urls, slice) else highest(urls) + 1) or 0)
-        pages = self._table[urls]
-        return pages["hub"].astype(np.float64), pages["links_in"].astype(np.float64)
+        pages, means, lists = self._table[urls], self._means, self._table["hub"][urls]
+        news = rates(self._table, np.arange(len(self._table))[urls], means, self._priors)
+        usual = max(HAZARD_LEAST, (means[HAZARD, 0] + FIRST_GONE) / (means[HAZARD, 1] + FIRST_HOURS))
+        hazard = (pages["gone"] + HAZARD_HOURS * usual) / (pages["stood_hours"] + HAZARD_HOURS)
+        return Facts(
+            lists.astype(np.float64),
+            pages["links_in"].astype(np.float64),
+            news,
+            np.where(lists, np.maximum(HAZARD_LEAST, hazard), news),
+            np.where(lists, pages["elsewhere"] / (pages["hits"] + ELSEWHERE_LEAST), 0.0),
+            np.maximum(pages["length"], 1).astype(np.float64),
+            tuple(np.diff(means[PASSED:RHYTHM, 0]).tolist()),
+        )
 
     def lasts(self, count: int) -> FloatArray:
         """When each of the first `count` pages was last visited, -inf for never."""

@@ -343,19 +343,20 @@ class ScoreSettings:
     delete_below: float = 0.0
     """A forager whose score falls below this is deleted (reconstructed)."""
     relative: bool = True
-    """Count documents against what the whole fleet finds with as many downloads, as far as the fleet is full, and let a
-    good forager take the place of the poorest when it is (ours). With the paper's rule (false) every document pays more
+    """Count documents against what the whole fleet finds with as many downloads (see `population.usual`), and let a good
+    forager take the place of the poorest when the fleet is full (ours). With the paper's rule (false) every document pays more
     than it costs, and nobody is ever deleted."""
-    relative_gain: Annotated[float, Field(gt=0)] = 8.0
-    """Documents above the fleet's mean at which a forager multiplies, and below it at which it is deleted; and at least
-    twice what chance gives, the root of the documents that the mean would have found (ours)."""
+    relative_gain: Annotated[float, Field(gt=0)] = 4.0
+    """Documents above the fleet's mean at which a forager multiplies, and below it at which it is deleted (ours)."""
+    beyond_chance: Annotated[float, Field(ge=0)] = 1.0
+    """The same must be so many times what chance gives: the root of the documents that the mean would have found (ours)."""
     memory: Count = 1000
     """Downloads over which that mean is taken, so that a night is measured against the night (ours)."""
 
 
 @dataclass(frozen=True, slots=True)
 class PopulationSettings:
-    """How many foragers there may be. For a fixed fleet, set all three to the same number."""
+    """How many foragers there may be. For a fixed fleet, set first, least and most to the same number."""
 
     first: Count = 2
     """Number of foragers at the start (stated)."""
@@ -363,6 +364,9 @@ class PopulationSettings:
     """Minimum number of foragers: no deletions below it (stated)."""
     most: Count = 16
     """Maximum number of foragers: no multiplication beyond it (stated)."""
+    usual: Count = 6
+    """Number of foragers about which the fleet settles with relative scores: then a download costs a forager what the fleet
+    finds by one on average; fewer pay less and multiply, more pay more and the poor are deleted (ours)."""
     starts: Annotated[int, Field(ge=0)] = 10
     """A child whose half of the weblog has fewer pages than this also gets the best pages of the link graph, lists and
     never-visited pages, if `crawl.ordering` is `rw-eg` or `mixed`; 0: none, as in the paper (ours)."""

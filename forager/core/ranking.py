@@ -15,10 +15,11 @@ import numpy as np
 from forager.arrays import FloatArray, IntArray
 from forager.compiling import compiled, inner
 from forager.core.choice import (
+    ALONE,
     AWAKE,
-    BY_WORTH,
     NOTHING,
     RANK,
+    REORDERED,
     RESTING,
     USED,
     Choices,
@@ -32,6 +33,7 @@ from forager.core.choice import (
 )
 from forager.core.kernels import merged
 from forager.core.promise import most_promising, now_and_later
+from forager.core.score_columns import number_pool
 from forager.core.updates import Mind
 
 POOL = 256
@@ -165,6 +167,8 @@ def rank_known(mind: Mind, side: Choices, now: float) -> None:
     side.tally[AWAKE], side.tally[RESTING], side.tally[USED] = len(best), 0, 0
     turn.known = side.known[0] if turn.listed == 0 else mind.known[0]
     turn.used, turn.ranked, turn.pooled = 0, now, True
+    if turn.mode == REORDERED:
+        number_pool(mind, side, now)
 
 
 @inner
@@ -174,14 +178,14 @@ def next_page(
 ) -> tuple[int, float]:  # fmt: skip
     """The next page to visit and its worth; `NOTHING` if none is worth a download, `RANK` if Python must rank first.
 
-    Python must rank with a score function, or if there is a pool for each host. `last` and `revisit_after` say until
-    when the last copy of a page serves all requests; `luck` is a random number that breaks ties.
+    Python must rank if a score function decides alone, or if there is a pool for each host. `last` and `revisit_after`
+    say until when the last copy of a page serves all requests; `luck` is a random number that breaks ties.
     """
     seed = next_seed(mind, side)
     if seed >= 0:
         return seed, np.nan
     turn: Turn = side.turn[0]
-    by_itself = turn.mode == BY_WORTH and not turn.grouped
+    by_itself = turn.mode != ALONE and not turn.grouped
     if ranking_due(turn, now, side.tally[USED]):
         if not by_itself:
             return RANK, 0.0

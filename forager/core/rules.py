@@ -52,6 +52,8 @@ class ForagerRules:
     """What is left of the fleet's mean after one more download."""
     least: int
     most: int
+    usual_size: int
+    beyond_chance: float
 
 
 def forager_rules(walk: ForagerSettings) -> dict[str, Any]:

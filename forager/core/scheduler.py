@@ -1,7 +1,7 @@
 """The recrawl side of a crawl or a replay: chooses the next page, and can explain why.
 
-By default pages are ranked by their expected new documents. With a policy, its score function ranks the pages that have
-a history; the others, which no function can score, are ranked by expected documents.
+Pages are ranked by their expected new documents. By default, learned functions order those among them that have a history,
+lists and texts apart. With another policy, its score function alone ranks the pages that have a history.
 """
 
 from copy import deepcopy
@@ -15,7 +15,6 @@ from forager.measures import change_rate, ndcg
 from forager.recrawl.cycle import Explanation, explain
 from forager.recrawl.history import History
 from forager.recrawl.policies import Policy, ScoreFunction
-from forager.recrawl.recrawl_settings import WORTH
 
 
 class Scheduler:
@@ -62,7 +61,7 @@ class Scheduler:
     def use(self, policy: Policy) -> None:
         """Switches to another policy."""
         self.policy = policy
-        self.candidates.use(policy.score, alone=policy.name != WORTH)
+        self.candidates.use(policy.score)
 
     # Input.
 
@@ -117,7 +116,7 @@ class Scheduler:
         self._past, self.found = (now, self.found + found), []
 
     def explain(self, page: int, now: float) -> Explanation | None:
-        """Explains the rank of a page; None if it has no history or is ranked by expected documents."""
+        """Explains the rank of a page; None if it has no history or is ranked by expected documents alone."""
         score = self.asked
         if score is None or not self.history.visited(np.array([page]))[0]:
             return None

@@ -9,9 +9,10 @@ from forager.core.page_table import PageTable
 from forager.core.scheduler import Scheduler
 from forager.dashboard.chronicle import Chronicle, Cycle, Facts
 from forager.dashboard.watched import Watched
+from forager.engine.policy import function_source
 from forager.events import Learned
 from forager.recrawl.cycle import top
-from forager.recrawl.policies import EXPECTED, Policy
+from forager.recrawl.policies import EXPECTED, ByKind, Policy
 from forager.recrawl.recrawl_settings import WORTH
 from forager.report.phrases import shown, span
 from forager.store.protocol import Known
@@ -25,7 +26,7 @@ MEANING = (
     "links that just appeared go first, then the pages that promise most: λ·t new documents for pages that list, "
     "1 − e^(−λt) for single texts, with λ learned from all visits"
 )
-"""How the default policy ranks, in words."""
+"""How the hand-made rule ranks, in words."""
 FORMULA = "λ·t for lists, 1 − e^(−λt) for texts"
 BY_POLICY = (
     "pages never visited go first while they promise enough new documents; all others are ordered by the score that the "
@@ -34,21 +35,22 @@ BY_POLICY = (
 """How any other policy ranks, in words."""
 REORDERED = (
     "links that just appeared and pages never visited go by the new documents they promise; of the pages seen before that "
-    "promise enough, the one goes first to whose history the learned function gives the highest score"
+    "promise enough, lists and texts apart, the one goes first to whose history a learned function gives the highest score"
 )
-"""How the default policy ranks once it uses a learned function, in words."""
+"""How the default policy ranks, in words."""
 
 
 def recrawl(watched: Watched, chronicle: Chronicle) -> Facts:
     """Content of the page."""
     now, settings, account = watched.clock.now(), watched.settings, chronicle.account
     policy = Policy() if watched.scheduler is None else watched.scheduler.policy
-    by_default = policy.name == WORTH
+    by_hand, by_kind = policy.score is None, isinstance(policy.score, ByKind)
     return {
         "now": now,
-        "policy": EXPECTED if by_default else policy.name,
-        "meaning": (MEANING if policy.score is None else REORDERED) if by_default else BY_POLICY,
-        "formula": policy.formula or (FORMULA if by_default else policy.name),
+        "policy": EXPECTED if policy.name == WORTH else policy.name,
+        "meaning": MEANING if by_hand else REORDERED if by_kind else BY_POLICY,
+        "formula": policy.formula or (FORMULA if by_hand else policy.name),
+        "from": None if watched.scheduler is None else function_source(policy, chronicle.learned),
         "fitness": next((_learned(one) for one in reversed(chronicle.learned) if one.replaced), None),
         "learned": [_learned(one) for one in chronicle.learned],
         "least_worth": settings.least_worth,
@@ -100,7 +102,7 @@ def _by_policy(scheduler: Scheduler, watched: Watched, now: float, before: int) 
     def eligible(part: slice) -> BoolArray:
         return _promises_enough(np.arange(part.start, part.stop), scheduler, watched, now)
 
-    reorders = scheduler.policy.name == WORTH
+    reorders = isinstance(score, ByKind)
     chosen = top(scheduler.history, score, now, NEXT // 2, eligible if reorders else None)
     states = scheduler.history.states(now, chosen.pages)
     return [

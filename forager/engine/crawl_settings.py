@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field
 from forager.core.parameters import Aim
 from forager.errors import InputError
 from forager.plugins import POLICIES, find_plugin
-from forager.recrawl.recrawl_settings import NAMES, WORTH
+from forager.recrawl.recrawl_settings import LEARNED, NAMES, WORTH
 from forager.units import Count, Duration, Share
 
 OrderingKind = Literal["td", "rw-eg", "mixed"]
@@ -17,7 +17,7 @@ OrderingKind = Literal["td", "rw-eg", "mixed"]
 
 def _policy(text: str) -> str:
     """Checks how a policy is written; whether a file exists is checked when the crawl begins."""
-    if text not in (WORTH, *NAMES) and not text.endswith(".json"):
+    if text not in (LEARNED, WORTH, *NAMES) and not text.endswith(".json"):
         from forager.recrawl.formula import parse
 
         try:
@@ -26,7 +26,7 @@ def _policy(text: str) -> str:
             if find_plugin(POLICIES, text) is not None:
                 return text
             raise ValueError(
-                f"expected {WORTH}, one of {' '.join(NAMES)}, a formula such as t * X ({problem}), or a .json file"
+                f"expected {LEARNED}, {WORTH}, one of {' '.join(NAMES)}, a formula such as t * X ({problem}), or a .json file"
             ) from None
     return text
 
@@ -47,10 +47,12 @@ class CrawlSettings:
     leaves."""
     cycle: Duration = 900.0
     """How often the recrawl cycle ranks all known pages again. Ours."""
-    policy: Annotated[str, AfterValidator(_policy)] = WORTH
-    """How the recrawl cycle ranks pages. `worth`: by the new documents expected of a visit (ours). Or a policy: rand
+    policy: Annotated[str, AfterValidator(_policy)] = LEARNED
+    """How the recrawl cycle ranks pages. `learned`: of the pages that promise documents enough, lists and texts are each
+    ordered by a learned function, at the start that of `forager/functions`, or, where none is in force there, by hand; for
+    the `aim` late only. `worth`: by the hand-made rule, the new documents expected of a visit (ours). Or a policy: rand
     age cg nad sad aad gad hacs last-obs brute azar azar-rate breadth t2 adaptive, a formula such as "t * X", a file
-    written by `forager learn`, or a plugin of the group `forager.policies`. A policy orders the pages visited before
+    written by `forager learn`, or a plugin of the group `forager.policies`. Such a policy orders the pages visited before
     and spends all of its share; `least_worth` then applies to never-visited pages only."""
     least_worth: Share = 0.2
     """Minimum number of new documents expected of a request; others are not made. The later documents are found, the

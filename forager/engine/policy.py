@@ -1,18 +1,22 @@
 """The recrawl policy that the settings name: a rule, a formula, a file written by `forager learn`, or a package's own."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
 
+from forager import functions
 from forager.arrays import FloatArray
 from forager.errors import InputError, SettingsError
+from forager.events import Learned
 from forager.plugins import POLICIES, load_plugin
 from forager.recrawl.formula import formula_text
 from forager.recrawl.function_file import function_from_text
-from forager.recrawl.policies import Formula, Policy, ScoreFunction, named
-from forager.recrawl.recrawl_settings import WORTH, RecrawlSettings
+from forager.recrawl.policies import ByKind, Formula, Policy, ScoreFunction, named, rules_in_use
+from forager.recrawl.recrawl_settings import LEARNED, WORTH, RecrawlSettings
 from forager.recrawl.terminals import PageStates
 
 DAY = 86_400.0
@@ -36,6 +40,8 @@ def read_policy(name: str, rng: np.random.Generator, settings: RecrawlSettings, 
     """
     if name == WORTH:
         return Policy()
+    if name == LEARNED:
+        return Policy.by_kind(LEARNED, shipped_functions())
     try:
         if not name.endswith(".json"):
             return Policy(name, _score(name, rng, settings, cycle))
@@ -45,7 +51,34 @@ def read_policy(name: str, rng: np.random.Generator, settings: RecrawlSettings, 
     except (OSError, UnicodeDecodeError) as problem:
         reason = problem.strerror if isinstance(problem, OSError) else "it is no text"
         raise SettingsError(f"crawl.policy: {name} cannot be read ({reason}); write it with `forager learn`") from None
-    return Policy(name, Formula.of(learned.tree, learned.rhythm), formula_text(learned.tree))
+    tree, cycle = learned.tree, learned.provenance.cycle
+    return Policy(name, Formula.of(tree, learned.rhythm, cycle), formula_text(tree))
+
+
+@cache
+def shipped_functions() -> ByKind:
+    """The functions that come with the program; a kind of pages without one in force goes by the hand-made rule.
+
+    They count busy time by the rhythm that the crawl itself observes.
+    """
+    found: dict[str, Formula] = {}
+    for kind in ("lists", "texts"):
+        file = files(functions) / f"{kind}.json"
+        if file.is_file():
+            learned = function_from_text(file.read_text(encoding="utf-8"), file.name)
+            if learned.in_force:
+                found[kind] = Formula.of(learned.tree, (), learned.provenance.cycle)
+    return ByKind(**found)
+
+
+def function_source(policy: Policy, lessons: Iterable[Learned]) -> str:
+    """Where the function in force comes from: this crawl, the program, its hand-made rule, or the setting `crawl.policy`."""
+    in_force = {policy.formula, *(one.rule for one in rules_in_use(policy))}
+    if any(one.replaced and one.formula in in_force for one in lessons):
+        return "learned in this crawl"
+    if policy.score is None:
+        return "hand-made rule"
+    return "forager/functions" if isinstance(policy.score, ByKind) else "crawl.policy"
 
 
 def _score(name: str, rng: np.random.Generator, settings: RecrawlSettings, cycle: float) -> ScoreFunction:
@@ -56,8 +89,8 @@ def _score(name: str, rng: np.random.Generator, settings: RecrawlSettings, cycle
         function = load_plugin(POLICIES, name)
         if function is None:
             raise
-    if settings.retrain.enabled:
+    if settings.retrain.any_policy:
         raise SettingsError(
-            f"crawl.policy: {name} is a package's own and cannot learn; set recrawl.retrain.enabled=false"
+            f"crawl.policy: {name} is a package's own and cannot learn; set recrawl.retrain.any_policy=false"
         )
     return Borrowed(function)

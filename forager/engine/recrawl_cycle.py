@@ -25,8 +25,8 @@ from forager.engine.step import judge_sighting
 from forager.engine.stories import Teller
 from forager.engine.world import WebWorld
 from forager.events import Event
-from forager.recrawl.policies import Hacs, Policy, history_for
-from forager.recrawl.recrawl_settings import RecrawlSettings
+from forager.recrawl.policies import Policy, history_for
+from forager.recrawl.recrawl_settings import LEARNED, RecrawlSettings
 from forager.recrawl.visit_log import VisitLog
 from forager.terms import NOBODY, UrlId
 
@@ -125,18 +125,20 @@ def make_scheduler(
     recrawl: RecrawlSettings,
     *,
     revisit_after: float,
+    live: bool = False,
     last: Callable[[], FloatArray] | None = None,
     seeds: IntArray = NOWHERE,
     only: NDArray[np.bool_] = EVERYWHERE,
     known: Callable[[], IntArray] | None = None,
     groups: Callable[[int], IntArray] | None = None,
 ) -> Scheduler:
-    """A scheduler that hears of every visit from now on; the page table keeps what it needs. See `Candidates`; `last` are
-    the last visits if nothing else is given."""
-    retrain, pages = recrawl.retrain, shared.visits
-    extended = retrain.enabled and retrain.terminals == "extended"  # functions to come may read what HACS reads
-    history = history_for(Hacs(recrawl.hacs) if extended else policy.score, 0, recrawl, crawl.cycle)
-    pages.keep_histories(history, VisitLog() if retrain.enabled else None)
+    """A scheduler that hears of every visit from now on; the page table keeps what it needs, and the single visits if functions
+    are learned from them: live, or in replays that are to learn. See `Candidates`; `last` are the last visits if nothing
+    else is given."""
+    pages = shared.visits
+    retrain = recrawl.retrain
+    learns = retrain.enabled and (live or retrain.replays) and (retrain.any_policy or policy.name == LEARNED)
+    pages.keep_histories(history_for(policy.score, 0, recrawl, crawl.cycle), VisitLog() if learns else None)
     candidates = Candidates(
         pages,
         shared.mind,

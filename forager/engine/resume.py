@@ -16,7 +16,8 @@ from forager.core.scheduler import Scheduler
 from forager.engine.ingest import LISTS
 from forager.events import CycleDone, Learned
 from forager.recrawl.formula import parse
-from forager.recrawl.policies import Formula, Policy, rhythm_in
+from forager.recrawl.policies import ByKind, Formula, Policy, RuleInUse, rhythm_in, rules_in_use
+from forager.recrawl.recrawl_settings import WORTH
 from forager.recrawl.rhythm import Rhythm
 from forager.recrawl.visit_log import VisitLog
 from forager.store.protocol import Story, Visit
@@ -51,15 +52,32 @@ class Schedule(msgspec.Struct):
     """How long cycles are, in seconds."""
     rhythm: Rhythm = ()
     """Of the week, if the formula came with one."""
+    formula_cycle: float = 0.0
+    """Seconds in which the formula counts time; 0: in cycles of the crawl."""
+    by_kind: tuple[RuleInUse, RuleInUse] | None = None
+    """The functions for lists and for texts, if each kind has its own."""
 
 
 def save_schedule(setting: str, scheduler: Scheduler, lessons: Sequence[Learned]) -> bytes:
     policy = scheduler.policy
-    in_use = [one for one in lessons if one.replaced and one.formula == policy.formula][-1:]
+    rules = rules_in_use(policy)
+    used = {policy.formula, *(one.rule for one in rules)}
+    in_use = [one for one in lessons if one.replaced and one.formula in used][-1:]
     latest = list(lessons[-LESSONS:])
     if in_use and in_use[0] not in latest:  # how it came to that is remembered however long ago it was
         latest[:1] = in_use
-    kept = Schedule(setting, policy.formula, bool(in_use), latest, scheduler.done, scheduler.cycle, rhythm_in(policy))
+    by_kind = rules if isinstance(policy.score, ByKind) else None
+    kept = Schedule(
+        setting,
+        policy.formula,
+        bool(in_use),
+        latest,
+        scheduler.done,
+        scheduler.cycle,
+        rhythm_in(policy),
+        rules[0].cycle,
+        by_kind,
+    )
     return msgspec.json.encode(kept)
 
 
@@ -72,7 +90,15 @@ def policy_in_use(set_now: Policy, kept: Schedule | None) -> Policy:
     """The policy of the settings, or the function learned from it before."""
     if kept is None or not kept.learned or kept.setting != set_now.name:
         return set_now
-    return Policy(set_now.name, Formula.of(parse(kept.formula)), kept.formula)
+    return kept_policy(kept)
+
+
+def kept_policy(kept: Schedule) -> Policy:
+    """The policy that a run ended with, as far as it is made of formulas."""
+    if kept.by_kind is None:
+        return Policy(kept.setting, Formula.of(parse(kept.formula), kept.rhythm, kept.formula_cycle), kept.formula)
+    lists, texts = (None if one.rule == WORTH else Formula.of(parse(one.rule), (), one.cycle) for one in kept.by_kind)
+    return Policy.by_kind(kept.setting, ByKind(lists, texts))
 
 
 async def recall_waits(store: Store) -> dict[str, bytes]:

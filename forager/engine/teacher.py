@@ -1,7 +1,7 @@
 """Retraining: when enough new visits were made, a score function is learned from them beside the crawl.
 
-It takes over only if it is better than the rule in use, beyond chance, on pages that it did not learn from. Live it is
-learned in a process of low priority, which ends with the crawl; in simulated time at once, so that the same seed gives
+It takes over only if it is better than the rule in use, beyond chance, where it did not learn. Live it is learned in a
+process of low priority, which ends with the crawl; in simulated time, if asked for, at once, so that the same seed gives
 the same crawl.
 
 That process runs this very file: the lesson comes in, the verdict goes out.
@@ -14,23 +14,23 @@ import logging
 import os
 import sys
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 import msgspec
 import numpy as np
 
 from forager.clock import Clock, rest
 from forager.core.packed import pack, unpack
-from forager.core.parameters import ForagerSettings
 from forager.core.scheduler import Scheduler
 from forager.events import Event, Learned
 from forager.recrawl.formula import parse
-from forager.recrawl.policies import FORETELLING, Foretelling, Formula, Policy, rhythm_in
-from forager.recrawl.recrawl_settings import RecrawlSettings
-from forager.recrawl.retrain import Lesson, LessonVerdict, contest, spelled
+from forager.recrawl.policies import ByKind, Formula, Policy, RuleInUse, rules_in_use
+from forager.recrawl.recrawl_settings import LEARNED, WORTH, RecrawlSettings
+from forager.recrawl.retrain import Lesson, LessonVerdict, contest
 from forager.recrawl.rhythm import Rhythm
 from forager.recrawl.visit_log import VisitLog, Visits
 
-KIND, FORM = "lesson", 3
+KIND, FORM = "lesson", 4
 POLITENESS = 19
 """How much this process stands back behind all others (`nice`)."""
 
@@ -39,15 +39,15 @@ class _Terms(msgspec.Struct):
     """All of a lesson but its visits."""
 
     cycle: float
-    current: str
+    in_use: tuple[RuleInUse, RuleInUse]
+    by_kind: bool
     settings: RecrawlSettings
     seed: int
-    by: Foretelling
     rhythm: Rhythm
 
 
 def to_bytes(lesson: Lesson) -> bytes:
-    terms = _Terms(lesson.cycle, lesson.current, lesson.settings, lesson.seed, lesson.by, lesson.rhythm)
+    terms = _Terms(lesson.cycle, lesson.in_use, lesson.by_kind, lesson.settings, lesson.seed, lesson.rhythm)
     visits = lesson.visits
     columns = {
         "page": visits.page,
@@ -69,7 +69,9 @@ def from_bytes(saved: bytes) -> Lesson:
         np.asarray(held["brought"], np.int32),
     )
     lists = np.asarray(held["lists"], np.int64)
-    return Lesson(visits, lists, terms.cycle, terms.current, terms.settings, terms.seed, terms.by, terms.rhythm)
+    return Lesson(
+        visits, lists, terms.cycle, terms.in_use, terms.by_kind, terms.settings, terms.seed, tuple(terms.rhythm)
+    )
 
 
 def verdict_of(answer: bytes) -> LessonVerdict | None:
@@ -88,22 +90,6 @@ if __name__ == "__main__":
 
 LOOK_EVERY = 30.0
 """Seconds between two looks whether there are visits enough."""
-
-
-def foretelling(settings: ForagerSettings) -> Foretelling:
-    """What foragers with these settings foretell documents by."""
-    by = settings.expectation
-    return Foretelling(
-        main_rate=by.main_rate,
-        hub_rate=by.hub_rate,
-        hub_weight=by.hub_weight,
-        text_rate=by.text_rate,
-        prior_hours=by.prior_hours,
-        prior_weight=by.prior_weight,
-        breadth=by.breadth,
-        text_breadth=by.text_breadth,
-        max_age_hours=settings.max_age / 3600.0,
-    )
 
 
 Teach = Callable[[Lesson], Awaitable[LessonVerdict | None]]
@@ -149,12 +135,9 @@ class Retraining:
         seed: int,
         lessons: list[Learned],
         teach: Teach = apart,
-        *,
-        by: Foretelling = FORETELLING,
     ) -> None:
-        """`by` is what the crawl foretells documents by."""
         self.scheduler, self.log, self.settings, self.seed = scheduler, log, settings, seed
-        self.lessons, self.teach, self.by = lessons, teach, by
+        self.lessons, self.teach = lessons, teach
         self._held = self.log.added if lessons else 0
 
     def __repr__(self) -> str:
@@ -163,7 +146,7 @@ class Retraining:
     @property
     def due_at(self) -> int:
         """How many visits there must have been for the next lesson."""
-        return self._held + self.settings.retrain.after
+        return self._held + max(self.settings.retrain.after, self._held // 2)
 
     @property
     def due(self) -> bool:
@@ -172,25 +155,26 @@ class Retraining:
     def lesson(self) -> Lesson:
         """What can be learned from now; the next one is due after as many visits again."""
         self._held = self.log.added
-        lists = np.flatnonzero(self.scheduler.history.states(0.0).hub)
+        policy, states = self.scheduler.policy, self.scheduler.history.states(0.0)
         return Lesson(
             self.log.visits,
-            lists,
+            np.flatnonzero(states.hub),
             self.scheduler.cycle,
-            spelled(self.scheduler.policy),
+            rules_in_use(policy),
+            policy.name in (LEARNED, WORTH),
             self.settings,
             self.seed + len(self.lessons),
-            self.by,
-            rhythm_in(self.scheduler.policy),
+            states.rhythm,
         )
 
     def take(self, verdict: LessonVerdict, now: float) -> Learned:
         """Use the function that was learned if it is better."""
         replaced = verdict.won
         if replaced:
-            tree = parse(verdict.formula)
-            self.scheduler.use(Policy(self.scheduler.policy.name, Formula.of(tree), verdict.formula))
-        learned = Learned(now, verdict.formula, verdict.fitness, verdict.new, verdict.old, replaced, verdict.visits)
+            self.scheduler.use(_renewed(self.scheduler.policy, verdict, self.scheduler.cycle))
+        learned = Learned(
+            now, verdict.formula, verdict.fitness, verdict.new, verdict.old, replaced, verdict.visits, verdict.kind
+        )
         self.lessons.append(learned)
         return learned
 
@@ -212,6 +196,15 @@ class Retraining:
             teaching.cancel()
             ending.cancel()
         return None if teaching.cancelled() else teaching.result()
+
+
+def _renewed(policy: Policy, verdict: LessonVerdict, cycle: float) -> Policy:
+    """The policy with the function that was learned, for the pages that it is for."""
+    learned = Formula.of(parse(verdict.formula), (), cycle)
+    if not verdict.kind:
+        return Policy(policy.name, learned, verdict.formula)
+    before = policy.score if isinstance(policy.score, ByKind) else ByKind()
+    return Policy.by_kind(policy.name, replace(before, **{verdict.kind: learned}))
 
 
 async def _awaited(verdict: Awaitable[LessonVerdict | None]) -> LessonVerdict | None:

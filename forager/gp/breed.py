@@ -32,13 +32,20 @@ KNOWN_RULES: tuple[Tree, ...] = (
     ("*", "pace", "*", "t", "busy"),
     ("*", "*", "pace", "t", "pow", "busy", 0.5),
     ("*", "lam", "busy"),
+    ("*", "rate", "busy"),
+    ("wlate",),  # least summed delay, with losses
+    ("pow", "*", "*", "rate", "busy", "wlate", 0.5),  # ranks as rate · busy · √K
+    ("*", "pow", "*", "*", "rate", "busy", "wlate", 0.5, "pow", "+", 0.1, "elsewhere", -0.3),
+    ("*", "*", "rate", "busy", "pow", "*", "t", "haz", 0.1667),
+    ("*", "wlate", "pow", "rate", 0.5),  # between least summed delay and most documents
 )
 """What people would try first; evolution may do better."""
 
 
 def known_rules(terminals: Sequence[str], settings: GPSettings) -> list[Tree]:
-    """The known rules that these terminals can spell, if they are wanted."""
-    return [tree for tree in KNOWN_RULES if terminals_of(tree) <= set(terminals)] if settings.known_rules else []
+    """The known rules that these terminals can spell, if they are wanted, after those to begin with."""
+    rules = (*settings.begin_with, *(KNOWN_RULES if settings.known_rules else ()))
+    return [tree for tree in dict.fromkeys(rules) if terminals_of(tree) <= set(terminals)]
 
 
 def random_tree(rng: np.random.Generator, terminals: Sequence[str], deepest: int, full: bool, constants: float) -> Tree:

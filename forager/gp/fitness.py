@@ -11,7 +11,7 @@ import numpy as np
 
 from forager.arrays import FloatArray
 from forager.gp.evolve import Measurer
-from forager.gp.gp_settings import GPSettings, Measure
+from forager.gp.gp_settings import OF_DOCUMENTS, GPSettings, Measure
 from forager.gp.grouped import GroupedSimulation, reads_states_only
 from forager.gp.pagewise import PagewiseSimulation
 from forager.gp.trees import Tree, terminals_of
@@ -28,10 +28,16 @@ _ROW: dict[Measure, int] = {"changerate": 0, "ndcg": 1, "freshness": 2}
 
 
 class Judge:
-    """Measures trees on one log. Made ready at the first question, so it travels cheaply to other processes."""
+    """Measures trees on one log. Made ready at the first question, so it travels cheaply to other processes.
+
+    `late` is the share by which visits shorten the summed delay of documents, one never seen counting as `young`: 1 − late /
+    young. Where lists show documents, that is the same number as `discovery`; where they do not, every change of a page is a
+    document, lost at the next one.
+    """
 
     def __init__(self, log: ChangeLog, settings: GPSettings, rhythm: Rhythm = ()) -> None:
-        self.log, self.settings, self.rhythm = log, settings, rhythm
+        self.log, self.settings, self.rhythm = log.with_texts() if settings.fitness == "late" else log, settings, rhythm
+        self._others = [Judge(self.log, replace(settings, k=k, more_k=()), rhythm) for k in settings.more_k]
         self._grouped: GroupedSimulation | None = None
         self._pagewise: PagewiseSimulation | None = None
 
@@ -40,19 +46,26 @@ class Judge:
 
         `recrawl` tells how histories are kept that the rule reads.
         """
+        own = self._by_page(score, recrawl)
+        return np.asarray(np.mean([own, *(other.by_page(score, recrawl) for other in self._others)], axis=0))
+
+    def _by_page(self, score: Tree | ScoreFunction, recrawl: RecrawlSettings) -> FloatArray:
         wanted, young = replace(recrawl, k=self.settings.k, warmup=self.settings.warmup), self.settings.young
         rule = Formula.of(score, self.rhythm) if isinstance(score, tuple) else score
         curves = simulate(self.log, rule, wanted, young=young)
-        if self.settings.fitness != "discovery":
+        if self.settings.fitness not in OF_DOCUMENTS:
             return np.asarray(curves.by_page[_ROW[self.settings.fitness]])
         return np.zeros(self.log.pages) if curves.discovery is None else curves.discovery.by_page
 
     def __call__(self, tree: Tree) -> float:
         """The fitness of a tree; higher is better."""
+        return float(np.mean([self._fitness(tree), *(other(tree) for other in self._others)]))
+
+    def _fitness(self, tree: Tree) -> float:
         measure, settings = self.settings.fitness, self.settings
-        if measure == "discovery" or not reads_states_only(terminals_of(tree)):
+        if measure in OF_DOCUMENTS or not reads_states_only(terminals_of(tree)):
             self._pagewise = self._pagewise or PagewiseSimulation(self.log, settings.k, settings.warmup, self.rhythm)
-            if measure == "discovery":
+            if measure in OF_DOCUMENTS:
                 return self._pagewise.worth(tree, settings.young)
             rows, _ = self._pagewise.run(tree)
             return float(rows[:, _ROW[measure]].mean()) if len(rows) else 0.0
@@ -70,6 +83,7 @@ def terminal_set(settings: GPSettings, log: ChangeLog, rhythm: Rhythm = ()) -> t
         "hour": log.cycle < 86_400.0,
         "busy": len(rhythm) > 0,
         **dict.fromkeys(TRAILED, log.pages * log.cycles <= MOST_TRAILED),
+        **dict.fromkeys(("elsewhere", "len"), log.documents is not None and (log.hub is None or bool(log.hub.any()))),
         "hub": log.hub is not None and len(np.unique(log.hub)) > 1,
         "inlinks": log.inlinks is not None and len(np.unique(log.inlinks)) > 1,
     }

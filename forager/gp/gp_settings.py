@@ -8,7 +8,9 @@ from pydantic import Field
 from forager.units import Count, Share
 
 Terminals = Literal["basic", "all", "extended"]
-Measure = Literal["changerate", "ndcg", "freshness", "discovery"]
+Measure = Literal["changerate", "ndcg", "freshness", "discovery", "late"]
+OF_DOCUMENTS: tuple[Measure, ...] = ("discovery", "late")
+"""The measures that count documents, not pages."""
 Selection = Literal["best", "avg", "sum"]
 
 
@@ -49,11 +51,15 @@ class GPSettings:
     known_rules: bool = True
     """Whether the first population holds the rules that people found, besides random trees, and an evolved function is
     taken only if it is better than the best of these beyond chance; ours, the papers: no."""
+    begin_with: tuple[tuple[str | float, ...], ...] = ()
+    """Further trees of the first population: what is in use, so that the evolution begins there."""
     constants: Share = 0.25
     """Share of constants among random leaves; ours."""
     k: Share = 0.05
     """Share of the pages downloaded per cycle; stated."""
+    more_k: tuple[Share, ...] = ()
+    """Further such shares; the fitness is then the mean over all, so that a function suits more than one budget; ours."""
     warmup: Count = 2
     """Cycles in which every page is visited; stated."""
     young: Annotated[float, Field(gt=0)] = 24.0
-    """For discovery: cycles after which a document is worth nothing; 24 hours of hourly cycles, ours."""
+    """For discovery and late: cycles after which a document is worth nothing; 24 hours of hourly cycles, ours."""

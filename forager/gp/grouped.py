@@ -16,8 +16,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from forager.arrays import FloatArray, IntArray
+from forager.compiling import machine_code
 from forager.gp import machine
-from forager.gp.machine import HALVED, HUB, INLINKS, LAST_CHANGE, RANKED, RECENT, STATE, N, X, evaluate
+from forager.gp.machine import HALVED, HUB, INLINKS, LAST_CHANGE, RANKED, RECENT, STATE, N, X
 from forager.gp.trees import Tree, terminals_of
 from forager.measures import discounts
 from forager.recrawl.change_log import ChangeLog, packed, patterns
@@ -25,6 +26,7 @@ from forager.recrawl.history import History
 from forager.recrawl.rhythm import Rhythm
 from forager.recrawl.simulate import clock_table, downloads
 
+_evaluate = machine_code(machine.evaluate)
 _SPREADER = 0x03F79D71B4CB0A89
 """A de Bruijn number: shifted left by 0 to 63 places, it begins with 64 different patterns of 6 bits."""
 _PLACES = np.array(sorted(range(64), key=lambda place: (_SPREADER << place & 0xFFFFFFFFFFFFFFFF) >> 58))
@@ -280,7 +282,7 @@ def simulate_groups(  # type: ignore[no-untyped-def]
     for cycle in range(warmup, cycles):
         outdated += expiring[cycle]
         best = ideal[min(k, outdated)]
-        evaluate(code, left, right, number, groups, float(cycle), clock, table, last, score)
+        _evaluate(code, left, right, number, groups, float(cycle), 1.0, clock, table, last, score)
         filled = select(k, groups, score, last, start, end, arena, choice, marks, home)
         hits, gain = _look(choice, filled, last, cycle, history, expiring, discount, heard, marks, home)
         born = groups
@@ -309,7 +311,7 @@ Fields = tuple[int, ...]
 
 def reads_states_only(terminals: frozenset[str]) -> bool:
     """Whether a tree with these terminals can be simulated on groups."""
-    return all(field < len(machine.STATE) for name in terminals for field in machine.READS[name])
+    return all(field < len(machine.STATE) for name in terminals for field in machine.own_fields(name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,7 +398,7 @@ class GroupedSimulation:
     def curves(self, tree: Tree) -> tuple[FloatArray, FloatArray, FloatArray]:
         """ChangeRate, NDCG and freshness of every cycle after the warm-up."""
         steps = machine.program(tree)
-        fields = tuple(sorted({field for name in terminals_of(tree) for field in machine.READS[name]}))
+        fields = tuple(sorted({field for name in terminals_of(tree) for field in machine.own_fields(name)}))
         kept = np.zeros(len(machine.STATE))
         kept[list(fields)] = 1.0
         rows = simulate_groups(

@@ -14,7 +14,7 @@ import numpy as np
 from forager.arrays import FloatArray
 from forager.errors import InputError
 from forager.gp.evolve import Generation, Measured, Measurer, Memory, evolve
-from forager.gp.gp_settings import GPSettings, Selection
+from forager.gp.gp_settings import OF_DOCUMENTS, GPSettings, Selection
 from forager.gp.trees import Tree, canonical_tree, children, end_of, graft
 from forager.recrawl.change_log import ChangeLog
 
@@ -118,9 +118,9 @@ class LearnProgress:
 def split_folds(log: ChangeLog, settings: GPSettings, rng: np.random.Generator) -> tuple[ChangeLog, ChangeLog]:
     """Training and validation: the pages dealt out to two logs of equal size.
 
-    For discovery, where pages show the same documents, all pages: the first and the last three quarters of the time.
+    For documents, which several pages may show, all pages: the first and the last three quarters of the time.
     """
-    if settings.fitness == "discovery":
+    if settings.fitness in OF_DOCUMENTS:
         shuffled, quarter = log.shuffled(rng), log.cycles // 4
         return shuffled.span(0, log.cycles - quarter), shuffled.span(quarter, log.cycles)
     train, validation = log.shuffled(rng).folds(2)

@@ -3,26 +3,33 @@
 A program is a list of steps over rows; a row stands for a page or a group of pages. Functions and terminals are those
 of `gp.trees` and `recrawl.terminals`; results may differ from theirs in the last bit.
 
-Compiled code is kept in `__pycache__`, and numba renews it only when the file of the calling function changes: whoever
-edits this file deletes `__pycache__/*.nb*` here.
+A crawl calls it too. Where compiled code of `gp.grouped` calls it, numba does not see that this file has changed: whoever
+edits it deletes `__pycache__/*.nb*` here.
 """
 
-from dataclasses import dataclass
-from math import exp, log
+import math
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from forager.arrays import FloatArray, IntArray
+from forager.compiling import compiled, inlined
 from forager.gp.trees import EXPONENT_LIMIT, LIMIT, Tree
 from forager.recrawl.formula import prepared
+from forager.recrawl.list_estimates import waiting
 from forager.recrawl.terminals import PRIOR
 
 STATE = ("n", "X", "recent", "ranked", "halved", "last_change", "hub", "inlinks")
 """What makes the state of a group of pages, besides its last visit: a line of the processor's cache."""
-FIELDS = (*STATE, "last", "rate", "update", "documents")
-N, X, RECENT, RANKED, HALVED, LAST_CHANGE, HUB, INLINKS, LAST, RATE, UPDATE, DOCUMENTS = range(len(FIELDS))
-"""Rows of the table of columns that a program reads."""
+FIELDS = (
+    *STATE,
+    *("last", "rate", "update", "documents", "first", "news", "hazard", "elsewhere", "length", "hour", "busy"),
+)
+N, X, RECENT, RANKED, HALVED, LAST_CHANGE, HUB, INLINKS, LAST, RATE, UPDATE, DOCUMENTS, FIRST = range(13)
+NEWS, HAZARD, ELSEWHERE, LENGTH, HOUR, BUSY = range(13, len(FIELDS))
+"""Rows of the table of columns that a program reads. Hour and busy time are read only where there is no clock."""
+LONGEST = 24.0
+"""Hours that a document never seen counts as, in `wlate`."""
 
 _CODES = ("number", "+", "-", "*", "/", "pow", "log", "exp")
 _NUMBER, _ADD, _SUBTRACT, _MULTIPLY, _DIVIDE, _POWER, _LOG, _EXP = range(len(_CODES))
@@ -35,39 +42,52 @@ READS: dict[str, tuple[int, ...]] = {
     "sad": (RECENT,),
     "aad": (N, RANKED),
     "gad": (N, HALVED),
-    "T": (),
-    "lam": (X,),
-    "azar": (X,),
-    "gain": (X,),
+    "T": (FIRST,),
+    "lam": (X, FIRST),
+    "azar": (X, FIRST),
+    "gain": (X, FIRST),
     "since": (LAST_CHANGE,),
-    "rate": (RATE,),
+    "rate": (NEWS,),
     "docs": (N, DOCUMENTS),
-    "hour": (),
+    "hour": (HOUR,),
     "hub": (HUB,),
     "inlinks": (INLINKS,),
     "hacs": (RATE, UPDATE),
-    "pace": (DOCUMENTS,),
-    "busy": (),
+    "pace": (DOCUMENTS, FIRST),
+    "busy": (BUSY,),
+    "haz": (HAZARD,),
+    "wlate": (NEWS, HAZARD, BUSY),
+    "elsewhere": (ELSEWHERE,),
+    "len": (LENGTH,),
 }
 """Every terminal and the fields that it reads besides the last visit."""
 _TERMINALS = tuple(READS)
+SIMULATED = frozenset({FIRST, HOUR, BUSY})
+"""Fields that say nothing of a page in a simulation, where all were visited first at 0 and a clock tells the time."""
 _READ = np.array([[field in fields for field in range(len(FIELDS))] for fields in READS.values()])
 _FIRST = len(_CODES)
+CLOCKLESS: FloatArray = np.empty((2, 0))
 _BLOCK = 256
 """Rows at a time: all steps of a block stay in the processor's cache."""
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+def own_fields(name: str) -> set[int]:
+    """The fields of a page that a terminal reads in a simulation."""
+    return set(READS[name]) - SIMULATED
+
+
+class Program(NamedTuple):
     """A tree as arrays; one entry per step."""
 
     code: IntArray
     left: IntArray
     right: IntArray
     number: FloatArray
+    cycle: float
+    """Seconds in a cycle, in which the tree counts time."""
 
 
-def program(tree: Tree) -> Program:
+def program(tree: Tree, cycle: float = 3600.0) -> Program:
     """The tree with equal subtrees evaluated once."""
     steps = prepared(tree).steps
     code = [_NUMBER if isinstance(symbol, float) else (*_CODES, *_TERMINALS).index(symbol) for symbol, _, _ in steps]
@@ -76,33 +96,48 @@ def program(tree: Tree) -> Program:
         np.array([left for _, left, _ in steps], dtype=np.int64),
         np.array([right for _, _, right in steps], dtype=np.int64),
         np.array([symbol if isinstance(symbol, float) else 0.0 for symbol, _, _ in steps]),
+        cycle,
     )
 
 
-@njit(cache=True, inline="always")
-def _clipped(value):  # type: ignore[no-untyped-def]
+_NONE: IntArray = np.empty(0, dtype=np.int64)
+NO_PROGRAM = Program(_NONE, _NONE, _NONE, np.empty(0), 3600.0)
+"""Of nothing: nobody asks for a score."""
+
+
+@inlined
+def _clipped(value: float) -> float:
     return min(max(value, -LIMIT), LIMIT)
 
 
-@njit(cache=True, inline="always")
-def _power(a, b):  # type: ignore[no-untyped-def]
+@inlined
+def _power(a: float, b: float) -> float:
     """As `trees.power`, in steps that leave the compiler no branch."""
     raised = min((abs(a) if a != 0.0 else 1.0) ** b, LIMIT)
-    odd = b * 0.5 != np.floor(b * 0.5)
-    negative = (-raised if odd else raised) if b == np.floor(b) else 0.0
+    odd = b * 0.5 != math.floor(b * 0.5)
+    negative = (-raised if odd else raised) if b == math.floor(b) else 0.0
     zero = 1.0 if b == 0.0 else 0.0
     return raised if a > 0.0 else (negative if a < 0.0 else zero)
 
 
-@njit(cache=True, inline="always")
-def _chance(rate, t):  # type: ignore[no-untyped-def]
-    return 1.0 - exp(-rate * t)
+@inlined
+def _chance(rate: float, t: float) -> float:
+    return 1.0 - math.exp(-rate * t)
 
 
-@njit(cache=True, error_model="numpy")
-def _terminal(name, count, now, clock, columns, out):  # type: ignore[no-untyped-def]
-    """Write a terminal of the rows; times count from 0, when every row was visited first."""
-    n, X_, last = columns[N], columns[X], columns[LAST]
+@inlined
+def _busy_time(now: float, last: float, clock: FloatArray) -> float:
+    passed: float = clock[1, int(now)] - clock[1, int(last)]
+    return passed
+
+
+@compiled
+def _terminal(
+    name: int, count: int, now: float, hours: float, clock: FloatArray, columns: FloatArray, out: FloatArray
+) -> None:
+    """Write a terminal of the rows; without a clock, hour and busy time are columns."""
+    n, X_, last, first = columns[N], columns[X], columns[LAST], columns[FIRST]
+    clocked = clock.shape[1] > 0
     if name == 0:
         out[:count] = n[:count]
     elif name == 1:
@@ -112,7 +147,7 @@ def _terminal(name, count, now, clock, columns, out):  # type: ignore[no-untyped
             out[i] = now - last[i]
     elif name == 3:
         for i in range(count):
-            out[i] = -log((n[i] - X_[i] + 0.5) / (n[i] + 0.5))
+            out[i] = -math.log((n[i] - X_[i] + 0.5) / (n[i] + 0.5))
     elif name == 4:
         for i in range(count):
             out[i] = _chance(X_[i] / max(n[i], 1.0), now - last[i])
@@ -129,29 +164,31 @@ def _terminal(name, count, now, clock, columns, out):  # type: ignore[no-untyped
         for i in range(count):
             out[i] = _chance(sums[i] / (1.0 - 0.5 ** max(n[i], 1.0)), now - last[i])
     elif name == 8:
-        out[:count] = last[:count]
+        for i in range(count):
+            out[i] = last[i] - first[i]
     elif name == 9:
         for i in range(count):
-            out[i] = (X_[i] + PRIOR) / (last[i] + 1.0)
+            out[i] = (X_[i] + PRIOR) / (last[i] - first[i] + 1.0)
     elif name <= 11:
         freshness = name == 10
         for i in range(count):
-            rate = (X_[i] + PRIOR) / (last[i] + 1.0)
+            rate = (X_[i] + PRIOR) / (last[i] - first[i] + 1.0)
             expected = rate * (now - last[i])
-            gain = 1.0 - exp(-expected) * (1.0 + expected)
+            gain = 1.0 - math.exp(-expected) * (1.0 + expected)
             out[i] = gain / (rate if freshness else 1.0)
     elif name == 12:
         changed = columns[LAST_CHANGE]
         for i in range(count):
             out[i] = now - changed[i]
     elif name == 13:
-        out[:count] = columns[RATE, :count]
+        out[:count] = columns[NEWS, :count]
     elif name == 14:
         documents = columns[DOCUMENTS]
         for i in range(count):
             out[i] = documents[i] / max(n[i], 1.0)
     elif name == 15:
-        out[:count] = clock[0, np.int64(now)]
+        for i in range(count):
+            out[i] = clock[0, int(now)] if clocked else columns[HOUR, i]
     elif name == 16:
         out[:count] = columns[HUB, :count]
     elif name == 17:
@@ -163,15 +200,25 @@ def _terminal(name, count, now, clock, columns, out):  # type: ignore[no-untyped
     elif name == 19:
         documents = columns[DOCUMENTS]
         for i in range(count):
-            out[i] = (documents[i] + PRIOR) / (last[i] + 1.0)
-    else:
-        passed = clock[1]
+            out[i] = (documents[i] + PRIOR) / (last[i] - first[i] + 1.0)
+    elif name == 20:
         for i in range(count):
-            out[i] = passed[np.int64(now)] - passed[np.int64(last[i])]
+            out[i] = _busy_time(now, last[i], clock) if clocked else columns[BUSY, i]
+    elif name == 21:
+        out[:count] = columns[HAZARD, :count]
+    elif name == 22:
+        for i in range(count):
+            busy = _busy_time(now, last[i], clock) if clocked else columns[BUSY, i]
+            saved = waiting((now - last[i]) * hours, columns[HAZARD, i] / hours, LONGEST)
+            out[i] = columns[NEWS, i] * busy * saved
+    elif name == 23:
+        out[:count] = columns[ELSEWHERE, :count]
+    else:
+        out[:count] = columns[LENGTH, :count]
 
 
-@njit(cache=True, error_model="numpy")
-def _function(name, count, a, b, out):  # type: ignore[no-untyped-def]
+@compiled
+def _function(name: int, count: int, a: FloatArray, b: FloatArray, out: FloatArray) -> None:
     if name == _ADD:
         for i in range(count):
             out[i] = a[i] + b[i]
@@ -189,18 +236,30 @@ def _function(name, count, a, b, out):  # type: ignore[no-untyped-def]
             out[i] = _power(a[i], b[i])
     elif name == _LOG:
         for i in range(count):
-            out[i] = log(a[i] if a[i] > 0.0 else 1.0)
+            out[i] = math.log(a[i] if a[i] > 0.0 else 1.0)
     else:
         for i in range(count):
-            out[i] = exp(min(max(a[i], -EXPONENT_LIMIT), EXPONENT_LIMIT))
+            out[i] = math.exp(min(max(a[i], -EXPONENT_LIMIT), EXPONENT_LIMIT))
 
 
-@njit(cache=True, error_model="numpy")
-def evaluate(code, left, right, number, rows, now, clock, table, last, score):  # type: ignore[no-untyped-def]
+@compiled
+def evaluate(
+    code: IntArray,
+    left: IntArray,
+    right: IntArray,
+    number: FloatArray,
+    rows: int,
+    now: float,
+    hours: float,
+    clock: FloatArray,
+    table: FloatArray,
+    last: FloatArray,
+    score: FloatArray,
+) -> None:
     """Write the value of the program in each of the first `rows` columns of the table into `score`.
 
-    `last` is their last visit, `clock` tells of every cycle its hour of the day and the busy time that has passed. Of
-    the table only the fields that the program reads are looked at.
+    `last` is their last visit, `hours` the length of a cycle, `clock` tells of every cycle its hour of the day and the busy
+    time that has passed, or is empty. Of the table only the fields that the program reads are looked at.
     """
     work, columns = np.empty((len(code), _BLOCK)), np.zeros((len(FIELDS), _BLOCK))
     read = np.zeros(len(FIELDS), dtype=np.bool_)
@@ -220,5 +279,5 @@ def evaluate(code, left, right, number, rows, now, clock, table, last, score):  
             elif name < _FIRST:
                 _function(name, count, work[left[step]], work[max(right[step], 0)], out)
             else:
-                _terminal(name - _FIRST, count, now, clock, columns, out)
+                _terminal(name - _FIRST, count, now, hours, clock, columns, out)
         score[at : at + count] = work[len(code) - 1, :count]

@@ -7,8 +7,10 @@ from math import expm1, log
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from forager.arrays import FloatArray, IntArray
+from forager.compiling import compiled
 from forager.gp import machine
 from forager.gp.machine import (
     DOCUMENTS,
@@ -17,6 +19,7 @@ from forager.gp.machine import (
     INLINKS,
     LAST,
     LAST_CHANGE,
+    NEWS,
     RANKED,
     RATE,
     RECENT,
@@ -27,10 +30,11 @@ from forager.gp.machine import (
 )
 from forager.gp.trees import Tree, terminals_of
 from forager.measures import discounts
-from forager.recrawl.change_log import ChangeLog, ShownDocuments
+from forager.recrawl.change_log import ChangeLog
+from forager.recrawl.document_watch import ESTIMATES, Watch, watch_of, watch_visit
 from forager.recrawl.rhythm import Rhythm
 from forager.recrawl.simulate import clock_table, downloads
-from forager.recrawl.terminals import TRAILED
+from forager.recrawl.terminals import TRAILED, WATCHED
 
 _NEWTON_STEPS = 60
 _NEARLY = 1e-8
@@ -86,14 +90,25 @@ def _best(score, last, k):  # type: ignore[no-untyped-def]
     return rows[np.argsort(-score[rows], kind="mergesort")][:k]
 
 
-@njit(cache=True)
-def _simulate(program, warmup, k, clock, following, discount, ideal, table, rated, shown):  # type: ignore[no-untyped-def]
+@compiled
+def _simulate(
+    program: tuple[IntArray, IntArray, IntArray, FloatArray],
+    warmup: int,
+    k: int,
+    clock: FloatArray,
+    following: NDArray[np.uint16],
+    discount: FloatArray,
+    ideal: FloatArray,
+    table: FloatArray,
+    rated: bool,
+    watched: bool,
+    watch: Watch,
+) -> tuple[FloatArray, IntArray]:
     """Rows of ChangeRate, NDCG and freshness by cycle after the warm-up, and the cycle in which each document was found."""
     code, left, right, number = program
-    begin, document, first, last, documents = shown
+    begin, document, first, last, found = watch.begin, watch.document, watch.first, watch.last, watch.found
     cycles, pages = following.shape
-    found = np.full(documents, -1)
-    entry = begin[:pages].copy()
+    entry = watch.entry
     outdated_at = np.zeros(pages, dtype=np.int64)
     length, times = np.empty((2, pages if rated else 0, cycles))
     kinds, quiet, since = np.zeros(pages, dtype=np.int64), np.zeros(pages), np.zeros(pages)
@@ -101,12 +116,13 @@ def _simulate(program, warmup, k, clock, following, discount, ideal, table, rate
     rows = np.empty((max(0, cycles - warmup), 3))
     for cycle in range(cycles):
         outdated = 0
-        for page in range(pages):
-            outdated += outdated_at[page] <= cycle
+        for one in range(pages):
+            if outdated_at[one] <= cycle:
+                outdated += 1
         if cycle < warmup:
             chosen = np.arange(pages)
         else:
-            evaluate(code, left, right, number, pages, float(cycle), clock, table, table[LAST], score)
+            evaluate(code, left, right, number, pages, float(cycle), watch.hours, clock, table, table[LAST], score)
             chosen = _best(score, table[LAST], k)
         hits, gain = 0, 0.0
         for rank, page in enumerate(chosen):
@@ -134,12 +150,17 @@ def _simulate(program, warmup, k, clock, following, discount, ideal, table, rate
             if changed:
                 table[LAST_CHANGE, page] = cycle
             outdated_at[page] = following[cycle, page] if following[cycle, page] < cycles else cycles + 1
+            if watched:
+                table[DOCUMENTS, page] += watch_visit(watch, int(page), cycle, changed) * (cycle > 0)
+                continue
             while entry[page] < begin[page + 1] and first[entry[page]] <= cycle:
                 at = entry[page]
                 if last[at] >= cycle and found[document[at]] < 0:
                     found[document[at]] = cycle
                     table[DOCUMENTS, page] += cycle > 0  # the first visit finds a backlog, which tells no pace
                 entry[page] += 1
+        if watched:
+            table[NEWS : NEWS + ESTIMATES] = watch.sums[:ESTIMATES]
         if cycle >= warmup:
             best = ideal[min(k, outdated)]
             rows[cycle - warmup] = hits / k, gain / best if best else 0.0, 1.0 - (outdated - hits) / pages
@@ -158,17 +179,13 @@ class PagewiseSimulation:
         self._table = np.zeros((len(machine.FIELDS), self.pages))
         for row, known in ((HUB, world.hub), (INLINKS, world.inlinks)):
             self._table[row] = 0.0 if known is None else known
-        nothing = np.empty(0, dtype=np.int64)
-        documents = world.documents or ShownDocuments(nothing, nothing, nothing, nothing)
-        order = np.lexsort((documents.first, documents.page))
-        self._appeared = documents.appeared()
-        begin = np.searchsorted(documents.page[order], np.arange(self.pages + 1))
-        columns = (documents.document[order], documents.first[order], documents.last[order])
-        self._shown = (begin, *columns, len(self._appeared))
+        self._watch = watch_of(world, self._clock[1])
+        self._appeared = np.empty(0, np.int64) if world.documents is None else world.documents.appeared()
 
     def run(self, tree: Tree) -> tuple[FloatArray, IntArray]:
         """Rows of ChangeRate, NDCG and freshness by cycle, and the cycle in which each document was found (−1: never)."""
-        steps = machine.program(tree)
+        steps, names, watch = machine.program(tree), terminals_of(tree), self._watch
+        changing = ("entry", "before", "found", "home", "visited", "sums", "everywhere")
         rows, found = _simulate(
             (steps.code, steps.left, steps.right, steps.number),
             self.warmup,
@@ -178,8 +195,9 @@ class PagewiseSimulation:
             self._discount,
             self._ideal,
             self._table.copy(),
-            not terminals_of(tree).isdisjoint(TRAILED),
-            self._shown,
+            not names.isdisjoint(TRAILED),
+            not names.isdisjoint(WATCHED),
+            watch._replace(**{name: getattr(watch, name).copy() for name in changing}),
         )
         return rows, found
 

@@ -5,6 +5,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
 
@@ -12,17 +13,19 @@ import numpy as np
 
 from forager import __version__
 from forager.chance import stream
+from forager.clock import WallClock
 from forager.errors import InputError
 from forager.gp import breed
 from forager.gp import learn as learning
 from forager.gp.fitness import Judge, measurers, terminal_set
-from forager.gp.gp_settings import GPSettings, Measure, Terminals
+from forager.gp.gp_settings import OF_DOCUMENTS, GPSettings, Measure, Terminals
 from forager.gp.learn import CarefulChoice, choose_carefully, choose_individual
 from forager.gp.trees import terminals_of
 from forager.importers.log_files import read_log
 from forager.recrawl.change_log import ChangeLog
 from forager.recrawl.function_file import LearnedFunction, Provenance
 from forager.recrawl.rhythm import rhythm_of
+from forager.recrawl.terminals import RHYTHMIC
 
 
 def learn(
@@ -80,14 +83,16 @@ def teach(
     processes: int,
     follow: Callable[[Iterable[learning.LearnProgress]], learning.LearnProgress],
     progress: learning.LearnProgress | None = None,
+    command: str = "",
 ) -> LessonResult:
     """Evolves on one half of the pages and chooses on the other; `follow` runs the evolution and returns its last
     progress.
 
-    `name` is the name of the log; `progress` is the point to continue from.
+    `name` is the name of the log; `progress` is the point to continue from; `command` is for the record.
     """
     begun = time.monotonic()
     check_log(world, name, settings)
+    world = world.with_texts() if settings.fitness == "late" else world
     train, validation = learning.split_folds(world, settings, stream(seed, "learn: order of pages"))
     for part in (train, validation):
         _check_part(part, name, settings)
@@ -107,6 +112,7 @@ def teach(
         cycles=world.cycles,
         changed_share=world.changed_share(),
         k=settings.k,
+        more_k=settings.more_k,
         warmup=settings.warmup,
         select=settings.select,
         seeds=len(done.finished) + (done.current is not None),
@@ -117,11 +123,25 @@ def teach(
         seconds=round(time.monotonic() - begun, 3),
         program=f"forager {__version__}",
         evolved=choice.is_evolved,
+        seeded=settings.known_rules,
+        cycle=world.cycle,
+        period=_period(world),
+        seed=seed,
+        command=command,
+        date=datetime.fromtimestamp(WallClock().now(), UTC).date().isoformat(),
     )
     figures = chosen.train, chosen.validation
-    asked = rhythm if "busy" in terminals_of(chosen.tree) else ()
+    asked = () if terminals_of(chosen.tree).isdisjoint(RHYTHMIC) else rhythm
     learned = LearnedFunction(chosen.tree, settings.terminals, settings.fitness, *figures, provenance, asked)
     return LessonResult(learned, choice, done)
+
+
+def _period(world: ChangeLog) -> str:
+    """The time that a log covers; empty if it knows none."""
+    if np.isnan(world.start):
+        return ""
+    ends = (world.start, world.start + world.cycles * world.cycle)
+    return " to ".join(datetime.fromtimestamp(end, UTC).strftime("%Y-%m-%d %H:%M") for end in ends) + " UTC"
 
 
 def check_log(world: ChangeLog, name: str, settings: GPSettings) -> None:
@@ -134,13 +154,13 @@ def check_log(world: ChangeLog, name: str, settings: GPSettings) -> None:
 
 def _check_part(part: ChangeLog, name: str, settings: GPSettings) -> None:
     """Raises an error if a training or validation part has no information, so that all functions would score the same."""
-    if settings.fitness != "discovery" and not part.changed.any():
+    if settings.fitness not in OF_DOCUMENTS and not part.changed.any():
         raise InputError(
             f"{name}: no page changes in these {part.cycles} cycles, or only in one half of the pages; "
             "there is nothing to learn from"
         )
     appeared = part.documents.appeared() if part.documents is not None else np.empty(0)
-    if settings.fitness == "discovery" and not (appeared >= settings.warmup).any():
+    if settings.fitness in OF_DOCUMENTS and not (appeared >= settings.warmup).any():
         raise InputError(f"{name}: no document appears after the warm-up; there is nothing to learn from")
 
 

@@ -5,6 +5,7 @@ Pure: no I/O, no clock, no chance of its own; seeds and generators are passed in
 history            what the visits so far tell of every page
 visit_log          the latest visits, to learn from
 terminals          histories as columns, and what a score function reads of them: CG, NAD, SAD, AAD, GAD, …
+document_watch     what visits on a change log tell of how documents come and go
 poisson            update rates by maximum likelihood (HACS)
 rhythm             how busy each hour of the week is
 list_estimates     how fast documents come to a list and leave it, and what waiting costs

@@ -91,6 +91,15 @@ class ChangeLog:
         """Share of pages that change in a cycle, over all cycles but the first."""
         return float(self.changed[:, 1:].mean()) if self.cycles > 1 and self.pages else 0.0
 
+    def with_texts(self) -> "ChangeLog":
+        """The log itself if it tells of documents; else with every change as a document, shown until the next one."""
+        if self.documents is not None:
+            return self
+        page, first = np.nonzero(self.changed)
+        last = np.full(len(page), self.cycles - 1)
+        last[:-1] = np.where(page[1:] == page[:-1], first[1:] - 1, last[:-1])
+        return replace(self, documents=ShownDocuments(np.arange(len(page)), page, first, last))
+
     def next_change(self) -> NDArray[np.uint16]:
         """`[cycle, page]`: the first cycle after this one in which the page changes; `cycles` if it does not."""
         following = np.empty((self.cycles, self.pages), dtype=np.uint16)

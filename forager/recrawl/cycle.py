@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from forager.arrays import BoolArray, FloatArray, IntArray
 from forager.gp.trees import terminals_of
 from forager.recrawl.history import History
-from forager.recrawl.policies import Formula, ScoreFunction
+from forager.recrawl.policies import ByKind, Formula, ScoreFunction
 from forager.recrawl.terminals import TERMINALS, PageStates
 
 PART = 1 << 16
@@ -125,16 +125,21 @@ class Explanation:
 
 
 def explain(history: History, score: ScoreFunction, now: float, page: int) -> Explanation:
-    """The score of a page now and its place among all visited pages (the best of its equals)."""
+    """The score of a page now and its place among all visited pages, or those of its kind (the best of its equals)."""
     own = history.states(now, slice(page, page + 1))
     names: Sequence[str] = ("n", "X", "t")
+    kind = bool(own.hub[0]) if isinstance(score, ByKind) else None
+    if isinstance(score, ByKind):
+        score = score.of_kind(bool(own.hub[0]))
     if isinstance(score, Formula):
         names = [*names, *sorted(terminals_of(score.tree) - set(names))]
-        own = replace(own, rhythm=score.rhythm)
+        own = replace(own, rhythm=score.rhythm) if score.rhythm else own
     worth, better, known = float(score.scores(own)[0]), 0, 0
     for start in range(0, len(history), PART):
         states = history.states(now, slice(start, start + PART))
         visited = states.n > 0
+        if kind is not None:
+            visited &= (states.hub > 0) == kind
         known += int(np.count_nonzero(visited))
         better += int(np.count_nonzero(visited & (score.scores(states) > worth)))
     return Explanation(tuple((name, _value(own, name)) for name in names), worth, better + 1, known)

@@ -21,6 +21,7 @@ class Provenance:
     cycles: int = 0
     changed_share: float = 0.0
     k: float = 0.05
+    more_k: tuple[float, ...] = ()
     warmup: int = 2
     select: str = "best"
     seeds: int = 0
@@ -32,6 +33,17 @@ class Provenance:
     program: str = ""
     evolved: bool = True
     """False: a rule that people found, because nothing better beyond chance was evolved."""
+    seeded: bool = True
+    """Whether the first population held the rules that people found, besides random trees."""
+    cycle: float = 0.0
+    """Length of a cycle of the log in seconds, in which the function counts time; 0: not known."""
+    period: str = ""
+    """The time learned from."""
+    seed: int = 0
+    command: str = ""
+    date: str = ""
+    note: str = ""
+    """What else is to be said, such as how it does on held-out time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +58,8 @@ class LearnedFunction:
     provenance: Provenance = field(default_factory=Provenance)
     rhythm: Rhythm = ()
     """How busy each hour of the week was in the log it was learned from; empty if the function does not ask."""
+    in_force: bool = True
+    """Of a function that comes with the program: whether crawls go by it from the start."""
 
     @property
     def formula(self) -> str:
@@ -65,6 +79,7 @@ def function_to_text(learned: LearnedFunction) -> str:
             "train": learned.train,
             "validation": learned.validation,
             "provenance": asdict(learned.provenance),
+            **({} if learned.in_force else {"in_force": False}),
             **({"rhythm": [round(pace, 4) for pace in learned.rhythm]} if learned.rhythm else {}),
         },
         indent=2,
@@ -81,6 +96,7 @@ def function_from_text(text: str, name: str = "function file") -> LearnedFunctio
         if content["version"] > VERSION:
             raise InputError(f"{name}: written by a newer Forager (version {content['version']}); please update")
         known = {key: value for key, value in content.get("provenance", {}).items() if key in Provenance.__slots__}
+        known["more_k"] = tuple(known.get("more_k", ()))
         return LearnedFunction(
             _tree(str(content["formula"]), name),
             str(content["terminals"]),
@@ -89,6 +105,7 @@ def function_from_text(text: str, name: str = "function file") -> LearnedFunctio
             float(content["validation"]),
             Provenance(**known),
             _rhythm(content.get("rhythm", [])),
+            content.get("in_force", True) is True,
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
         raise InputError(f"{name}: not a score function written by `forager learn` ({problem})") from problem

@@ -16,6 +16,7 @@ from forager.arrays import BoolArray, FloatArray, IntArray, RowArray
 from forager.compiling import compiled
 from forager.recrawl.poisson import INTERPOLATED, INTERVAL, SIZE, Interval, Trail
 from forager.recrawl.recrawl_settings import ADAPTIVE, AdaptiveSettings
+from forager.recrawl.rhythm import Rhythm
 from forager.recrawl.terminals import EMPTY, PageStates
 
 LOGGED = np.dtype([("page", np.int64), ("when", np.float64), ("changed", np.bool_), ("brought", np.int32)], align=True)
@@ -143,8 +144,21 @@ def log_credit(log: Log, page: int) -> None:
 NOTHING: IntArray = np.empty(0, dtype=np.int64)
 NO_TRAIL: RowArray = np.empty(0, dtype=INTERVAL)
 NO_TALLY: IntArray = np.zeros(2, dtype=np.int64)
-About = Callable[[slice | IntArray], tuple[FloatArray, FloatArray]]
-"""Of some pages: 1 for lists of links, else 0; and how many known pages link there."""
+
+
+class Facts(NamedTuple):
+    """What a crawl knows of some pages besides their visits; see `PageStates`. Rates are per hour."""
+
+    hub: FloatArray
+    inlinks: FloatArray
+    news: FloatArray = EMPTY
+    hazard: FloatArray = EMPTY
+    elsewhere: FloatArray = EMPTY
+    length: FloatArray = EMPTY
+    rhythm: Rhythm = ()
+
+
+About = Callable[[slice | IntArray], Facts]
 
 
 class History:
@@ -255,7 +269,8 @@ class History:
         recent, ranked, halved, interval = self._sums[:, part]
         times = self._times[:, part]
         first, last, last_change, _, update = times if self.cycle == 1.0 else times / self.cycle
-        hub, inlinks = (EMPTY, EMPTY) if self.about is None else self.about(part)
+        known = Facts(EMPTY, EMPTY) if self.about is None else self.about(part)
+        hours = self.cycle / 3600.0
         return PageStates(
             now=now / self.cycle,
             last=last,
@@ -270,9 +285,14 @@ class History:
             interval=interval,
             rate=EMPTY if self.trail is None else self._rates(now)[part] * self.cycle,
             update=update,
-            hub=hub,
-            inlinks=inlinks,
+            news=known.news * hours,
+            hazard=known.hazard * hours,
+            elsewhere=known.elsewhere,
+            length=known.length,
+            hub=known.hub,
+            inlinks=known.inlinks,
             day=86400.0 / self.cycle if self.cycle != 1.0 else 1.0,
+            rhythm=known.rhythm,
         )
 
     def copied(self) -> "History":

@@ -2,20 +2,20 @@
 
 Names: rand age cg nad sad aad gad hacs last-obs brute azar azar-rate breadth t2 adaptive; anything else is a formula.
 
-`Expected` is the default rule of a crawl as a score function of histories, so that what is learned can be held against
-it. A page brings documents at a rate drawn towards the mean of its kind, the more so the more alike the pages of a kind
-are. After t hours a list is worth λt of them, a single text 1 − e^(−λt), and what brings documents seldom goes a little
-further forward. The crawl itself knows more: which links just appeared, and which neighbours just had news.
+`ByKind` has one function for lists of links and one for single texts, as a crawl does by default. `hand_made` is the rule
+that a crawl goes by without them, as far as histories tell: it also knows which links just appeared, and which neighbours just
+had news.
 """
 
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Protocol
 
 import numpy as np
 
 from forager.arrays import FloatArray
 from forager.gp.trees import Tree, terminals_of
-from forager.recrawl.formula import Expression, parse, prepared
+from forager.recrawl.formula import Expression, formula_text, parse, prepared
 from forager.recrawl.history import History
 from forager.recrawl.poisson import Trail, chance_of_update
 from forager.recrawl.recrawl_settings import DEFAULTS, HACS, WORTH, HacsSettings, RecrawlSettings
@@ -122,14 +122,41 @@ class Formula:
     tree: Tree
     expression: Expression
     rhythm: Rhythm = ()
-    """Of the log it was learned from, for `busy`."""
+    """Of the log it was learned from, for `busy`; empty: as the states say."""
+    cycle: float = 0.0
+    """Seconds in which it counts time; 0: in the cycles of whoever asks."""
 
     @classmethod
-    def of(cls, tree: Tree, rhythm: Rhythm = ()) -> "Formula":
-        return cls(tree, prepared(tree), rhythm)
+    def of(cls, tree: Tree, rhythm: Rhythm = (), cycle: float = 0.0) -> "Formula":
+        return cls(tree, prepared(tree), rhythm, cycle)
 
     def scores(self, states: PageStates) -> FloatArray:
+        states = states.counted_in(self.cycle) if self.cycle else states
         return self.expression.scores(replace(states, rhythm=self.rhythm) if self.rhythm else states)
+
+
+@dataclass(frozen=True, slots=True)
+class ByKind:
+    """One function for lists of links, one for single texts; None: the hand-made rule."""
+
+    lists: Formula | None = None
+    texts: Formula | None = None
+
+    def scores(self, states: PageStates) -> FloatArray:
+        lists = states.hub > 0 if len(states.hub) else np.zeros(len(states), dtype=np.bool_)
+        return np.where(lists, self.of_kind(True).scores(states), self.of_kind(False).scores(states))
+
+    def of_kind(self, lists: bool) -> Formula:
+        return (self.lists if lists else self.texts) or hand_made(lists)
+
+
+@cache
+def hand_made(lists: bool, breadth: float = 0.5, text_breadth: float = 0.12) -> Formula:
+    """The rule of a crawl without a learned function, for pages of one kind."""
+    b = breadth if lists else text_breadth
+    return Formula.of(
+        parse(f"(rate * busy)^(1 - {b}) * wlate^{b}" if lists else f"(1 - exp(-rate * t)) / rate^{b}"), (), 3600.0
+    )
 
 
 def named(
@@ -160,12 +187,22 @@ def named(
     return Formula.of(parse(name))
 
 
+def reads_of(score: ScoreFunction | None) -> frozenset[str]:
+    """The terminals that a score function reads, as far as it is made of formulas."""
+    if isinstance(score, ByKind):
+        return reads_of(score.of_kind(True)) | reads_of(score.of_kind(False))
+    return terminals_of(score.tree) if isinstance(score, Formula) else frozenset()
+
+
+def rhythm_of_score(score: ScoreFunction | None) -> Rhythm:
+    """The rhythm of the week that a score function goes by."""
+    return score.rhythm if isinstance(score, Formula) else ()
+
+
 def history_for(score: ScoreFunction | None, pages: int, settings: RecrawlSettings, cycle: float = 1.0) -> History:
     """An empty history that keeps what this score function reads."""
     hacs = settings.hacs
-    wanted = isinstance(score, Hacs) or (
-        isinstance(score, Formula) and not terminals_of(score.tree).isdisjoint(TRAILED)
-    )
+    wanted = isinstance(score, Hacs) or not reads_of(score).isdisjoint(TRAILED)
     trail = Trail(interpolated=hacs.updates == "interpolated", window=hacs.window * cycle) if wanted else None
     return History(pages, cycle=cycle, adaptive=settings.adaptive, trail=trail)
 
@@ -181,79 +218,43 @@ class Policy:
     name: str = WORTH
     """As in the settings: a name, a formula, or a file."""
     score: ScoreFunction | None = None
-    """None: the new documents expected. With the name `worth`, it orders what is worth a request; else it decides alone."""
+    """None: the new documents expected. By kind, it orders what is worth a request; else it decides alone."""
     formula: str = ""
     """What a file or a learned function computes."""
 
     def __str__(self) -> str:
         return self.formula or (EXPECTED if self.name == WORTH else self.name)
 
+    @classmethod
+    def by_kind(cls, name: str, score: ByKind) -> "Policy":
+        """A policy that orders the pages worth a request."""
+        told = [("lists", score.lists), ("texts", score.texts)]
+        return cls(name, score, "; ".join(f"{kind}: {formula_text(one.tree)}" for kind, one in told if one is not None))
+
+
+@dataclass(frozen=True, slots=True)
+class RuleInUse:
+    """What orders pages now."""
+
+    rule: str
+    """The name of a rule, or a formula."""
+    cycle: float = 0.0
+    """Seconds in which a formula counts time; 0: in cycles of the crawl."""
+
+
+def rules_in_use(policy: Policy) -> tuple[RuleInUse, RuleInUse]:
+    """The rules for lists and texts, as a lesson names them."""
+    score = policy.score
+    if not isinstance(score, ByKind):
+        one = RuleInUse(formula_text(score.tree), score.cycle) if isinstance(score, Formula) else RuleInUse(policy.name)
+        return one, one
+    return _spelled(score.lists), _spelled(score.texts)
+
+
+def _spelled(formula: Formula | None) -> RuleInUse:
+    return RuleInUse(WORTH) if formula is None else RuleInUse(formula_text(formula.tree), formula.cycle)
+
 
 def rhythm_in(policy: Policy) -> Rhythm:
     """The rhythm of the week that a function goes by, if it has one."""
-    return policy.score.rhythm if isinstance(policy.score, Formula) else ()
-
-
-LIKE_MOST = 1000.0
-"""However alike pages are, after so many hours of watching a page counts for itself as much as its kind does."""
-
-
-@dataclass(frozen=True, slots=True)
-class Foretelling:
-    """What the crawl foretells documents by; as `forager.expectation` has it."""
-
-    main_rate: float = 40.0
-    hub_rate: float = 0.5
-    hub_weight: float = 0.5
-    text_rate: float = 0.01
-    prior_hours: float = 10.0
-    prior_weight: float = 10.0
-    breadth: float = 0.25
-    text_breadth: float = 0.12
-    max_age_hours: float = 24.0
-    """A page promises no more than what it brings in this time."""
-
-
-FORETELLING = Foretelling()
-
-
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """The documents expected of a visit, more or less."""
-
-    by: Foretelling
-
-    def scores(self, states: PageStates) -> FloatArray:
-        hour = states.day / 24.0
-        lists = states.hub > 0 if len(states.hub) else np.zeros(len(states), dtype=np.bool_)
-        watched, waited = states.T / hour, np.minimum(states.t / hour, self.by.max_age_hours)
-        scores = np.empty(len(states))
-        rate = self._list_rates(states.documents[lists], watched[lists])
-        scores[lists] = rate * waited[lists] * (self.by.main_rate / rate) ** self.by.breadth
-        mean, rate = self._text_rates(states.documents[~lists], watched[~lists])
-        rate = _unhidden(rate, states.n[~lists], watched[~lists])
-        scores[~lists] = -np.expm1(-rate * waited[~lists]) * (mean / rate) ** self.by.text_breadth
-        return scores
-
-    def _list_rates(self, documents: FloatArray, hours: FloatArray) -> FloatArray:
-        """The rates of lists, each as if no other had an address of the same form."""
-        weight = self.by.hub_weight
-        form = (documents + weight) / (hours + weight / self.by.hub_rate)
-        return np.asarray((documents + weight) / (hours + weight / form))
-
-    def _text_rates(self, documents: FloatArray, hours: FloatArray) -> tuple[float, FloatArray]:
-        """The mean rate of texts, and that of each of them."""
-        first = self.by.prior_weight * self.by.prior_hours
-        mean = float((documents.sum() + self.by.text_rate * first) / (hours.sum() + first))
-        guess = self.by.prior_weight * self.by.max_age_hours**2
-        excess = float(((documents - mean * hours) ** 2).sum() - mean * hours.sum())
-        variance = (excess + guess * mean / self.by.prior_hours) / (float((hours**2).sum()) + guess)
-        like = LIKE_MOST if mean >= variance * LIKE_MOST else max(self.by.prior_hours, mean / variance)
-        return mean, (documents + like * mean) / (hours + like)
-
-
-def _unhidden(rate: FloatArray, visits: FloatArray, hours: FloatArray) -> FloatArray:
-    """The rate of single texts, of which several changes look like one: −ln(1 − share) / gap."""
-    again = (visits > 1) & (hours > 0)
-    gap = np.where(again, hours, 1.0) / np.maximum(visits - 1.0, 1.0)
-    return np.where(again, -np.log1p(-np.minimum(rate * gap, 0.95)) / gap, rate)
+    return rhythm_of_score(policy.score)

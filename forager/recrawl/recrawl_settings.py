@@ -10,8 +10,10 @@ from forager.units import Count, Share
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
+LEARNED = "learned"
+"""The default of `crawl.policy`: by the functions that come with the program, and what the crawl learns from then on."""
 WORTH = "worth"
-"""The default of `crawl.policy`: by the new documents expected of a visit."""
+"""The hand-made rule: by the new documents expected of a visit."""
 NAMES = (
     *("rand", "age", "cg", "nad", "sad", "aad", "gad", "hacs", "last-obs", "brute"),
     *("azar", "azar-rate", "breadth", "t2", "adaptive"),
@@ -59,24 +61,29 @@ HACS = HacsSettings()
 class RetrainSettings:
     """Learns a better score function (GP4C) while the crawl runs, in a process of its own.
 
-    With `crawl.policy: worth` the function orders the pages that are worth a request; with a formula it replaces that.
+    The function orders the pages that are worth a request, of lists or of texts, whichever bring the news.
     """
 
-    enabled: bool = False
+    enabled: bool = True
     """Whether to learn from time to time; a new function is used only if it beats the current rule, page by page and by
-    more than chance, on pages that it did not learn from."""
-    after: Count = 1000
-    """Number of new visits between two attempts; learning takes seconds, so small crawls can learn too; ours."""
+    more than chance, in a time that it did not learn from, or on pages that it did not."""
+    replays: bool = False
+    """Whether replays learn too. There, a lesson takes no time of the crawl, but yours."""
+    any_policy: bool = False
+    """Whether to learn with another `crawl.policy` than `learned`, too: the function then takes its place."""
+    after: Count = 500
+    """Number of visits before the first attempt; the next ones come after half as many visits again as there were before,
+    and at least so many. Ours."""
     terminals: Terminals = "extended"
     """What functions may read: `basic` n X t; `all` adds the estimators (stated); `extended` adds more of a page's
     history (ours)."""
-    fitness: Literal["auto", "discovery", "ndcg", "changerate", "freshness"] = "auto"
-    """What is maximised: `discovery` of new documents on lists, the sooner the better, the papers' `ndcg` and
-    `changerate`, or `freshness`; `auto` is discovery if lists revealed documents, otherwise ndcg
-    (with `crawl.policy: worth` it then learns nothing)."""
+    fitness: Literal["auto", "discovery", "late", "ndcg", "changerate", "freshness"] = "auto"
+    """What is maximised: `discovery` of new documents on lists, the sooner the better; `late`, the same also for texts; the
+    papers' `ndcg` and `changerate`, or `freshness`. `auto` is late, or ndcg where a formula was set and lists reveal
+    nothing."""
     population: Annotated[int, Field(ge=2)] = 60
-    """Number of functions in a generation; a fifth of the paper's, so that it takes one core about half a minute."""
-    generations: Count = 15
+    """Number of functions in a generation; a fifth of the paper's, so that it takes one core less than a minute."""
+    generations: Count = 10
     """Generations; the paper has 50."""
     pages: Count = 5000
     """Maximum number of pages to learn from, drawn at random; ours."""

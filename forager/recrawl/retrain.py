@@ -1,11 +1,14 @@
 """A lesson beside the crawl: learn a score function from its visits and let it compete with the rule in use.
 
-The new function takes over only if it is better on pages nobody learned from.
+The new function takes over only if it is better where nobody learned: in a later time, or on other pages.
 """
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Literal
 
 import numpy as np
+from scipy import stats
 
 from forager.arrays import IntArray
 from forager.chance import stream
@@ -14,32 +17,38 @@ from forager.gp.breed import known_rules
 from forager.gp.fitness import Judge, measurers, terminal_set
 from forager.gp.gp_settings import GPSettings, Measure
 from forager.gp.learn import Candidate, choose_carefully, choose_individual, is_beyond_chance, paired_difference
+from forager.gp.trees import Tree
 from forager.recrawl.change_log import ChangeLog
 from forager.recrawl.formula import formula_text
-from forager.recrawl.policies import FORETELLING, Expected, Foretelling, Formula, Policy, ScoreFunction, named
+from forager.recrawl.policies import Formula, RuleInUse, ScoreFunction, hand_made, named
 from forager.recrawl.recrawl_settings import DEFAULTS, WORTH, RecrawlSettings
 from forager.recrawl.rhythm import Rhythm
+from forager.recrawl.terminals import TRAILED
 from forager.recrawl.visit_log import Visits, change_log
 
-SURE = 2.576
-"""Standard errors by which a function must be ahead: one in 200 is so by chance, as a crawl holds lesson after lesson."""
+SURE = 0.995
+"""Chance that a function that is no better does not take over: a crawl holds lesson after lesson."""
+Kind = Literal["", "lists", "texts"]
+"""Which pages a function is for; empty: all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """The newly learned function against the one in use, on held-out pages."""
+    """The newly learned function against the one in use, where nobody learned."""
 
     learned: Candidate
     new: float
-    """Fitness of the new function on the held-out pages …"""
+    """Fitness of the new function …"""
     current: float
     """… and of the one in use."""
     error: float
     """The standard error of the difference, from page to page."""
+    pages: int = 1000
 
     @property
     def won(self) -> bool:
-        return is_beyond_chance(self.new - self.current, self.error, SURE)
+        errors = float(stats.t.ppf(SURE, max(1, self.pages - 1)))
+        return is_beyond_chance(self.new - self.current, self.error, errors)
 
 
 def learn_beside(
@@ -52,7 +61,7 @@ def learn_beside(
 ) -> Candidate:
     """All of GP4C in one call: evolve on some pages, validate on others, choose, shorten, hold against known rules."""
     judges = {"train": Judge(train, settings, rhythm), "validation": Judge(validation, settings, rhythm)}
-    terminals = terminal_set(settings, train, rhythm)
+    terminals = [name for name in terminal_set(settings, train, rhythm) if name not in TRAILED]
     with measurers(judges, processes) as measure:
         *_, done = learning.learning(measure["train"], terminals, settings, seed)
         best = choose_individual(learning.candidates(done, measure["validation"]), settings.select)
@@ -62,23 +71,59 @@ def learn_beside(
 
 
 def retrain(
-    log: ChangeLog, current: ScoreFunction, settings: GPSettings, seed: int, recrawl: RecrawlSettings = DEFAULTS
+    log: ChangeLog,
+    current: ScoreFunction,
+    settings: GPSettings,
+    seed: int,
+    recrawl: RecrawlSettings = DEFAULTS,
+    rhythm: Rhythm = (),
 ) -> Contest:
-    """Learn from two thirds of the pages and let the result compete with `current` on the last third.
+    """Learn from one part of a log, choose on another, and let the result compete with `current` on the third.
 
-    `recrawl` tells how the crawl keeps the histories that both read.
+    Where lists show documents, perhaps the same ones, the parts are times: half of it, a quarter and the last quarter. Else
+    they are thirds of the pages. `recrawl` tells how the crawl keeps the histories that both read.
     """
-    train, validation, held_out = log.shuffled(stream(seed, "retrain: order of pages")).folds(3)
-    learned = learn_beside(train, validation, settings, seed)
-    judge = Judge(held_out, settings)
+    log = log.shuffled(stream(seed, "retrain: order of pages"))
+    if log.documents is None:
+        train, validation, held_out = log.folds(3)
+    else:
+        cuts = [round(log.cycles * part) for part in (0.0, 0.5, 0.75, 1.0)]
+        train, validation, held_out = (log.span(*ends) for ends in pairwise(cuts))
+    if isinstance(current, Formula):
+        settings = replace(settings, begin_with=(*_in_cycles(current, log.cycle), *settings.begin_with))
+    learned = learn_beside(train, validation, settings, seed, rhythm=rhythm)
+    judge = Judge(held_out, settings, rhythm)
     new, old = judge.by_page(learned.tree, recrawl), judge.by_page(current, recrawl)
     _, error = paired_difference(new, old)
-    return Contest(learned, float(new.mean()), float(old.mean()), error)
+    return Contest(learned, float(new.mean()), float(old.mean()), error, len(new))
 
+
+def _in_cycles(current: Formula, cycle: float) -> tuple[Tree, ...]:
+    """The function in use as the first tree, if it counts time as the log does, or in any cycles alike."""
+    return (current.tree,) if current.cycle in (0.0, cycle) else (_scaled(current.tree, cycle / current.cycle),)
+
+
+def _scaled(tree: Tree, longer: float) -> Tree:
+    """The tree with its times and paces converted from other cycles; `longer` times as long as those."""
+    out: list[str | float] = []
+    for symbol in tree:
+        if symbol in TIMES:
+            out += ["*", symbol, longer]
+        elif symbol in PACES:
+            out += ["/", symbol, longer]
+        else:
+            out.append(symbol)
+    return tuple(out)
+
+
+TIMES = ("t", "T", "since", "busy")
+"""Terminals that count cycles …"""
+PACES = ("lam", "rate", "haz", "pace")
+"""… and those that are per cycle."""
 
 DAY = 86_400.0
-FEWEST = 30
-"""Pages seen more than once below which nothing is learned: ten to learn from, ten to choose by, ten to judge on. Ours."""
+FEWEST = 10
+"""Pages seen more than once below which nothing is learned; of texts three times as many, as each third has its own. Ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,20 +134,20 @@ class Lesson:
     lists: IntArray
     """The pages that are lists of links."""
     cycle: float
-    current: str
-    """The policy in use: the name of a rule, or a formula."""
+    in_use: tuple[RuleInUse, RuleInUse]
+    """The rules for lists and for texts."""
+    by_kind: bool
+    """Whether they are two, each for its kind of pages."""
     settings: RecrawlSettings
     """At most `k` of the pages are visited in a simulated cycle."""
     seed: int
-    by: Foretelling = FORETELLING
-    """What new documents are foretold by."""
     rhythm: Rhythm = ()
-    """Of the week, if the policy in use goes by one."""
+    """Of the week, as far as the crawl knows it."""
 
 
 @dataclass(frozen=True, slots=True)
 class LessonVerdict:
-    """The best function found, and its fitness on held-out pages against that of the rule in use."""
+    """The best function found, and its fitness where nobody learned against that of the rule in use."""
 
     formula: str
     fitness: Measure
@@ -111,21 +156,22 @@ class LessonVerdict:
     won: bool
     """It is better page by page, beyond chance."""
     visits: int
-
-
-def spelled(policy: Policy) -> str:
-    """The policy as a lesson names it: a rule by its name, what was learned or typed as a formula."""
-    return formula_text(policy.score.tree) if isinstance(policy.score, Formula) else policy.name
+    kind: Kind = ""
 
 
 def contest(lesson: Lesson) -> LessonVerdict | None:
     """Learn and judge; None if the visits show too little: few pages, few cycles, or nothing new at all."""
     settings, rng = lesson.settings.retrain, stream(lesson.seed, "lesson: pages")
-    log, visited = change_log(lesson.visits, lesson.lists, lesson.cycle, rng)
+    kind = kind_of_news(lesson.visits, lesson.lists) if lesson.by_kind else ""
+    visits = (
+        lesson.visits if not kind else lesson.visits.at(np.isin(lesson.visits.page, lesson.lists) == (kind == "lists"))
+    )
+    log, visited = change_log(visits, lesson.lists, lesson.cycle, rng)
     if log.pages > settings.pages:
         log = log.part(np.sort(rng.permutation(log.pages)[: settings.pages]))
     fitness = _fitness(log, lesson)
-    if log.pages < FEWEST or log.cycles <= lesson.settings.warmup or fitness is None:
+    fewest = FEWEST if log.documents is not None else 3 * FEWEST
+    if log.pages < fewest or log.cycles <= 4 * (lesson.settings.warmup + 1) or fitness is None:
         return None
     how = GPSettings(
         terminals=settings.terminals,
@@ -138,24 +184,33 @@ def contest(lesson: Lesson) -> LessonVerdict | None:
         warmup=lesson.settings.warmup,
         young=DAY / lesson.cycle,
     )
-    judged = retrain(log, _in_use(lesson), how, lesson.seed, lesson.settings)
-    return LessonVerdict(
-        formula_text(judged.learned.tree), fitness, judged.new, judged.current, judged.won, len(lesson.visits)
-    )
+    current = _in_use(lesson, lists=kind != "texts")
+    judged = retrain(log, current, how, lesson.seed, lesson.settings, lesson.rhythm)
+    formula = formula_text(judged.learned.tree)
+    return LessonVerdict(formula, fitness, judged.new, judged.current, judged.won, len(lesson.visits), kind)
+
+
+def kind_of_news(visits: Visits, lists: IntArray) -> Kind:
+    """Which kind of pages revealed more documents."""
+    on_lists = np.isin(visits.page, lists)
+    return "lists" if 2 * visits.brought[on_lists].sum() >= visits.brought.sum() else "texts"
 
 
 def _fitness(log: ChangeLog, lesson: Lesson) -> Measure | None:
-    """What the lesson is about; None if the log cannot tell. The default rule, made to find documents, is judged by that."""
+    """What the lesson is about; None if the log cannot tell."""
     wanted, documents = lesson.settings.retrain.fitness, log.documents is not None
-    if wanted == "discovery" or (wanted == "auto" and (documents or lesson.current == WORTH)):
-        return "discovery" if documents else None
-    if not log.changed.any():
+    if wanted == "discovery" and not documents:
         return None
-    return "ndcg" if wanted == "auto" else wanted
+    if not documents and not log.changed.any():
+        return None
+    if wanted == "auto":
+        return "late" if documents or lesson.by_kind else "ndcg"
+    return wanted
 
 
-def _in_use(lesson: Lesson) -> ScoreFunction:
-    if lesson.current == WORTH:
-        return Expected(lesson.by)
-    rule = named(lesson.current, stream(lesson.seed, "lesson: policy"), lesson.settings, DAY / lesson.cycle)
-    return replace(rule, rhythm=lesson.rhythm) if isinstance(rule, Formula) else rule
+def _in_use(lesson: Lesson, *, lists: bool) -> ScoreFunction:
+    one = lesson.in_use[0 if lists else 1]
+    if one.rule == WORTH:
+        return replace(hand_made(lists), rhythm=lesson.rhythm)
+    rule = named(one.rule, stream(lesson.seed, "lesson: policy"), lesson.settings, DAY / lesson.cycle)
+    return replace(rule, rhythm=lesson.rhythm, cycle=one.cycle) if isinstance(rule, Formula) else rule

@@ -12,10 +12,11 @@ import numpy as np
 from forager.arrays import FloatArray, IntArray
 from forager.measures import age, change_rate, discounts, freshness, ndcg
 from forager.recrawl.change_log import ChangeLog, ShownDocuments
-from forager.recrawl.policies import ScoreFunction, history_for
+from forager.recrawl.document_watch import ESTIMATES, watch_of, watch_visit
+from forager.recrawl.policies import ScoreFunction, history_for, reads_of, rhythm_of_score
 from forager.recrawl.recrawl_settings import DEFAULTS, RecrawlSettings
 from forager.recrawl.rhythm import Rhythm, passed
-from forager.recrawl.terminals import EMPTY, PageStates, hour_of
+from forager.recrawl.terminals import EMPTY, WATCHED, PageStates, hour_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +186,8 @@ def simulate(
     following = log.next_change()
     outdated_at = np.zeros(pages)
     history = history_for(score, pages, settings)
+    watched = not WATCHED.isdisjoint(reads_of(score))
+    watch = watch_of(log, clock_table(log, rhythm_of_score(score))[1]) if watched else None
     finder = Finder(log.documents, pages, warmup) if log.documents is not None else None
     rows: list[tuple[float, float, float, float]] = []
     tops: list[list[float]] = []
@@ -199,10 +202,16 @@ def simulate(
             chosen = score.choose(finder, cycle, k)
         else:
             states = replace(history.states(float(cycle)), hub=hub, inlinks=inlinks, day=day, phase=phase)
+            if watch is not None:
+                news, hazard, elsewhere, length = watch.sums[:ESTIMATES]
+                states = replace(states, news=news, hazard=hazard, elsewhere=elsewhere, length=length)
             chosen = best_pages(score.scores(states), states.last, k)
         changed = outdated_at[chosen] <= cycle
         outdated = int(np.count_nonzero(outdated_at <= cycle))
         brought = None if finder is None else finder.visit(chosen, cycle) * (cycle > 0)  # before, it is a backlog
+        if watch is not None:
+            for page, moved in zip(chosen.tolist(), changed.tolist(), strict=True):
+                watch_visit(watch, page, cycle, moved)
         history.note_all(chosen, float(cycle), changed, brought)
         outdated_at[chosen] = np.where(following[cycle, chosen] < log.cycles, following[cycle, chosen], np.inf)
         if cycle >= warmup:

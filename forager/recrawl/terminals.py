@@ -6,11 +6,12 @@ has changed: CG (Cho & Garcia-Molina) and NAD SAD AAD GAD (Tan & Mitra), from ru
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from forager.arrays import FloatArray
+from forager.recrawl.list_estimates import SMALL
 from forager.recrawl.rhythm import Rhythm, passed
 
 
@@ -88,6 +89,14 @@ class PageStates:
     """λ by maximum likelihood (HACS)."""
     update: FloatArray = field(default_factory=_empty)
     """τ, the last known update (HACS)."""
+    news: FloatArray = field(default_factory=_empty)
+    """News per busy cycle: documents that appear on a list, texts that appear on any other page."""
+    hazard: FloatArray = field(default_factory=_empty)
+    """How fast they leave the page, per cycle."""
+    elsewhere: FloatArray = field(default_factory=_empty)
+    """On how many other lists a document of this one is found too."""
+    length: FloatArray = field(default_factory=_empty)
+    """Documents that it shows at a time."""
     hub: FloatArray = field(default_factory=_empty)
     """1 for lists of links, 0 for other pages."""
     inlinks: FloatArray = field(default_factory=_empty)
@@ -101,6 +110,26 @@ class PageStates:
 
     def __len__(self) -> int:
         return len(self.last)
+
+    def counted_in(self, cycle: float) -> "PageStates":
+        """The same states with times counted in cycles of so many seconds."""
+        longer = self.day * cycle / 86_400.0
+        if longer == 1.0:
+            return self
+        return replace(
+            self,
+            now=self.now / longer,
+            last=self.last / longer,
+            first=self.first / longer,
+            last_change=self.last_change / longer,
+            update=self.update / longer,
+            interval=self.interval / longer,
+            rate=self.rate * longer,
+            news=self.news * longer,
+            hazard=self.hazard * longer,
+            day=self.day / longer,
+            phase=self.phase / longer,
+        )
 
     @property
     def t(self) -> FloatArray:
@@ -131,6 +160,26 @@ def _busy(s: PageStates) -> FloatArray:
     return now - last
 
 
+def waiting(hours: FloatArray, hazard: FloatArray, longest: float = 24.0) -> FloatArray:
+    """K of many pages; see `list_estimates.waiting`, of which it is the same formula."""
+    u = np.minimum(np.maximum(hours, 0.0), longest)
+    x = np.maximum(hazard * u, 1e-300)
+    left, mu = np.exp(-x), np.maximum(hazard, 1e-300)
+    few = x < SMALL
+    with np.errstate(all="ignore"):
+        first = np.where(few, u * u * (1 / 2 - x / 3 + x * x / 8), (1 - left * (1 + x)) / (mu * mu))
+        second = np.where(
+            few, u * u * u * (1 / 3 - x / 4 + x * x / 10), (2 - left * (x * x + 2 * x + 2)) / (mu * mu * mu)
+        )
+        saved = (first * (1 + longest * hazard) - hazard * second) / (longest * hours)
+    return np.where(hours > 0, saved, 0.0)
+
+
+def _wlate(s: PageStates) -> FloatArray:
+    hours = 24.0 / s.day
+    return _told(s.news, s) * _busy(s) * waiting(s.t * hours, _told(s.hazard, s) / hours)
+
+
 def _told(column: FloatArray, s: PageStates) -> FloatArray:
     """The column, or zeros where nobody knows."""
     return column if len(column) else np.zeros(len(s))
@@ -150,12 +199,16 @@ TERMINALS: Mapping[str, Callable[[PageStates], FloatArray]] = {
     "azar": lambda s: index_gain(_lam(s), s.t) / _lam(s),
     "gain": lambda s: index_gain(_lam(s), s.t),
     "since": lambda s: s.now - s.last_change,
-    "rate": lambda s: _told(s.rate, s),
+    "rate": lambda s: _told(s.news, s),
     "hacs": lambda s: changed_since(_told(s.rate, s), s.now - _told(s.update, s)),
     "docs": lambda s: _told(s.documents, s) / np.maximum(s.n, 1.0),
     "pace": lambda s: observed_rate(_told(s.documents, s), s.T, PRIOR),
     "hour": _hour,
     "busy": _busy,
+    "haz": lambda s: _told(s.hazard, s),
+    "wlate": _wlate,
+    "elsewhere": lambda s: _told(s.elsewhere, s),
+    "len": lambda s: _told(s.length, s),
     "hub": lambda s: _told(s.hub, s),
     "inlinks": lambda s: _told(s.inlinks, s),
 }
@@ -166,11 +219,16 @@ ALL = (*BASIC, "cg", "nad", "sad", "aad", "gad")
 EXTENDED = (
     *ALL,
     *("T", "lam", "azar", "gain", "since", "rate", "hacs", "docs", "pace", "hour", "busy", "hub", "inlinks"),
+    *("haz", "wlate", "elsewhere", "len"),
 )
 """Ours; those that a log cannot tell are not offered."""
 
-TRAILED = frozenset({"rate", "hacs"})
+TRAILED = frozenset({"hacs"})
 """Terminals that need every interval between visits, not only running sums."""
+RHYTHMIC = frozenset({"busy", "wlate"})
+"""Terminals that count time by the rhythm of the week."""
+WATCHED = frozenset({"rate", "haz", "wlate", "elsewhere", "len"})
+"""Terminals that need to know when documents come to a page and leave it."""
 
 MEANINGS = {
     "n": "visits so far",
@@ -186,12 +244,16 @@ MEANINGS = {
     "azar": "freshness index of Azar et al.",
     "gain": "azar times lam",
     "since": "cycles since the last change seen",
-    "rate": "changes per cycle by maximum likelihood (HACS)",
+    "rate": "news per busy cycle: documents that come to a list, also those that go unseen, or texts by maximum likelihood",
     "hacs": "chance of an update since the last known one (HACS)",
     "docs": "new documents per visit",
     "pace": "new documents per cycle, (documents + 0.5) / (T + 1)",
     "hour": "hour of the day",
     "busy": "cycles since the last visit, busy hours of the week counting more than quiet ones",
+    "haz": "how fast documents leave the page, per cycle",
+    "wlate": "documents whose day of delay a visit saves: those that wait, and those that would be lost",
+    "elsewhere": "other lists on which a document of this one is found too",
+    "len": "documents that the page shows at a time",
     "hub": "1 for lists of links, else 0",
     "inlinks": "known pages that link here",
 }

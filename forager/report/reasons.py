@@ -10,11 +10,10 @@ from forager.core.agent import ReinforcingAgent, find_owner
 from forager.core.page_table import PageTable
 from forager.core.parameters import ExpectationSettings
 from forager.engine.policy import read_policy
-from forager.engine.resume import Schedule, recall_schedule, restore_histories
+from forager.engine.resume import Schedule, kept_policy, recall_schedule, restore_histories
 from forager.recrawl.cycle import explain, facts
-from forager.recrawl.formula import parse
-from forager.recrawl.policies import Formula, Policy, history_for
-from forager.recrawl.recrawl_settings import WORTH, RecrawlSettings
+from forager.recrawl.policies import ByKind, Policy, history_for
+from forager.recrawl.recrawl_settings import RecrawlSettings
 from forager.report.phrases import shown, shown_moment, span
 from forager.store.protocol import Known, Version
 from forager.store.store import Store
@@ -163,7 +162,7 @@ def whose_page(id: UrlId, agent: ReinforcingAgent) -> str:
 LUCK = np.random.Generator(np.random.PCG64(0))
 """Random numbers for the policy `rand`, whose ranks cannot be predicted."""
 
-REORDERED = "Of the pages seen before, it orders those that promise documents enough for a request."
+REORDERED = "Of the pages of its kind seen before, it orders those that promise documents enough for a request."
 
 
 async def why_again(
@@ -192,14 +191,14 @@ async def why_again(
     else:
         explained = explain(history, policy.score, now, id)
         said[0] += f": {explained}."
-        said.append(REORDERED if policy.name == WORTH else _next(explained.rank, kept))
+        said.append(REORDERED if isinstance(policy.score, ByKind) else _next(explained.rank, kept))
     return " ".join([*filter(None, said), *_lessons(kept)])
 
 
 def _in_use(kept: Schedule, settings: RecrawlSettings) -> Policy:
     """The policy at the end of the run; a learned one, or one from a file, is kept as a formula."""
     if kept.formula:
-        return Policy(kept.setting, Formula.of(parse(kept.formula), kept.rhythm), kept.formula)
+        return kept_policy(kept)
     return read_policy(kept.setting, LUCK, settings, kept.cycle)
 
 

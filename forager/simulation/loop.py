@@ -8,7 +8,7 @@ import numpy as np
 
 from forager.arrays import FloatArray, IntArray, RowArray
 from forager.compiling import compiled, inner
-from forager.core.choice import AWAKE, BY_WORTH, RANK, RESTING, Choices, Turn, add, rest_time
+from forager.core.choice import ALONE, AWAKE, RANK, RESTING, Choices, Turn, add, rest_time
 from forager.core.exploration import PaceRow, after, allows, explores, least_of
 from forager.core.fleet import BFS, DRAWS, FleetState, Tally, Walker
 from forager.core.judge import RELEVANT, STAYS, Seen, fate_of
@@ -155,8 +155,8 @@ DONE, NOTHING, GO_ON, RANKING, CYCLE, LESSON, MANAGE, TIME = range(8)
 """How a turn ended.
 
 DONE: with a download; NOTHING: without, because none is worth it. In the other cases Python must first act: GO_ON: make
-room and draw random numbers; RANKING: rank pages with a score function; CYCLE: end a cycle; LESSON: learn a score
-function; MANAGE: multiply or delete a forager; TIME: the time in `until` has come.
+room and draw random numbers; RANKING: rank pages with a score function that decides alone; CYCLE: end a cycle; LESSON:
+learn a score function; MANAGE: multiply or delete a forager; TIME: the time in `until` has come.
 """
 
 
@@ -209,7 +209,7 @@ def look(
     if full or lacks_room(mind, 1) or len(side.awake) - side.tally[AWAKE] - side.tally[RESTING] < loop.widest:
         return GO_ON
     if not turn.pooled:
-        if turn.mode != BY_WORTH:
+        if turn.mode == ALONE:
             return RANKING
         rank_known(mind, side, at.now)
     pace: PaceRow = mind.pace[0]
@@ -414,7 +414,7 @@ def play_on(
                     ended = _forage(at, loop, rule, tape, mind, side, books, fleet)
             recrawl = not recrawl
         if ended == NOTHING:
-            at.now = min(at.end, max(at.now, min(at.fleet_rests, at.recrawl_rests)))
+            at.now = min(at.until, max(at.now, min(at.fleet_rests, at.recrawl_rests)))
         elif ended != DONE:
             return ended
     return TIME

@@ -22,7 +22,7 @@ from forager.engine.crawl_settings import CrawlSettings
 from forager.engine.link_order import Ordering
 from forager.engine.policy import read_policy
 from forager.engine.recrawl_cycle import make_scheduler
-from forager.engine.teacher import Retraining, foretelling
+from forager.engine.teacher import Retraining
 from forager.errors import InputError
 from forager.events import Event
 from forager.recrawl.recrawl_settings import DEFAULTS, RecrawlSettings
@@ -95,9 +95,8 @@ class Replay:
             seeds=seeds,
             only=self.world.columns.is_list if self.world.reads_off else EVERYWHERE,
         )
-        by = foretelling(foragers)
         log = self.shared.visits.log
-        self.retraining = None if log is None else Retraining(self.scheduler, log, recrawl, seed, [], by=by)
+        self.retraining = None if log is None else Retraining(self.scheduler, log, recrawl, seed, [])
         judged, same = reinforcing.relevancy.identity, foragers.identity == reinforcing.relevancy.identity
         self.account = ReplayAccount(
             self.world, self._truth(foragers, judged), updates=judged == "version", max_age=foragers.max_age

@@ -123,7 +123,7 @@ USUAL: Mapping[str, Dimension] = {
     "reinforcing.population.most": _whole(2, 64),
     "crawl.recrawl_share": Range(0.0, 1.0),
     "crawl.cycle": Range(60.0, 7200.0, log=True),
-    "crawl.policy": OneOf(("worth", "t2", "nad")),
+    "crawl.policy": OneOf(("learned", "worth", "t2", "nad")),
     "crawl.ordering": OneOf(("td", "rw-eg", "mixed")),
     "crawl.least_worth": Range(0.0, 0.9),
     "crawl.explore": Range(0.0, 0.3),

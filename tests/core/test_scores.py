@@ -9,12 +9,12 @@ from forager.core.judge import GOES, MULTIPLIES, REPLACES, STAYS
 from forager.core.parameters import ForagerKind, ForagerSettings, PopulationSettings, ReinforcingSettings, ScoreSettings
 from forager.terms import ForagerId
 
-PAPER, RELATIVE = ScoreSettings(relative=False), ScoreSettings(relative_gain=20, memory=10**9)
+PAPER, RELATIVE = ScoreSettings(relative=False), ScoreSettings(relative_gain=20, beyond_chance=2, memory=10**9)
 WL = ForagerKind.WL
 
 
-def fleet(alive: int, scores: ScoreSettings = PAPER, kind: ForagerKind = WL, most: int = 16) -> ReinforcingAgent:
-    settings = ReinforcingSettings(scores=scores, population=PopulationSettings(most=most))
+def fleet(alive: int, scores: ScoreSettings = PAPER, kind: ForagerKind = WL, usual: int = 6) -> ReinforcingAgent:
+    settings = ReinforcingSettings(scores=scores, population=PopulationSettings(usual=usual))
     agent = ReinforcingAgent(settings, replace(ForagerSettings(), kind=kind), seed=1)
     agent.start(np.array([0]), 0.0, [kind] * alive)
     return agent
@@ -49,7 +49,7 @@ def test_one_that_never_hits_dies_after_two_thousand_documents() -> None:
 
 
 def test_relative_scores_count_documents_above_the_mean_of_the_fleet() -> None:
-    agent = fleet(2, RELATIVE, most=2)
+    agent = fleet(2, RELATIVE, usual=2)
     assert agent.first_score == 0.0
     send(agent, 0, *[True] * 8)
     send(agent, 1, *[True] * 2)
@@ -58,15 +58,16 @@ def test_relative_scores_count_documents_above_the_mean_of_the_fleet() -> None:
     assert [one.score for one in agent.records.values()] == [pytest.approx(-2.0), pytest.approx(-3.0)]
 
 
-def test_while_the_fleet_is_half_full_a_download_costs_half_of_the_mean() -> None:
-    agent = fleet(2, RELATIVE, most=4)
+@pytest.mark.parametrize(("alive", "score"), [(2, 4.0), (4, 0.0), (8, -8.0)])
+def test_a_download_costs_the_more_the_more_foragers_there_are(alive: int, score: float) -> None:
+    agent = fleet(alive, RELATIVE, usual=4)
     send(agent, 0, *[True] * 8)
-    agent.worked(ForagerId(0), 10)  # 8 hits in 10 downloads: 8 − 10·.8·2/4
-    assert agent.records[ForagerId(0)].score == pytest.approx(4.0)
+    agent.worked(ForagerId(0), 10)  # 8 hits in 10 downloads: 8 − 10·.8·alive/4
+    assert agent.records[ForagerId(0)].score == pytest.approx(score, abs=1e-6)
 
 
 def test_the_mean_is_that_of_the_latest_downloads() -> None:
-    agent = fleet(1, ScoreSettings(memory=2), most=1)
+    agent = fleet(1, ScoreSettings(memory=2), usual=1)
     send(agent, 0, True)
     agent.worked(ForagerId(0), 1)  # half of the hit is left: 1 − .5/1
     assert agent.records[ForagerId(0)].score == pytest.approx(0.5)
@@ -74,7 +75,7 @@ def test_the_mean_is_that_of_the_latest_downloads() -> None:
     assert agent.records[ForagerId(0)].score == pytest.approx(1 / 3)
 
 
-def test_a_relative_score_must_be_twice_what_chance_gives() -> None:
+def test_a_relative_score_must_be_so_many_times_what_chance_gives() -> None:
     agent = fleet(3, RELATIVE)
     walkers = agent.flock.state.walkers
     walkers["expected"][0] = 400.0  # its root is 20

@@ -4,12 +4,14 @@ import asyncio
 import math
 from collections import Counter
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 
 import msgspec
 import numpy as np
 import pytest
 
+from forager import functions
 from forager.chance import stream
 from forager.core.page_table import PageTable
 from forager.core.parameters import ExpectationSettings
@@ -18,7 +20,7 @@ from forager.dashboard.chronicle import Chronicle
 from forager.dashboard.recrawl_view import REORDERED, recrawl
 from forager.dashboard.watched import Coverage, watch
 from forager.engine import teacher as learning
-from forager.engine.policy import read_policy
+from forager.engine.policy import function_source, read_policy, shipped_functions
 from forager.engine.resume import LESSONS, MANY, Schedule, policy_in_use, recall_schedule, restore_histories
 from forager.engine.teacher import Retraining, apart, at_once
 from forager.errors import SettingsError
@@ -26,11 +28,11 @@ from forager.events import Learned
 from forager.recrawl.archive_eval import Captured
 from forager.recrawl.formula import parse
 from forager.recrawl.function_file import LearnedFunction as Function
-from forager.recrawl.function_file import function_to_text
+from forager.recrawl.function_file import function_from_text, function_to_text
 from forager.recrawl.history import History
-from forager.recrawl.policies import EXPECTED, Formula, Policy
+from forager.recrawl.policies import ByKind, Formula, Policy, RuleInUse, rules_in_use
 from forager.recrawl.recrawl_settings import AdaptiveSettings, HacsSettings, RecrawlSettings, RetrainSettings
-from forager.recrawl.retrain import Lesson, LessonVerdict, contest, spelled
+from forager.recrawl.retrain import Lesson, LessonVerdict, contest, kind_of_news
 from forager.recrawl.visit_log import VisitLog, Visits
 from forager.report.account import Account
 from forager.settings import load_settings
@@ -38,6 +40,7 @@ from forager.tape.tape_world import TapeClock
 from forager.terms import Channel, Url, UrlId
 from tests.virtual import Crawled, crawl_newsroom
 
+LEARNS_ALWAYS = ("recrawl.retrain.replays=true", "recrawl.retrain.any_policy=true")
 SMALL = RetrainSettings(enabled=True, after=100, terminals="basic", population=12, generations=2)
 
 
@@ -105,7 +108,7 @@ def test_a_crawl_that_goes_on_knows_which_visits_revealed_documents() -> None:
         4,
         "newsroom.pace=4",
         "timetable.download_delay=3s",
-        "recrawl.retrain.enabled=true",
+        "recrawl.retrain.replays=true",
         "recrawl.retrain.after=100000",
     )
     before, again = crawled.crawl.shared.visits.log, VisitLog()
@@ -168,7 +171,7 @@ def test_what_a_policy_may_be() -> None:
         assert read_policy(name, rng, RecrawlSettings(), 900.0).score is not None
     assert read_policy("worth", rng, RecrawlSettings(), 900.0).score is None
     for wrong in ("crawl.policy=nope", "crawl.policy=t *", "crawl.policy=__import__('os')"):
-        with pytest.raises(SettingsError, match=r"crawl\.policy: expected worth, one of rand age"):
+        with pytest.raises(SettingsError, match=r"crawl\.policy: expected learned, worth, one of rand age"):
             load_settings(Path("/dev/null"), [wrong])
 
 
@@ -187,30 +190,78 @@ def test_a_learned_function_is_read_from_its_file(tmp_path: Path) -> None:
 def test_every_policy_can_be_improved() -> None:
     rng = stream(1, "test")
     for name in ("worth", "t2", "adaptive", "t * X"):
-        assert spelled(read_policy(name, rng, RecrawlSettings(retrain=SMALL), 900.0)) == name
+        lists, texts = rules_in_use(read_policy(name, rng, RecrawlSettings(retrain=SMALL), 900.0))
+        assert lists.rule == texts.rule == name
+    lists, texts = rules_in_use(Policy.by_kind("learned", ByKind(Formula.of(parse("t * X"), (), 60.0))))
+    assert (lists, texts) == (RuleInUse("t * X", 60.0), RuleInUse("worth"))
+
+
+def test_the_functions_that_come_with_the_program_say_where_they_come_from() -> None:
+    for kind in ("lists", "texts"):
+        learned = function_from_text((files(functions) / f"{kind}.json").read_text("utf-8"))
+        origin = learned.provenance
+        assert learned.fitness == "late"
+        assert origin.log and origin.period and origin.command.startswith("forager learn ") and origin.date
+        assert origin.cycle == 3600.0
+        assert learned.in_force == (getattr(shipped_functions(), kind) is not None)
+    assert shipped_functions().lists is not None
+
+
+def test_the_default_crawl_goes_by_a_learned_function_from_the_first_minute() -> None:
+    crawled = crawl_newsroom(0.2)
+    policy = crawled.crawl.scheduler.policy
+    assert (policy.name, policy.score) == ("learned", shipped_functions())
+    assert crawled.crawl.retraining is None  # in simulated time nothing is learned unless asked for
+    assert function_source(policy, []) == "forager/functions"
+    by_hand = crawl_newsroom(0.2, "crawl.policy=worth").crawl
+    assert by_hand.scheduler.policy.score is None
+    assert function_source(by_hand.scheduler.policy, []) == "hand-made rule"
+
+
+def test_a_lesson_is_about_the_pages_that_bring_the_news() -> None:
+    one = lesson("worth", brought=True)
+    assert kind_of_news(one.visits, np.arange(90)) == "lists"
+    assert kind_of_news(one.visits, np.arange(20)) == "texts"
+    verdict = contest(replace(one, lists=np.arange(60)))
+    assert verdict is not None
+    assert (verdict.kind, verdict.fitness) == ("lists", "late")
+    verdict = contest(replace(one, lists=np.arange(20)))
+    assert verdict is not None
+    assert (verdict.kind, verdict.fitness) == ("texts", "late")
+
+
+def test_a_lesson_begins_with_the_function_in_use() -> None:
+    # Nothing can be learned in one generation of two but the first rules: the one in use is the first of them.
+    one = lesson("n * t", brought=True)
+    small = replace(SMALL, population=2, generations=1)
+    verdict = contest(replace(one, settings=replace(one.settings, retrain=small)))
+    assert verdict is not None
+    assert not verdict.won
 
 
 def lesson(current: str = "0 - t * X", brought: bool = False) -> Lesson:
     """90 pages, visited every cycle for 30 cycles; each changes every 2 to 10 cycles. The function in use is the worst.
 
-    If they brought anything, every change is a document on a list.
+    If they brought anything, every change is a document on a list, and there are 160 cycles.
     """
-    page, cycle = np.tile(np.arange(90), 30), np.repeat(np.arange(30), 90)
+    cycles = 160 if brought else 30
+    page, cycle = np.tile(np.arange(90), cycles), np.repeat(np.arange(cycles), 90)
     changed = (cycle + page) % (page % 9 + 2) == 0
     documents = (changed * brought).astype(np.int32)
     visits = Visits(page, (cycle * 900.0).astype(np.float64), changed, documents)
     settings = RecrawlSettings(k=0.1, retrain=SMALL)
-    return Lesson(visits, np.arange(90 * brought), 900.0, current, settings, seed=3)
+    rule, by_kind = RuleInUse(current), current == "worth"
+    return Lesson(visits, np.arange(90 * brought), 900.0, (rule, rule), by_kind, settings, seed=3)
 
 
-@pytest.mark.parametrize(("brought", "fitness"), [(False, "ndcg"), (True, "discovery")])
+@pytest.mark.parametrize(("brought", "fitness"), [(False, "ndcg"), (True, "late")])
 def test_what_is_learned_is_better_on_held_out_pages_than_a_bad_function(brought: bool, fitness: str) -> None:
     verdict = contest(lesson(brought=brought))
     assert verdict is not None
     assert verdict.fitness == fitness
     assert verdict.won
     assert verdict.new > verdict.old
-    assert verdict.visits == 2700
+    assert verdict.visits == (14_400 if brought else 2700)
 
 
 def test_the_default_rule_is_not_given_up_for_what_is_as_good() -> None:
@@ -251,7 +302,8 @@ def test_too_little_is_no_lesson() -> None:
     assert contest(replace(few, visits=unchanged)) is None
     asked = replace(few.settings, retrain=replace(SMALL, fitness="discovery"))
     assert contest(replace(few, settings=asked)) is None  # nothing was brought
-    assert contest(lesson("worth")) is None  # the default rule is not judged by changes
+    early = few.visits.at(few.visits.when < 900.0 * 10)
+    assert contest(replace(few, visits=early)) is None
 
 
 def test_a_process_of_its_own_learns_the_same() -> None:
@@ -264,15 +316,16 @@ def test_a_lesson_travels_unchanged() -> None:
     for column in ("page", "when", "changed", "brought"):
         assert getattr(other.visits, column).tolist() == getattr(one.visits, column).tolist()
     assert other.lists.tolist() == one.lists.tolist()
-    assert (other.current, other.settings, other.seed, other.by) == (one.current, one.settings, one.seed, one.by)
-    assert other.rhythm == one.rhythm
+    for term in ("cycle", "in_use", "by_kind", "settings", "seed", "rhythm"):
+        assert getattr(other, term) == getattr(one, term), term
 
 
 def test_a_crawl_holds_lessons_and_tells_what_came_of_them() -> None:
     crawled = crawl_newsroom(
         1.5,
+        "crawl.cycle=5m",
         "crawl.policy=0 - t * X",
-        "recrawl.retrain.enabled=true",
+        *LEARNS_ALWAYS,
         "recrawl.retrain.after=150",
         "recrawl.retrain.population=12",
         "recrawl.retrain.generations=2",
@@ -281,11 +334,11 @@ def test_a_crawl_holds_lessons_and_tells_what_came_of_them() -> None:
     learned = events(crawled, "Learned")
     assert learned
     assert all(float(str(one["new"])) > float(str(one["old"])) for one in learned if one["replaced"])
-    assert {one["fitness"] for one in learned} == {"discovery"}  # its lists showed documents
+    assert {one["fitness"] for one in learned} == {"late"}  # its lists showed documents
 
 
 def test_a_better_function_takes_over_and_a_crawl_that_goes_on_uses_it() -> None:
-    crawled = crawl_newsroom(0.5, "crawl.policy=t2", "recrawl.retrain.enabled=true")
+    crawled = crawl_newsroom(0.5, "crawl.policy=t2", *LEARNS_ALWAYS)
     retraining = crawled.crawl.retraining
     assert retraining is not None
     told = retraining.take(LessonVerdict("t * X", "ndcg", 0.6, 0.5, True, 10), now=7.0)
@@ -300,7 +353,7 @@ def test_a_better_function_takes_over_and_a_crawl_that_goes_on_uses_it() -> None
 
 
 def test_a_learned_function_stays_however_often_none_was_better_since() -> None:
-    crawled = crawl_newsroom(0.5, "crawl.policy=t2", "recrawl.retrain.enabled=true")
+    crawled = crawl_newsroom(0.5, "crawl.policy=t2", *LEARNS_ALWAYS)
     retraining = crawled.crawl.retraining
     assert retraining is not None
     told = [retraining.take(LessonVerdict("t * X", "ndcg", 0.6, 0.5, True, 10), now=7.0)]
@@ -315,7 +368,7 @@ def test_a_learned_function_stays_however_often_none_was_better_since() -> None:
 
 
 def test_a_function_that_is_not_better_is_not_used() -> None:
-    crawled = crawl_newsroom(0.5, "crawl.policy=t2", "recrawl.retrain.enabled=true")
+    crawled = crawl_newsroom(0.5, "crawl.policy=t2", *LEARNS_ALWAYS)
     scheduler = crawled.crawl.scheduler
     retraining = Retraining(scheduler, VisitLog(), RecrawlSettings(retrain=SMALL), 1, [], at_once)
     told = retraining.take(
@@ -327,7 +380,7 @@ def test_a_function_that_is_not_better_is_not_used() -> None:
 
 
 def test_a_function_learned_from_the_default_orders_only_what_is_worth_a_request() -> None:
-    crawled = crawl_newsroom(0.5, "recrawl.retrain.enabled=true")
+    crawled = crawl_newsroom(0.5, "recrawl.retrain.replays=true")
     scheduler, retraining = crawled.crawl.scheduler, crawled.crawl.retraining
     assert retraining is not None
     now = crawled.settings.newsroom.start + 1.5 * 3600.0
@@ -335,13 +388,13 @@ def test_a_function_learned_from_the_default_orders_only_what_is_worth_a_request
     candidates.thrift.explored = candidates.thrift.spent  # it owes no page never seen, which would come first
     candidates.rank(now)
     usual = candidates.wanted(now)
-    retraining.take(LessonVerdict("0 - n", "discovery", 0.6, 0.5, True, 10), now)
-    assert str(scheduler.policy) == "0 - n"
+    retraining.take(LessonVerdict("0 - n", "late", 0.6, 0.5, True, 10, "lists"), now)
+    assert str(scheduler.policy).startswith("lists: 0 - n")
     host = max(scheduler.groups, key=lambda group: len(candidates.pools[group].pages))
     page, worth = scheduler.choose(now, 0.0, host) or (-1, 0.0)
     assert candidates.wanted(now) == usual > 1
     pages = candidates.pools[host].all
-    pages = pages[scheduler.history.visited(pages)]
+    pages = pages[scheduler.history.visited(pages) & (candidates.pages.about(pages).hub > 0)]
     worths, least = candidates.pages.worth(pages, now)[0], candidates.thrift.least_worth
     visits = scheduler.history.states(now, pages).n
     assert worth == pytest.approx(worths[pages == page][0])
@@ -349,17 +402,18 @@ def test_a_function_learned_from_the_default_orders_only_what_is_worth_a_request
     assert visits[pages == page][0] == visits[worths >= least].min()  # the function's choice among them
     asyncio.run(crawled.crawl.save())
     crawled.run(0.1, store=crawled.store, start=0.5)
-    assert str(crawled.crawl.scheduler.policy) == "0 - n"
+    assert str(crawled.crawl.scheduler.policy).startswith("lists: 0 - n")
 
 
 def test_the_dashboard_says_what_a_function_learned_from_the_default_orders() -> None:
-    crawled = crawl_newsroom(0.5, "recrawl.retrain.enabled=true")
+    crawled = crawl_newsroom(0.5, "recrawl.retrain.replays=true")
     scheduler, now = crawled.crawl.scheduler, crawled.settings.newsroom.start + 3600.0
-    scheduler.use(Policy("worth", Formula.of(parse("t")), "t"))
+    scheduler.use(Policy.by_kind("learned", ByKind(Formula.of(parse("t")), Formula.of(parse("n")))))
     nothing = Coverage("nothing", lambda: (np.empty(0), np.empty(0, dtype=np.bool_)))
     watched = replace(watch("a crawl", crawled.crawl, nothing), clock=TapeClock(now))
     shown = recrawl(watched, Chronicle(Account()))
-    assert (shown["policy"], shown["formula"], shown["meaning"]) == (EXPECTED, "t", REORDERED)
+    assert (shown["policy"], shown["formula"], shown["meaning"]) == ("learned", "lists: t; texts: n", REORDERED)
+    assert shown["from"] == "forager/functions"
     told = np.array([crawled.store.find(one["url"]) for one in shown["next"] if one["score"] is not None])
     candidates = scheduler.candidates
     assert len(told)

@@ -102,12 +102,12 @@ def test_a_policy_of_another_package_decides(tmp_path: Path) -> None:
 
 def test_a_policy_of_another_package_cannot_be_retrained(tmp_path: Path) -> None:
     save(paper(), tmp_path / "tape")
-    wanted = {"crawl.policy": "oldest", "recrawl.retrain.enabled": True}
+    wanted = {"crawl.policy": "oldest", "recrawl.retrain.any_policy": True}
     with pytest.raises(SettingsError, match="cannot learn"):
         forager.replay(tmp_path / "tape", budget=20, settings=wanted)
 
 
 def test_a_policy_that_nobody_offers_is_refused(tmp_path: Path) -> None:
     save(paper(), tmp_path / "tape")
-    with pytest.raises(SettingsError, match=r"expected worth, one of rand"):
+    with pytest.raises(SettingsError, match=r"expected learned, worth, one of rand"):
         forager.replay(tmp_path / "tape", settings={"crawl.policy": "youngest"})

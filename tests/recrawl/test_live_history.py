@@ -18,6 +18,7 @@ from forager.events import CycleDone, Learned
 from forager.importers.files import histories
 from forager.recrawl.archive_eval import changes
 from forager.recrawl.history import History
+from forager.recrawl.policies import RuleInUse
 from forager.recrawl.recrawl_settings import RecrawlSettings
 from forager.report.reasons import why_again
 from forager.store.protocol import Found
@@ -136,10 +137,12 @@ def test_a_decision_is_explained_with_rank_and_next_visit() -> None:
 
 
 def test_a_function_learned_beside_the_default_says_nothing_of_when_a_page_has_its_turn() -> None:
-    text = explained(Schedule("worth", "t * X", learned=True, done=CycleDone(3600.0, "t * X", 2, 1, 0.5, 1.0)))
+    in_use = (RuleInUse("worth"), RuleInUse("t * X", 900.0))
+    done = CycleDone(3600.0, "texts: t * X", 2, 1, 0.5, 1.0)
+    text = explained(Schedule("learned", "texts: t * X", learned=True, done=done, by_kind=in_use))
     assert text == (
-        "By t * X: n=4 X=1 t=1 → 1.00, rank 3 of 4. Of the pages seen before, it orders those that promise documents "
-        "enough for a request."
+        "By texts: t * X: n=4 X=1 t=1 → 1.00, rank 3 of 4. Of the pages of its kind seen before, it orders those that "
+        "promise documents enough for a request."
     )
 
 

@@ -160,7 +160,7 @@ def test_discovery_logs_add_coverage_and_delay(tmp_path: Path, capsys: pytest.Ca
     shown = capsys.readouterr().out
     assert f"{table['policies'][0]['coverage']:.1%}" in shown
     assert "median delay" in shown
-    learn_small(log, tmp_path / "f.json", fitness="discovery", documents=documents, k="25%", terminals="extended")
+    learn_small(log, tmp_path / "f.json", fitness="discovery", documents=documents, k=["25%"], terminals="extended")
     assert json.loads(capsys.readouterr().out)["fitness"] == "discovery"
 
 
@@ -178,7 +178,7 @@ def test_documents_that_all_stood_there_from_the_beginning_teach_nothing(tmp_pat
         ({"terminals": "some"}, "--terminals some"),
         ({"fitness": "fame"}, "--fitness fame"),
         ({"select": "worst"}, "--select worst"),
-        ({"k": "none"}, "--k none"),
+        ({"k": ["none"]}, "--k none"),
         ({"cycle": "soon"}, "--cycle soon"),
         ({"fitness": "discovery"}, "--documents"),
         ({"train_until": "2022-01-01"}, "--train-until 2022-01-01"),

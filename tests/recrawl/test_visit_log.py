@@ -3,13 +3,7 @@
 import numpy as np
 import pytest
 
-from forager.core.findings import Finding
-from forager.core.page_table import PageTable
-from forager.core.parameters import ExpectationSettings
-from forager.recrawl.policies import Expected, Foretelling
-from forager.recrawl.terminals import PageStates
 from forager.recrawl.visit_log import VisitLog, Visits, change_log
-from forager.terms import NOBODY, UrlId
 
 
 def test_a_log_of_visits_forgets_the_oldest_half_when_it_is_full() -> None:
@@ -84,49 +78,6 @@ def test_documents_of_single_texts_are_not_told_of() -> None:
     assert log.documents.page.tolist() == [1] * 5  # of the list
     log, _ = change_log(seen, np.array([3]), 1.0, np.random.default_rng(0))
     assert log.documents is None  # most were on a text, of which nobody knows what came and went
-
-
-def test_the_default_rule_ranks_pages_as_the_crawl_does() -> None:
-    # Two lists watched for 30 hours brought 30 and 6 documents, hourly cycles. A first guess of .5 an hour weighs half a
-    # document: forms of address bring 30.5 / 31 = .98387 and 6.5 / 31 = .20968 an hour, and half a document of these weighs
-    # again: 30.5 / (30 + .50820) = .99973 and 6.5 / (30 + 2.38462) = .20071; after 2 and 30 (at most 24) hours.
-    states = PageStates(
-        now=60.0,
-        last=np.array([58.0, 30.0]),
-        first=np.array([28.0, 0.0]),
-        n=np.array([31.0, 31.0]),
-        documents=np.array([30.0, 6.0]),
-        hub=np.ones(2),
-        day=24.0,
-    )
-    often, seldom = 30.5 / (30 + 0.5 / (30.5 / 31)), 6.5 / (30 + 0.5 / (6.5 / 31))
-    expected = [often * 2 * (40 / often) ** 0.25, seldom * 24 * (40 / seldom) ** 0.25]
-    assert Expected(Foretelling()).scores(states) == pytest.approx(expected)
-    crawl = PageTable(ExpectationSettings())
-    for page, begin, documents in ((0, 28, 30), (1, 0, 6)):
-        for hour in range(begin, begin + 31):
-            crawl.record(UrlId(page), 3600.0 * hour, hub=True)
-        for _ in range(documents):
-            crawl.credit(Finding(NOBODY, UrlId(page), 0, 0, 0.0, UrlId(page)))
-    assert crawl.rank(np.arange(2), 3600.0 * 60) == pytest.approx(expected)
-
-
-def test_of_a_single_text_several_changes_look_like_one() -> None:
-    # Ten visits in 90 hours found eight new texts. Mean (8 + .01 * 100) / 190 = .04737; the squares exceed chance by
-    # (8 - 4.263)^2 - 4.263 = 9.701, the variance is (9.701 + 5760 * .004737) / (8100 + 5760) = .002668, so 17.75 hours
-    # weigh: (8 + .8408) / 107.75 = .08205 an hour, .8205 in the gap of ten hours between visits; unhidden 1.718 / 10.
-    states = PageStates(
-        now=100.0,
-        last=np.array([90.0]),
-        first=np.zeros(1),
-        n=np.array([10.0]),
-        documents=np.array([8.0]),
-        hub=np.zeros(1),
-        day=24.0,
-    )
-    rate = -np.log(1 - 0.082049 * 10) / 10
-    scores = Expected(Foretelling(text_breadth=0.0)).scores(states)
-    assert scores == pytest.approx([1 - np.exp(-rate * 10)], rel=1e-4)
 
 
 def test_documents_of_the_past_pay_the_visit_that_revealed_them() -> None:

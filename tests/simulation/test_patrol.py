@@ -71,7 +71,7 @@ def same(one: Replay, other: Replay) -> None:
     ]
 
 
-RETRAINED = ("recrawl.retrain.enabled=true", "recrawl.retrain.after=400", "recrawl.retrain.terminals=basic",
+RETRAINED = ("recrawl.retrain.replays=true", "recrawl.retrain.after=400", "recrawl.retrain.terminals=basic",
              "recrawl.retrain.population=8", "recrawl.retrain.generations=2")  # fmt: skip
 
 
@@ -111,6 +111,7 @@ def test_foragers_multiply_and_are_deleted(relative: str) -> None:
     [
         (120.0, ()),
         (12.0, ("crawl.recrawl_share=1", "crawl.explore=0.3")),
+        (60.0, ("crawl.policy=worth",)),
         (60.0, ("crawl.policy=t2",)),
         (60.0, ("crawl.policy=hacs",)),
         (60.0, ("crawl.policy=rand",)),

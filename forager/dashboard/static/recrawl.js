@@ -32,6 +32,7 @@ const cycles = new Table([
 const learned = new Table([
   { name: "At", value: (row) => row.at, cell: (row) => moment(row.at), time: true },
   { name: "Function", value: (row) => row.formula, cell: (row) => el("code", {}, row.formula), wide: true },
+  { name: "For", value: (row) => row.kind || "all pages" },
   { name: "Measure", value: (row) => row.fitness },
   { name: "New", value: (row) => row.new, cell: (row) => figure(row.new), numeric: true },
   { name: "In use", value: (row) => row.old, cell: (row) => figure(row.old), numeric: true },
@@ -46,7 +47,7 @@ export function build() {
       section("ChangeRate and NDCG", "Of each cycle: the share of visits that found a change, and whether changed pages came first (1 is best).", plot),
       section("Cycles", null, cycles.element)),
     section("Schedule", "The pages that the cycle would look at first, were it to begin now.", next.element),
-    section("Learned functions", "Judged on pages that they had not seen.", learned.element)];
+    section("Learned functions", "Judged where they had not learned: in a later time, or on other pages.", learned.element)];
 }
 
 export async function refresh() {
@@ -55,6 +56,7 @@ export async function refresh() {
   rule.replaceChildren(...[
     ["Policy", el("strong", {}, facts.policy)],
     ["Formula", el("code", {}, facts.formula)],
+    ["From", facts.from ?? "–"],
     ["In words", facts.meaning],
     ["Fitness", best ? `${best.fitness} ${figure(best.new)} on held-out pages, learned from ${count(best.visits)} visits at ${moment(best.at)}; the one before had ${figure(best.old)}` : "not learned, so not measured beforehand; see the cycles"],
     ["Share", `${percent(facts.share, 1)} of the requests to each host; ${count(facts.turns.recrawl)} so far, the fleet ${count(facts.turns.fleet)}`],
