@@ -79,8 +79,10 @@ def visit(
     shows = tape.newest[version] if ok else -1
     if ok and not free and (shows > mind.held[page] or tape.waits):
         at.waiting += len(links)
-        if at.waiting > at.most_waiting or (at.waiting > 0 and at.now >= at.renew_at):
+        if at.waiting > at.most_waiting:
             at.until = at.now
+        elif at.waiting > 0:
+            at.until = min(at.until, max(at.now, at.renew_at))
     if ok and tape.state[version] >= 0:
         mind.rows[page] = tape.state[version] + 1
     if free and not gone:
