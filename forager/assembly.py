@@ -284,7 +284,7 @@ async def make_crawl(
         thrift=thrift,
         scheduler=scheduler,
         corrections=corrections,
-        retraining=_retraining(settings, clock, scheduler, shared.visits.log, lessons),
+        retraining=await _retraining(settings, clock, scheduler, shared.visits.log, lessons, offload),
         settings=settings.crawl,
         learned={
             "fleet": lambda: save_agent(agent),
@@ -349,12 +349,18 @@ def _ordering(settings: Settings, agent: ReinforcingAgent, shared: Shared, offlo
     return Ordering.arranged(settings.crawl, agent, shared, offload)
 
 
-def _retraining(
-    settings: Settings, clock: Clock, scheduler: Scheduler, log: VisitLog | None, lessons: list[Learned]
+async def _retraining(
+    settings: Settings,
+    clock: Clock,
+    scheduler: Scheduler,
+    log: VisitLog | None,
+    lessons: list[Learned],
+    offload: Offload,
 ) -> "Retraining | None":
     """Learns better score functions beside the crawl; None if the policy is fixed."""
     if log is None:
         return None
+    await offload(lambda: import_module("forager.engine.teacher"))  # slow, with all of `gp`
     from forager.engine.teacher import Retraining, apart, at_once
 
     teach = at_once if isinstance(clock, LoopClock) else apart

@@ -1,6 +1,7 @@
 """The command line: its verbs, and how each of them ends."""
 
 import importlib
+import os
 import signal
 import sys
 import threading
@@ -164,19 +165,31 @@ def run(arguments: list[str] | None = None) -> Any:
     try:
         app(args=arguments, prog_name="forager")
     except ForagerError as error:
-        sys.stderr.write(f"forager: {error}\n")
-        sys.exit(error.exit)
+        _end(error)
     except BaseExceptionGroup as group:
         known, others = group.split(ForagerError)
         if known is None or others is not None:
             raise
         first = first_error(known)
         assert isinstance(first, ForagerError)
-        sys.stderr.write(f"forager: {first}\n")
-        sys.exit(first.exit)
+        _end(first)
     except KeyboardInterrupt:
         sys.stderr.write("forager: stopped\n")
         sys.exit(Exit.INTERRUPTED)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(Exit.OUTPUT)
+
+
+def _end(error: ForagerError) -> None:
+    """Tells an error in one line and ends the process.
+
+    If the disk failed, at once: a library that finds its objects still in use while Python is taken down, as they
+    sometimes are then, would write many lines about it.
+    """
+    sys.stderr.write(f"forager: {error}\n")
+    if error.exit is Exit.STORE:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(error.exit)
+    sys.exit(error.exit)

@@ -104,21 +104,25 @@ def _by_policy(scheduler: Scheduler, watched: Watched, now: float, before: int) 
 
     reorders = isinstance(score, ByKind)
     chosen = top(scheduler.history, score, now, NEXT // 2, eligible if reorders else None)
-    states = scheduler.history.states(now, chosen.pages)
-    return [
-        {"rank": rank, "worth": None, "fresh": False, "rate": None, "score": round(score, 4)}
-        | _known(watched.store.known(UrlId(page)))
-        | {"why": f"n = {n:g} visits, X = {changes:g} changes, t = {cycles:.2f} cycles since the last"}
-        for rank, page, score, n, changes, cycles in zip(
-            range(before + 1, before + 1 + len(chosen.pages)),
-            chosen.pages.tolist(),
-            chosen.scores.tolist(),
-            states.n.tolist(),
-            states.X.tolist(),
-            states.t.tolist(),
-            strict=True,
-        )
-    ]
+    states, visits = scheduler.history.states(now, chosen.pages), watched.shared.visits
+    worths, rates = visits.worth(chosen.pages, now)[0], visits.rate(chosen.pages)
+    columns = chosen.pages, chosen.scores, worths, rates, states.n, states.X, states.t
+    rows = []
+    for rank, row in enumerate(zip(*(column.tolist() for column in columns), strict=True), start=before + 1):
+        page, points, worth, rate, n, changes, cycles = row
+        known = watched.store.known(UrlId(page))
+        why = f"n = {n:g} visits, X = {changes:g} changes, t = {cycles:.2f} cycles since the last"
+        if reorders:
+            why = why_next(known, worth, False, rate, watched, visits, now)
+        facts = {
+            "rank": rank,
+            "worth": round(worth, 4),
+            "fresh": False,
+            "rate": round(rate, 4),
+            "score": round(points, 4),
+        }
+        rows.append(facts | _known(known) | {"why": why})
+    return rows
 
 
 def _promises_enough(pages: IntArray, scheduler: Scheduler, watched: Watched, now: float) -> BoolArray:

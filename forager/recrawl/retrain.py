@@ -8,7 +8,6 @@ from itertools import pairwise
 from typing import Literal
 
 import numpy as np
-from scipy import stats
 
 from forager.arrays import IntArray
 from forager.chance import stream
@@ -47,6 +46,8 @@ class Contest:
 
     @property
     def won(self) -> bool:
+        from scipy import stats  # slow to load, and a crawl that holds no lesson never needs it
+
         errors = float(stats.t.ppf(SURE, max(1, self.pages - 1)))
         return is_beyond_chance(self.new - self.current, self.error, errors)
 

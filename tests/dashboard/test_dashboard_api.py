@@ -57,10 +57,13 @@ async def test_every_answer_of_a_running_crawl_makes_sense(client: aiohttp.Clien
         assert all(one["robots"]["allowed"] and one["robots"]["group"] == "*" for one in sites["hosts"])  # type: ignore[attr-defined]
         assert all(one["delay"] == 20.0 for one in sites["hosts"])  # type: ignore[attr-defined]  # download_delay=20s
         recrawl = await ask("api/recrawl")
-        order = [one["worth"] + 1000 * one["fresh"] for one in recrawl["next"]]  # type: ignore[attr-defined]
+        never = [one for one in recrawl["next"] if one["score"] is None]  # type: ignore[attr-defined]
+        order = [one["worth"] + 1000 * one["fresh"] for one in never]
         assert order == sorted(order, reverse=True)
+        scores = [one["score"] for one in recrawl["next"] if one["score"] is not None]  # type: ignore[attr-defined]
+        assert scores == sorted(scores, reverse=True)
         assert all(one["why"] for one in recrawl["next"])  # type: ignore[attr-defined]
-        assert recrawl["policy"] == "expected new documents" and recrawl["formula"]
+        assert recrawl["policy"] == "learned" and recrawl["formula"]
         page = await ask(f"api/page?url={stories[0]['url']}")  # type: ignore[index]
         assert "asked at most every 20 s" in str(page["host"]) and "robots.txt allows this page" in str(page["host"])
         assert page["editions"][0]["opening"]  # type: ignore[index]

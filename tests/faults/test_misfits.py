@@ -12,10 +12,12 @@ from tests.faults.misfits import KINDS, MisfitWeb
 from tests.virtual import QUICK, Crawled
 
 HOURS = 6.0
+SEEDS = (1, 3)
+"""Two newsrooms, because single delays of the forty stories of one differ by more than what is tested."""
 
 
 @cache
-def crawled(misfits: int) -> tuple[Delay, MisfitWeb, Crawled]:
+def crawled(misfits: int, seed: int = SEEDS[0]) -> tuple[Delay, MisfitWeb, Crawled]:
     """How late the good hosts' stories were told, beside so many misfits."""
     webs: list[MisfitWeb] = []
 
@@ -23,7 +25,7 @@ def crawled(misfits: int) -> tuple[Delay, MisfitWeb, Crawled]:
         webs.append(MisfitWeb(web, clock, misfits))
         return webs[0]
 
-    done = Crawled(load_settings(None, [*QUICK, "newsroom.pace=4"]).settings, wrap)
+    done = Crawled(load_settings(None, [*QUICK, "newsroom.pace=4", f"newsroom.seed={seed}"]).settings, wrap)
     papers = [f"http://{paper.name}.example/" for paper in done.settings.newsroom.papers]
     done.homes = [*papers, *MisfitWeb(None, None, misfits).homes]  # type: ignore[arg-type, list-item]
     done.run(HOURS)
@@ -34,11 +36,12 @@ def crawled(misfits: int) -> tuple[Delay, MisfitWeb, Crawled]:
 
 
 def test_good_hosts_are_told_of_as_soon_as_without_the_bad_ones() -> None:
-    alone, _, _ = crawled(0)
-    beside, web, done = crawled(5 * len(KINDS))
-    assert alone.coverage > 0.9
-    assert beside.coverage >= 0.95 * alone.coverage
-    assert beside.median <= 1.1 * alone.median
+    alone = [crawled(0, seed)[0] for seed in SEEDS]
+    beside = [crawled(5 * len(KINDS), seed)[0] for seed in SEEDS]
+    assert all(one.coverage > 0.9 for one in alone)
+    assert all(one.coverage >= 0.95 * other.coverage for one, other in zip(beside, alone, strict=True))
+    assert sum(one.late for one in beside) <= 1.1 * sum(one.late for one in alone)
+    _, web, done = crawled(5 * len(KINDS))
     assert set(web.asked) == {"good", *KINDS}
     assert min(web.asked.values()) > 50
     assert done.account.facts()["errors"]

@@ -44,7 +44,8 @@ def crawled() -> Crawled:
 
 
 def _facts(crawled: Crawled) -> dict[str, Any]:
-    return run_facts(crawled.account, crawled.crawl.agent, crawled.crawl.world.keeper.skipped)
+    crawl = crawled.crawl
+    return run_facts(crawled.account, crawl.agent, crawl.scheduler, crawl.retraining, crawl.world.keeper.skipped)
 
 
 def _watched(crawled: Crawled) -> Watched:
@@ -143,7 +144,7 @@ def test_all_who_show_figures_of_a_replay_show_the_same_ones(tmp_path: Path) -> 
         tell=Journal([account.hear, records]).write,
     )
     run.run()
-    facts, figures = run_facts(account, run.agent), run.figures()
+    facts, figures = run_facts(account, run.agent, run.scheduler, run.retraining), run.figures()
     watched = watch_replay(run, records, "paper")
     _check_dashboard(watched, account, facts)
     assert (facts["requests"], facts["stories"]) == (figures.efficiency.downloaded, figures.efficiency.relevant)
