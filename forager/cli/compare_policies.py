@@ -291,7 +291,11 @@ def policies_page(
         _found(judged),
         pair(*charts[:2]),
         pair(*charts[2:]),
-        section("The top of the schedule", "ChangeRate of the first part of each cycle's schedule.", _top(judged, k)),
+        section(
+            "The top of the schedule",
+            "ChangeRate and NDCG of the first part of each cycle's schedule.",
+            _top(judged, k),
+        ),
         _victories(judged, "change_rate", "ChangeRate"),
         _victories(judged, "freshness", "Freshness"),
         as_html(windows) if windows else "",
@@ -343,8 +347,11 @@ def _whole(one: Judged) -> str:
 
 def _top(judged: Sequence[Judged], k: float) -> str:
     shares = [100.0 * k * part / 5 for part in range(1, 6)]
-    named = [(_short(one), list(zip(shares, one.top(), strict=True))) for one in judged]
-    return svg.line_chart(named, "ChangeRate of the top of the schedule", along="% of all pages, best first")
+    charts = []
+    for place, label in enumerate(("ChangeRate", "NDCG")):
+        named = [(_short(one), list(zip(shares, one.top()[place], strict=True))) for one in judged]
+        charts.append(svg.line_chart(named, f"{label} of the top of the schedule", along="% of all pages, best first"))
+    return "".join(charts)
 
 
 def _victories(judged: Sequence[Judged], figure: Figure, label: str) -> str:
