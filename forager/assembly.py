@@ -51,13 +51,10 @@ from forager.settings import Settings, changed
 from forager.store.protocol import Story, Version
 from forager.store.store import Store
 from forager.terms import Channel, Request, Url, UrlId, Verdict
-from forager.warc.recorder import BackgroundRecorder
+from forager.warc.recorder import BackgroundRecorder, Recording
 from forager.warc.writer import WarcWriter
 from forager.web.live import Live
-from forager.web.polite import Polite, WaitKeeper
-from forager.web.recording import Recording
-from forager.web.redirects import Following
-from forager.web.retries import Retry, Retrying
+from forager.web.polite import Following, Polite, Retry, Retrying, WaitKeeper
 from forager.web.robots import Robots
 from forager.web.timetable import Refusal, Timetable
 from forager.web.web import Web, product_token

@@ -15,8 +15,8 @@ from forager.report.account import Account, recall_account
 from forager.settings import Settings, load_settings
 from forager.store.store import Store
 from forager.terms import Url
+from forager.warc.exchange import Exchange
 from forager.warc.writer import WarcWriter
-from forager.web.recording import Exchange
 from forager.web.web import Web
 
 QUICK = (

@@ -94,25 +94,16 @@ _HIDDEN = re.compile(rf"(?:{PREFIX})*(?:content-encoding|transfer-encoding|conte
 _HIDDEN_IF_CODED = re.compile(rf"(?:{PREFIX})+content-encoding|(?:{PREFIX})*(?:transfer-encoding|content-length)")
 _OURS = b"Content-Length: "
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
-_USUAL_URL = re.compile(r"https?://([^/?#@\[\]]+)(/[^?#]*(?:\?[^?#]+)?)")
 _STATUS_LINE = re.compile(rb"HTTP/\d(?:\.\d)?\s+(\d{3})\b")
 _REQUEST_LINE = re.compile(rb"[A-Z]+ [^\r\n]+ HTTP/\d")
 
 
 def request_block(request: Request, user_agent: str) -> bytes:
     """The GET request as sent."""
-    host, target = _address(safe_url(request.url))
-    headers = {"Host": host, **request_headers(request, user_agent)}
+    parts = urlsplit(safe_url(request.url))
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    headers = {"Host": parts.netloc.rpartition("@")[2], **request_headers(request, user_agent)}
     return f"GET {target} HTTP/1.1\r\n".encode("utf-8", "replace") + lines(headers.items()) + b"\r\n"
-
-
-def _address(url: str) -> tuple[str, str]:
-    """The host, and the path with its query."""
-    usual = _USUAL_URL.fullmatch(url)
-    if usual is not None:
-        return usual[1], usual[2]
-    parts = urlsplit(url)
-    return parts.netloc.rpartition("@")[2], (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
 
 
 def payload(response: Response) -> bytes:

@@ -13,11 +13,11 @@ from forager.cli.replay_bytes import crawl_bytes
 from forager.clock import Clock
 from forager.errors import Exit, InputError
 from forager.settings import load_settings
-from forager.warc.recording_settings import RecordingSettings
+from forager.warc.recorder import Recording
 from forager.warc.replay_web import WarcWeb
 from forager.warc.writer import WarcWriter, warcs_in
-from forager.web.recording import Recording
 from forager.web.web import Web
+from forager.web.web_settings import RecordingSettings
 from tests.virtual import QUICK, Crawled, InlineRecorder
 
 
