@@ -16,9 +16,8 @@ from typing import Generic, TypeVar
 
 from forager.newsroom.article import Article
 from forager.newsroom.newsroom_settings import FeedFormat, Markup, NewsroomSettings, Paper
-from forager.newsroom.noise import lot, noise, token
+from forager.newsroom.noise import lot, noise, token, visitor_links
 from forager.newsroom.site import COMMENTS, Sheet, SheetKind, Site
-from forager.newsroom.traps import visitor_links
 
 T = TypeVar("T")
 

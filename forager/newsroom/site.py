@@ -16,8 +16,8 @@ from urllib.parse import parse_qs
 
 from forager.newsroom.article import Article, Shift
 from forager.newsroom.newsroom_settings import FeedFormat, Markup
+from forager.newsroom.noise import footer_links, trap_links
 from forager.newsroom.plan import NewsPlan
-from forager.newsroom.traps import footer_links, trap_links
 from forager.newsroom.writer import Text, slug
 
 
