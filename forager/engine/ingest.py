@@ -23,10 +23,9 @@ from forager.engine.corrections import Corrections
 from forager.engine.scope import REFUSALS, Scope, Skipped
 from forager.engine.walls import Walls
 from forager.events import Event, Fetched
-from forager.pages.changes import Change, has_changed
 from forager.pages.feeds import Entry, told_by
 from forager.pages.page import Page, read
-from forager.pages.pages_settings import PagesSettings
+from forager.pages.pages_settings import Change, PagesSettings, has_changed
 from forager.pages.trust import DAY, Trust
 from forager.pages.urls import UrlMemo, site
 from forager.store.protocol import Found, Known, Version, VersionId, Visit

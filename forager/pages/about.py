@@ -12,9 +12,8 @@ from urllib.parse import urljoin, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from forager.pages.head import Head, headlines, mastheads
+from forager.pages.head import Head, Node, all_nodes, headlines, mastheads, story_nodes
 from forager.pages.language import contradicts, language_of, words_in
-from forager.pages.linked_data import Node, all_nodes, story_nodes
 from forager.pages.moments import read_moment
 from forager.pages.urls import host, path
 from forager.terms import About, Url

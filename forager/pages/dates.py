@@ -20,11 +20,10 @@ from itertools import chain
 from lxml.etree import LxmlError
 from selectolax.lexbor import LexborHTMLParser
 
-from forager.pages.head import Head
-from forager.pages.linked_data import stated_dates
+from forager.pages.head import Head, stated_dates
+from forager.pages.moments import country_of, local_offset
 from forager.pages.stamps import DAY, SAME_DAY, clock_of, modified_stamps, published_stamps, read_dates, shown_dates
 from forager.pages.urls import path
-from forager.pages.zones import country_of, local_offset
 from forager.terms import Dated, DateSource, Url
 
 EARLIEST = datetime(1990, 1, 1, tzinfo=UTC).timestamp()

@@ -1,12 +1,17 @@
-"""The links of an HTML page: where they lead, what they say, and where on the page they stand."""
+"""The links of an HTML page: where they lead, what they say, where on the page they stand, and the dates beside them.
+
+Each item of a list of dated pages has a headline that leads somewhere, and a time. An item is the largest element with no
+other time in it. A page that shows few such items is no such list: a single time is that of the page itself.
+"""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from forager.pages.head import Head
-from forager.pages.item_dates import item_dates
+from forager.pages.moments import read_moment
 from forager.pages.pages_settings import PagesSettings
 from forager.pages.urls import Joiner, UrlMemo
 from forager.terms import Channel, Link, Region, Url
@@ -87,7 +92,7 @@ class PageLinks:
 
     @property
     def latest_dates(self) -> dict[Url, float]:
-        """See `item_dates`."""
+        """When pages that a list names were published at the latest."""
         joined = ((self._joiner.join(href), date) for href, date in item_dates(self._tree).items())
         return {url: date for url, date in joined if url is not None}
 
@@ -252,3 +257,40 @@ def _named(role: str | None, classes: str | None, id: str | None) -> Region | No
         return _ROLES[role]
     names = f"{classes or ''} {id or ''}"[:1000].lower()
     return next((region for region, pattern in _NAMES if pattern.search(names)), None)
+
+
+_FEWEST = 3  # items of a list of dated pages
+_TIMES_MOST = 500
+_HEADLINES = "h1 a[href], h2 a[href], h3 a[href], h4 a[href], h5 a[href], h6 a[href]"
+
+
+def item_dates(tree: LexborHTMLParser) -> dict[str, float]:
+    """For the headlines of a list, by where they lead as written, the latest time that is stated beside them."""
+    times = tree.css("time[datetime]")[:_TIMES_MOST]
+    inside = Counter(number for node in times for number, _ in _above(node))
+    found: dict[str, float] = {}
+    for node in times:
+        moment = read_moment(node.attributes.get("datetime") or "")
+        href = _headline(node, inside) if moment is not None else ""
+        if moment is not None and href:
+            found[href] = max(moment.latest, found.get(href, 0.0))
+    return found if len(found) >= _FEWEST else {}
+
+
+def _above(node: LexborNode) -> Iterator[tuple[int, LexborNode]]:
+    above = node.parent
+    while above is not None:
+        yield above.mem_id, above
+        above = above.parent
+
+
+def _headline(node: LexborNode, inside: Counter[int]) -> str:
+    """Where the headline of an item leads to which a time belongs; empty if there is not exactly one."""
+    item = None
+    for number, above in _above(node):
+        if inside[number] > 1:
+            break
+        item = above
+    links = [] if item is None else item.css(_HEADLINES)
+    targets = {link.attributes.get("href") or "" for link in links}
+    return targets.pop() if len(targets) == 1 else ""

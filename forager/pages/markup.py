@@ -35,14 +35,20 @@ _XML_LABEL = re.compile(rb"<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([^\"'>]+)", re
 _TAGS = re.compile(rb"<[^>]*>")
 _NOT_ASCII = re.compile(rb"[\x80-\xff]")
 
-_MARKS = (
-    (codecs.BOM_UTF8, codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, codecs.BOM_UTF16_BE, "utf-16-be"),
-    (b"<\0", b"", "utf-16-le"),  # markup without a mark gives itself away
-    (b"\0<", b"", "utf-16-be"),
+_MARKS = (  # the longer first: UTF-32 little-endian begins like UTF-16
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_BEGINNINGS = tuple(begin for begin, _, _ in _MARKS)
+_WIDE = (  # markup without a mark gives itself away
+    (b"<\0\0\0", "utf-32-le"),
+    (b"\0\0\0<", "utf-32-be"),
+    (b"<\0", "utf-16-le"),
+    (b"\0<", "utf-16-be"),
+)
+_BEGINNINGS = tuple(begin for begin, _ in _MARKS + _WIDE)
 _CODEC_LABELS = {
     "utf-8": "utf-8 utf8 unicode-1-1-utf-8 unicode utf-16 utf-16le utf-16be ucs-2",  # a readable label is not UTF-16
     "cp1252": "windows-1252 cp1252 x-cp1252 iso-8859-1 iso8859-1 iso88591 iso_8859-1 latin1 latin-1 l1 ascii us-ascii",
@@ -85,9 +91,9 @@ _GUESSABLE = [codec for codec in _CODEC_LABELS if codec not in ("utf-8", "iso202
 
 def decode(body: bytes, content_type: str = "") -> str:
     """The text of a body; characters that cannot be read become U+FFFD."""
-    for begin, mark, codec in _MARKS:
-        if body.startswith(begin):
-            return body[len(mark) :].decode(codec, "replace")
+    unmarked, codec = _unmarked(body)
+    if codec:
+        return unmarked.decode(codec, "replace")
     labelled = _labelled(body, content_type)
     if b"\x1b" not in body or "iso2022_jp" not in labelled:
         try:
@@ -100,6 +106,14 @@ def decode(body: bytes, content_type: str = "") -> str:
         if _is_plausible(text, codec):
             return text
     return body.decode(_guess(body), "replace")
+
+
+def _unmarked(body: bytes) -> tuple[bytes, str]:
+    """The body without byte order mark, and the encoding that its first bytes show; empty if they show none."""
+    for mark, codec in _MARKS:
+        if body.startswith(mark):
+            return body[len(mark) :], codec
+    return body, next((codec for begin, codec in _WIDE if body.startswith(begin)), "")
 
 
 def to_utf8(body: bytes, content_type: str = "") -> bytes:
@@ -374,19 +388,6 @@ def _raw_end(body: bytes, name: bytes, place: int) -> int:
     return end.start() if end else len(body)
 
 
-_BOMS = (  # the longer first: UTF-32 little-endian begins like UTF-16
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
-_WIDE = (  # `<` and the next character without a mark before them
-    (re.compile(rb"<\0\0\0.\0\0\0", re.DOTALL), "utf-32-le"),
-    (re.compile(rb"\0\0\0<\0\0\0.", re.DOTALL), "utf-32-be"),
-    (re.compile(rb"<\0.\0", re.DOTALL), "utf-16-le"),
-    (re.compile(rb"\0<\0.", re.DOTALL), "utf-16-be"),
-)
 _DECLARED = re.compile(rb"""(<\?xml[^>]{0,100}?)\s+encoding\s*=\s*["'][^"'>]{0,40}["']""")
 _ENTITY = re.compile(rb"<!ENTITY", re.IGNORECASE)
 _CDATA = re.compile(rb"(<!\[CDATA\[.*?(?:\]\]>|\Z))", re.DOTALL)
@@ -398,20 +399,10 @@ _XML_ENTITIES = frozenset((b"&amp;", b"&lt;", b"&gt;", b"&quot;", b"&apos;"))
 
 def without_bom(body: bytes) -> bytes:
     """The document without leading blanks and byte order mark; UTF-16 and UTF-32 become UTF-8."""
-    for bom, encoding in _BOMS:
-        if body.startswith(bom):
-            return _utf8(body[len(bom) :], encoding).lstrip()
-    for start, encoding in _WIDE:
-        if start.match(body):
-            return _utf8(body, encoding)
-    return body.lstrip()
-
-
-def _utf8(body: bytes, encoding: str) -> bytes:
-    """In UTF-8, and no longer declared to be anything else."""
-    if encoding != "utf-8":
-        body = body.decode(encoding, "replace").encode()
-    return _DECLARED.sub(rb"\1", body, count=1)
+    body, codec = _unmarked(body)
+    if codec and codec != "utf-8":
+        body = body.decode(codec, "replace").encode()
+    return (_DECLARED.sub(rb"\1", body, count=1) if codec else body).lstrip()  # it is no longer what it declares
 
 
 def declares_entities(body: bytes) -> bool:

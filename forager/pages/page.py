@@ -102,7 +102,6 @@ def _is_binary(begin: bytes) -> bool:
 T = TypeVar("T")
 
 _DEFAULTS = PagesSettings()
-_UNPACKED_LIMIT = 50_000_000  # bytes; the sitemap protocol allows no more
 
 
 def read(response: Response, *, memo: UrlMemo | None = None, settings: PagesSettings = _DEFAULTS) -> "Page":
@@ -204,8 +203,7 @@ class Page:
     @lazily
     def lang(self) -> str:
         """The language as the page states it, in lower case (`en-gb`); empty if it does not."""
-        stated = self._from_tree("lang", _lang, "") or self._from_head("lang", _other_lang, "")
-        stated = stated or self.response.header("content-language")
+        stated = self._from_head("lang", _stated_lang, "") or self.response.header("content-language")
         return stated.partition(",")[0].strip().lower().replace("_", "-")[:35]
 
     @lazily
@@ -326,7 +324,7 @@ class Page:
 
     @lazily
     def _body(self) -> bytes:
-        return self._attempt("body", lambda: inflated_body(self.response.body, _UNPACKED_LIMIT), b"")
+        return self._attempt("body", lambda: inflated_body(self.response.body, sitemaps.BYTE_CAP), b"")
 
     @lazily
     def _form(self) -> Form:
@@ -382,10 +380,6 @@ class Page:
             self._note(f"markup: nested too deeply, read {len(kept)} of {len(markup)} bytes")
         return Tree(kept)
 
-    def _from_tree(self, what: str, work: Callable[[LexborHTMLParser], T], otherwise: T) -> T:
-        tree = self._tree
-        return otherwise if tree is None else self._attempt(what, lambda: work(tree), otherwise)
-
     def _from_head(self, what: str, work: Callable[[Head], T], otherwise: T) -> T:
         head = self._head
         return otherwise if head is None else self._attempt(what, lambda: work(head), otherwise)
@@ -408,9 +402,8 @@ class Page:
         self.trouble = self.trouble or trouble
 
 
-def _lang(tree: LexborHTMLParser) -> str:
-    return (tree.root.attributes.get("lang") if tree.root is not None else "") or ""
-
-
-def _other_lang(head: Head) -> str:
-    return head.meta.get("content-language") or head.meta.get("og:locale") or head.meta.get("dc.language") or ""
+def _stated_lang(head: Head) -> str:
+    root = head.tree.root
+    by_root = None if root is None else root.attributes.get("lang")
+    others = map(head.meta.get, ("content-language", "og:locale", "dc.language"))
+    return by_root or next(filter(None, others), "")

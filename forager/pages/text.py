@@ -15,10 +15,8 @@ from html import unescape
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from forager.pages.furniture import Box, box_of
-from forager.pages.head import Head
-from forager.pages.layout import DEPTH, LINKED, written_text
-from forager.pages.linked_data import stated_body
+from forager.pages.head import Head, stated_body
+from forager.pages.layout import DEPTH, LINKED, Box, box_of, written_text
 
 PARAGRAPH = 25
 """Characters from which a text counts as a paragraph that may vote (ours)."""

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from forager.pages.changes import Change
+from forager.pages.pages_settings import Change
 from forager.units import Count, Duration, Size
 
 
