@@ -31,9 +31,18 @@ from forager.cli.log_input import (
 )
 from forager.cli.options import Json, ProgressLine, Quiet, ReportTo, check_place, write_whole
 from forager.errors import InputError
-from forager.recrawl.archive_eval import THRESHOLDS, Quality, WindowJudged, judge_window
 from forager.recrawl.change_log import ChangeLog
-from forager.recrawl.compare import Figure, Judged, MakeScore, judge_policies, victories
+from forager.recrawl.compare import (
+    THRESHOLDS,
+    Figure,
+    Judged,
+    MakeScore,
+    Quality,
+    WindowJudged,
+    judge_policies,
+    judge_window,
+    victories,
+)
 from forager.recrawl.formula import parse
 from forager.recrawl.function_file import function_from_text
 from forager.recrawl.policies import Formula, named

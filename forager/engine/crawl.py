@@ -28,7 +28,7 @@ from forager.engine.sweep import sweep
 from forager.engine.warm_start import warm_up
 from forager.engine.world import WebWorld
 from forager.events import Resumed
-from forager.recrawl.archive_eval import Captured
+from forager.recrawl.change_log import Captured
 from forager.store.protocol import Found
 from forager.store.store import Store
 from forager.terms import Channel, Kind, Url, UrlId

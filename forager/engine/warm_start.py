@@ -10,7 +10,7 @@ import numpy as np
 
 from forager.core.page_table import PageTable
 from forager.engine.scope import Scope
-from forager.recrawl.archive_eval import Captured
+from forager.recrawl.change_log import Captured
 from forager.store.protocol import Found
 from forager.store.store import Store
 from forager.terms import Channel, Url, UrlId

@@ -19,7 +19,7 @@ from forager.importers.cdx import CdxReader, file_name, read_cdxj
 from forager.importers.formats import Format, sniff
 from forager.importers.streams import ByteStream, Source, Tally, blocks, opened, sources
 from forager.importers.warcs import WarcReader, read_warc
-from forager.recrawl.archive_eval import Captured, changes
+from forager.recrawl.change_log import Captured, changes
 from forager.tape.tape import CONTENTS, Tape, load_tape
 
 _RECORDINGS = {Format.WARC, Format.ARC, Format.WACZ}

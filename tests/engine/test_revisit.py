@@ -25,7 +25,7 @@ from forager.engine.resume import LESSONS, MANY, Schedule, policy_in_use, recall
 from forager.engine.teacher import Retraining, apart, at_once
 from forager.errors import SettingsError
 from forager.events import Learned
-from forager.recrawl.archive_eval import Captured
+from forager.recrawl.change_log import Captured
 from forager.recrawl.formula import parse
 from forager.recrawl.function_file import LearnedFunction as Function
 from forager.recrawl.function_file import function_from_text, function_to_text

@@ -7,7 +7,7 @@ import pytest
 
 from forager.recrawl import terminals as estimators
 from forager.recrawl.history import History
-from forager.recrawl.policies import Adaptive, Index, LeastDelay
+from forager.recrawl.policies import index_of, least_delay, named
 from forager.recrawl.terminals import TERMINALS
 
 
@@ -62,10 +62,10 @@ def test_the_index_of_azar_and_its_rate_weighted_form() -> None:
     history.note(0, 0, False)
     history.note(0, 3, True)  # λ = (1 + 1)/(3 + 1) = .5 with prior 1
     states = history.states(5.0)
-    assert Index(0.0, prior=1.0).scores(states)[0] == pytest.approx(gain / 0.5)
-    assert Index(1.0, prior=1.0).scores(states)[0] == pytest.approx(gain)
-    assert Index(0.5, prior=1.0).scores(states)[0] == pytest.approx(gain / math.sqrt(0.5))
-    assert LeastDelay(prior=1.0).scores(states)[0] == pytest.approx(2 * 2 * 0.5)
+    assert index_of(states, 0.0, prior=1.0)[0] == pytest.approx(gain / 0.5)
+    assert index_of(states, 1.0, prior=1.0)[0] == pytest.approx(gain)
+    assert index_of(states, 0.5, prior=1.0)[0] == pytest.approx(gain / math.sqrt(0.5))
+    assert least_delay(states, prior=1.0)[0] == pytest.approx(2 * 2 * 0.5)
 
 
 def test_rules_for_news_count_every_document_and_the_rule_for_fresh_copies_counts_changes() -> None:
@@ -74,9 +74,9 @@ def test_rules_for_news_count_every_document_and_the_rule_for_fresh_copies_count
     history.note_all(both, 0.0, none)
     history.note_all(both, 3.0, ~none, np.array([7, 1]))  # λ = (7 + 1)/(3 + 1) and (1 + 1)/(3 + 1) with prior 1
     states = history.states(5.0)
-    assert LeastDelay(prior=1.0).scores(states).tolist() == pytest.approx([4 * 2.0, 4 * 0.5])
-    assert Index(1.0, prior=1.0).scores(states).tolist() == pytest.approx([1 - 5 * math.exp(-4), 1 - 2 / math.e])
-    fresh = Index(0.0, prior=1.0).scores(states)
+    assert least_delay(states, prior=1.0).tolist() == pytest.approx([4 * 2.0, 4 * 0.5])
+    assert index_of(states, 1.0, prior=1.0).tolist() == pytest.approx([1 - 5 * math.exp(-4), 1 - 2 / math.e])
+    fresh = index_of(states, 0.0, prior=1.0)
     assert fresh[0] == fresh[1]
 
 
@@ -88,7 +88,7 @@ def test_the_adaptive_rule_shortens_after_a_change_and_lengthens_otherwise_withi
     assert history.states(1).interval[0] == pytest.approx(8)  # 10 · (1 − 0.2)
     history.note(0, 2, False)
     assert history.states(2).interval[0] == pytest.approx(11.2)  # 8 · (1 + 0.4)
-    assert Adaptive().scores(history.states(5.0))[0] == pytest.approx(3 - 11.2)
+    assert named("adaptive", np.random.default_rng(0)).scores(history.states(5.0))[0] == pytest.approx(3 - 11.2)
     for cycle in range(3, 60):
         history.note(0, cycle, True)
     assert history.states(60).interval[0] == 1

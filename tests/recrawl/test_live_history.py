@@ -16,7 +16,7 @@ from forager.engine.warm_start import warm_up
 from forager.errors import InputError
 from forager.events import CycleDone, Learned
 from forager.importers.files import histories
-from forager.recrawl.archive_eval import changes
+from forager.recrawl.change_log import changes
 from forager.recrawl.history import History
 from forager.recrawl.policies import RuleInUse
 from forager.recrawl.recrawl_settings import RecrawlSettings
