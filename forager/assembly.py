@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from forager.chance import stream
-from forager.clock import Clock, LoopClock
+from forager.clock import Clock, LoopClock, Offload, in_thread, inline
 from forager.compiler import Compiler, compiler_beside
 from forager.config_file import write_config
 from forager.core.agent import ReinforcingAgent
@@ -21,11 +21,9 @@ from forager.core.page_table import Introduced
 from forager.core.saved import load_agent, save_agent
 from forager.core.scheduler import Scheduler
 from forager.core.shared import Shared
-from forager.engine.background import Offload, in_thread, inline
 from forager.engine.corrections import Corrections
 from forager.engine.crawl import Crawl
 from forager.engine.ingest import Ingest
-from forager.engine.journal import Journal
 from forager.engine.policy import read_policy
 from forager.engine.recrawl_cycle import make_scheduler
 from forager.engine.resume import (
@@ -40,7 +38,7 @@ from forager.engine.scope import Scope, Skipped
 from forager.engine.stories import Teller
 from forager.engine.world import Shares, WebWorld
 from forager.errors import InputError, SettingsError
-from forager.events import AskedToWait, Event, Learned
+from forager.events import AskedToWait, Event, Journal, Learned
 from forager.importers.texts import Example, read_examples
 from forager.pages.page import Page, load_slow_parts, read
 from forager.pages.urls import canonical

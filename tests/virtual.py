@@ -8,8 +8,7 @@ from dataclasses import replace
 from forager.assembly import make_crawl, wire
 from forager.clock import Clock, LoopClock, run_virtual
 from forager.engine.crawl import Crawl, stop_after
-from forager.engine.journal import JournalFile
-from forager.events import Event, Told
+from forager.events import Event, JournalFile, Told
 from forager.newsroom.newsroom import Newsroom
 from forager.report.account import Account, recall_account
 from forager.settings import Settings, load_settings

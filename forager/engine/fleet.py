@@ -1,4 +1,8 @@
-"""The fleet, live: every forager is a task of its own; births start tasks, deaths end them."""
+"""The fleet, live: every forager is a task of its own; births start tasks, deaths end them.
+
+The baseline BFS is `sweep`: every known page in turn, breadth first, and again when it is due. It knows nothing of news:
+links are visited in the order in which they were found, pages again after `revisit_after`.
+"""
 
 import asyncio
 from collections.abc import Callable
@@ -10,9 +14,11 @@ from forager.core.exploration import Thrift
 from forager.core.fleet import Forager
 from forager.core.shared import Shared
 from forager.engine.crawl_settings import CrawlSettings
-from forager.engine.step import World, take_step
+from forager.engine.step import World, judge_sighting, take_step
 from forager.engine.stories import Teller
+from forager.engine.world import WebWorld
 from forager.events import Born, Deleted, Event, Reinforced
+from forager.store.store import Store
 from forager.terms import NOBODY, ForagerId
 
 
@@ -80,3 +86,47 @@ def announce(agent: ReinforcingAgent, note: Callable[[Event], None]) -> None:
     for record in agent.records.values():
         if record.deleted is None:
             note(Born(record.born, record.id, record.kind.value, NOBODY if record.parent is None else record.parent))
+
+
+LONGEST_REST = 60.0
+"""Seconds after which a worker without work looks again whether there is some."""
+
+
+async def sweep(
+    workers: int,
+    store: Store,
+    world: WebWorld,
+    agent: ReinforcingAgent,
+    shared: Shared,
+    teller: Teller,
+    clock: Clock,
+    stopping: asyncio.Event,
+) -> None:
+    """Sweep until told to stop; every worker finishes the page it is at."""
+    (forager,) = agent.foragers
+    bell = asyncio.Event()
+    resting = 0
+
+    async def work() -> None:
+        nonlocal resting
+        while not stopping.is_set():
+            leases = await store.lease(1, clock.now())
+            if not leases:
+                due = store.next_due(clock.now())
+                wait = LONGEST_REST if due is None else min(LONGEST_REST, max(due - clock.now(), 0.01))
+                resting += 1
+                await rest(clock, wait, stopping, bell)
+                resting -= 1
+                continue
+            known = store.counts().known if resting else 0
+            sighting = await world.look(leases[0], ForagerId(forager))
+            taken = judge_sighting(sighting, agent, shared, clock.now(), ForagerId(forager))
+            agent.worked(ForagerId(forager), taken.downloads)
+            if resting and store.counts().known > known:  # there is work for those who rest
+                bell.set()
+                bell.clear()
+            await teller.settle(taken)
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(workers):
+            group.create_task(work())

@@ -13,12 +13,11 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from forager.clock import Clock, rest
+from forager.clock import Clock, Offload, inline, rest
 from forager.core.agent import ReinforcingAgent
 from forager.core.page_table import PageTable
 from forager.core.parameters import ForagerKind
 from forager.core.shared import Shared
-from forager.engine.background import Offload, inline
 from forager.engine.crawl_settings import CrawlSettings, OrderingKind
 from forager.graph.graph import Graph, GrowingGraph, Packing
 from forager.graph.kernels import Vector

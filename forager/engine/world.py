@@ -147,7 +147,7 @@ class WebWorld:
 
     def _shared(self, id: UrlId, by: ForagerId) -> Sighting | asyncio.Task[Sighting]:
         """A sighting young enough to be shared, a fetch under way, or a new one."""
-        seen = self.keeper.lately.of(id)
+        seen = self.keeper.sightings.get(id)
         if seen is not None:
             is_list = seen.hub or self.keeper.is_list(id)
             apart = min(self.settings.revisit_after, LOOKS_APART) if is_list else self.settings.revisit_after
@@ -244,5 +244,5 @@ class WebWorld:
         self.keeper.tell_moved(self.store.known(lease.id), closed, first.status)
         await self.store.ack(closed)
         sighting = await self.keeper.keep(self.store.known(id), response, by)
-        self.keeper.lately.note(lease.id, sighting)
+        self.keeper.keep_sighting(lease.id, sighting)
         return sighting

@@ -2,8 +2,7 @@
 
 import pytest
 
-from forager.engine.scope import Scope
-from forager.engine.traps import Ground, places
+from forager.engine.scope import Ground, Scope, places
 from forager.errors import StoreError
 from forager.terms import Url
 from forager.web.web_settings import ScopeSettings

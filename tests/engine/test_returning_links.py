@@ -8,7 +8,8 @@ import pytest
 
 from forager.core.parameters import ForagerSettings
 from forager.core.shared import Shared
-from forager.engine.ingest import Ingest, ShownLinks
+from forager.engine.ingest import Ingest
+from forager.engine.memory import ShownLinks
 from forager.engine.scope import Scope
 from forager.events import Event, Fetched
 from forager.importers.files import import_files
