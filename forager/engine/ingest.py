@@ -6,7 +6,7 @@ links belong to the crawl.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,29 +43,13 @@ from forager.terms import (
 )
 from forager.web.web_settings import VisitSettings
 
+if TYPE_CHECKING:  # few crawls have these, and they are slow to load
+    from forager.engine.page_states import LiveStates
+    from forager.engine.topic import TopicDesk
+
 ENTRIES = 2_000
 """Entries of feeds that are kept for pages not yet read: about 5 MB. Ours."""
 LISTS = (Kind.HUB, Kind.FEED, Kind.SITEMAP)
-
-
-class StateReader(Protocol):
-    """Turns the texts of pages, and the words of links, into states."""
-
-    def read(self, id: UrlId, page: Page) -> None:
-        """A page was read."""
-
-    def found(self, source: UrlId, ids: Sequence[UrlId], found: Sequence[Found], regions: Sequence[str]) -> None:
-        """New links were found on a page, in these regions of it."""
-
-    def settle(self) -> None:
-        """Somebody is about to ask for the states."""
-
-
-class FocusReader(Protocol):
-    """Judges whether a document is on the topic of the crawl."""
-
-    def read(self, id: UrlId, version: int, text: str, at: float) -> None:
-        """A document was read, and its version is stored."""
 
 
 class Ingest:
@@ -78,8 +62,8 @@ class Ingest:
         settings: VisitSettings,
         pages: PagesSettings,
         note: Callable[[Event], None],
-        states: StateReader | None = None,
-        focus: FocusReader | None = None,
+        states: "LiveStates | None" = None,
+        focus: "TopicDesk | None" = None,
         on_page: Callable[[Page], None] | None = None,
         *,
         texts: bool = False,
