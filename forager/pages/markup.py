@@ -10,10 +10,8 @@ mean: `latin1` is windows-1252, `gb2312` is gb18030, and so on.
 without end. The HTML standard makes three things quadratic. Opening a block looks through all open elements (200,000
 nested `<div>`, 1 MB, take minutes). A formatting element left open is opened again in every later block (1,000
 different `<font>` and 1,000 `<p>`, 20 KB, make a million elements). Each attribute of a tag is compared with those
-before it. An ordinary page is recognised by a few counts and not looked at closer. Of others the scripts are left out,
-whose code looks like tags, and for each name the elements open at once are counted, for all tags together. What is
-suspicious then is scanned tag by tag and ends where it goes too far. Counts and scan are estimates: they do
-not know all rules by which elements close each other.
+before it. An ordinary page is recognised by a few counts and not looked at closer. Others are scanned tag by tag and end
+where they go too far. The scan is an estimate: it does not know all rules by which elements close each other.
 
 XML is looked at before a parser sees it: byte order marks, entity bombs, bare ampersands.
 """
@@ -21,8 +19,6 @@ XML is looked at before a parser sees it: byte order marks, entity bombs, bare a
 import codecs
 import re
 from html.entities import html5
-
-import numpy as np
 
 _PRESCAN = 4096  # bytes of the document searched for a label (ours: browsers look at 1,024)
 _SAMPLE = 4096  # bytes given to the guess
@@ -166,23 +162,12 @@ def _guess(body: bytes) -> str:
     return best.encoding if best is not None else "cp1252"
 
 
-Codes = np.ndarray[tuple[int], np.dtype[np.uint8]]
-Places = np.ndarray[tuple[int], np.dtype[np.intp]]
-Flags = np.ndarray[tuple[int], np.dtype[np.bool_]]
-Steps = np.ndarray[tuple[int], np.dtype[np.int64]]
-
 _FEW_TAGS = 1_500  # whatever these do, it costs little
 _MANY_TAGS = 5_000
 _LONG_BODY = 65_536
 _LONG_TAG = 16_384
 _MAX_ATTRIBUTES = 1_000
-_NAME = 12  # letters of a name that count; none that nests is longer
-_IN_NAME = np.array([(chr(code).isalnum() and code < 128) or chr(code) in "-_:" for code in range(256)])
-_MIX = np.array([1, 0x9E3779B1, 0x85EBCA77C2B2])  # makes one number of twelve letters
 _MAX_FORMATS = 64
-_MOST_OPENED = (
-    10_000  # if these hold each other, a tree builder takes a tenth of a second; of more, quotes are looked at
-)
 
 _MARKUP = re.compile(
     rb"""<!--.*?(?:-->|\Z)
@@ -192,150 +177,33 @@ _MARKUP = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 _QUOTED = re.compile(rb"""=\s*+(?:"[^"]*+"? | '[^']*+'?)""", re.VERBOSE)
-_QUOTED_END = re.compile(rb"""=\s*+(?:"[^"]*?</|'[^']*?</)""")
 _RAW = frozenset({b"script", b"style", b"textarea", b"title", b"xmp", b"noembed", b"noframes", b"iframe"})
 _FORMATS = frozenset({b"b", b"big", b"code", b"em", b"font", b"i", b"s", b"small", b"strike", b"strong", b"tt", b"u"})
 _LEAF_TAGS = b"""
     area base br col embed hr img input link meta param source track wbr html head body
     p li dt dd option optgroup tr td th thead tbody tfoot caption colgroup rp rt
 """
-_DRAWN = frozenset(
-    b"path use circle rect polygon polyline line ellipse stop image".split()
-)  # empty, and end with their svg
 _LEAVES = frozenset(_LEAF_TAGS.split())  # empty, or closed by the next of their kind
 
 
 def within_depth(body: bytes, max_depth: int) -> bytes:
     """The body, or its beginning up to the tag that goes too far."""
-    codes = np.frombuffer(body + bytes(_NAME + 2), np.uint8)
-    tags = np.flatnonzero(codes[: len(body)] == ord("<"))
-    if _is_ordinary(body, codes, tags, max_depth) or _is_flat(body, codes, tags, max_depth):
-        return body
-    return body[: _end(body, max_depth)]
+    return body if _is_ordinary(body, max_depth) else body[: _end(body, max_depth)]
 
 
-def _is_ordinary(body: bytes, codes: Codes, tags: Places, max_depth: int) -> bool:
-    if len(body) > _LONG_BODY and _has_long_tag(body, tags, _ends(codes)):
+def _is_ordinary(body: bytes, max_depth: int) -> bool:
+    tags = body.count(b"<")
+    if len(body) > _LONG_BODY and _has_long_tag(body, tags):
         return False
-    if len(tags) <= _FEW_TAGS:
+    return tags <= _FEW_TAGS or (tags <= _MANY_TAGS and tags - 2 * body.count(b"</") <= max_depth)
+
+
+def _has_long_tag(body: bytes, tags: int) -> bool:
+    """Whether some tag may hold very many attributes."""
+    if body.count(b">") > 2 * tags + 3 * _MAX_ATTRIBUTES:  # they stand in quotes
         return True
-    closing = np.count_nonzero(codes[tags + 1] == ord("/"))
-    return len(tags) <= _MANY_TAGS and len(tags) - 2 * int(closing) <= max_depth
-
-
-def _is_flat(body: bytes, codes: Codes, tags: Places, max_depth: int) -> bool:
-    """Whether no tag is long, and few elements are open at once: at most the sum, over all names, of the most of each."""
-    closing = codes[tags + 1] == ord("/")
-    begins = tags + 1 + closing
-    named = _IN_NAME[codes[begins]]
-    tags, steps, keys = tags[named], np.where(closing[named], -1, 1), _keys(codes, begins[named])
-    scripts = _scripts(keys, steps)
-    scripted = [(int(tags[begin]), int(tags[end])) for begin, end in scripts]
-    ends = _ends(codes) - sum(body.count(b">", begin, end) - 1 for begin, end in scripted)
-    if scripts:
-        kept = np.ones(len(tags), dtype=bool)
-        for begin, end in scripts:
-            kept[begin + 1 : end] = False
-        tags, steps, keys = tags[kept], steps[kept], keys[kept]
-    if _has_long_tag(body, tags, ends):
-        return False
-    if np.count_nonzero(steps > 0) > _MOST_OPENED and _has_quoted_end(body, scripted):
-        return False
-    if not len(keys):
-        return True
-    depth, drawn = _most_drawn(keys, steps)
-    most = _most_open(keys, steps * ~drawn)
-    formats = sum(count for key, count in most.items() if key in _FORMAT_KEYS)
-    depth += sum(count for key, count in most.items() if key not in _LEAF_KEYS)
-    return depth <= max_depth and formats <= _MAX_FORMATS
-
-
-def _keys(codes: Codes, begins: Places) -> Steps:
-    """A number for the name that begins at each place, the same for the same letters in any case."""
-    words = np.ndarray(len(codes) - _NAME + 1, f"V{_NAME}", codes, strides=(1,))[begins]
-    letters = words.view(np.uint8).reshape(-1, _NAME)
-    kept = (letters | 0x20) * np.logical_and.accumulate(_IN_NAME[letters], axis=1)
-    keys: Steps = np.ascontiguousarray(kept, dtype=np.uint8).view("<u4").astype(np.int64) @ _MIX
-    return keys
-
-
-def _key(name: bytes) -> int:
-    return int(_keys(np.frombuffer(name + bytes(_NAME), np.uint8), np.zeros(1, np.intp))[0])
-
-
-_FORMAT_KEYS = frozenset(map(_key, _FORMATS))
-_LEAF_KEYS = frozenset(map(_key, _LEAVES))
-_DRAWN_KEYS = np.array(sorted(map(_key, _DRAWN)))
-_DRAWING_KEY = _key(b"svg")
-_CODE_KEYS = (_key(b"script"), _key(b"style"))
-
-
-def _scripts(keys: Steps, steps: Steps) -> list[tuple[int, int]]:
-    """The first and the last tag of each script and style, by their numbers; one that does not end is left out."""
-    found: list[tuple[int, int]] = []
-    places = np.flatnonzero(np.isin(keys, _CODE_KEYS))
-    begun: tuple[int, int] | None = None
-    for place, key, step in zip(places.tolist(), keys[places].tolist(), steps[places].tolist(), strict=True):
-        if begun is None and step > 0:
-            begun = place, key
-        elif begun is not None and step < 0 and key == begun[1]:
-            found.append((begun[0], place))
-            begun = None
-    return found
-
-
-def _has_quoted_end(body: bytes, scripted: list[tuple[int, int]]) -> bool:
-    """Whether an end tag stands in quotes, outside of these scripts: it ends nothing, and should not be counted."""
-    begins = [0, *(end for _, end in scripted)]
-    ends = [*(begin for begin, _ in scripted), len(body)]
-    return any(_QUOTED_END.search(body, *gap) is not None for gap in zip(begins, ends, strict=True))
-
-
-def _most_drawn(keys: Steps, steps: Steps) -> tuple[int, Flags]:
-    """The most shapes in one drawing, and which tags are such shapes."""
-    drawing = keys == _DRAWING_KEY
-    if not drawing.any():
-        return 0, drawing
-    drawn = np.isin(keys, _DRAWN_KEYS) & (_open_at_once(steps * drawing) > 0)
-    begun = drawing & (steps > 0)
-    return int(np.bincount(np.cumsum(begun)[drawn & (steps > 0)]).max(initial=0)), drawn
-
-
-def _most_open(keys: Steps, steps: Steps) -> dict[int, int]:
-    """For each name the most elements that are open at once; all names are counted in one go, one after the other."""
-    order = np.argsort(keys, kind="stable")
-    keys, steps = keys[order], steps[order]
-    begins = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
-    counts = np.cumsum(steps)
-    sizes = np.diff(np.append(begins, len(keys)))
-    counts -= np.repeat(counts[begins] - steps[begins], sizes)
-    lower = np.repeat(np.arange(len(begins)) * (2 * len(keys)), sizes)  # the least of one name is none of the next
-    least = np.minimum.accumulate(counts - lower) + lower
-    most = np.maximum.reduceat(counts - np.minimum(least, 0), begins)
-    return dict(zip(keys[begins].tolist(), np.maximum(most, 0).tolist(), strict=True))
-
-
-def _open_at_once(steps: Steps) -> Steps:
-    """How many elements are open after each tag, which opens or closes one; what is not open cannot be closed."""
-    counts = np.cumsum(steps)
-    opened: Steps = counts - np.minimum(np.minimum.accumulate(counts), 0)
-    return opened
-
-
-def _ends(codes: Codes) -> int:
-    return int(np.count_nonzero(codes == ord(">")))
-
-
-def _has_long_tag(body: bytes, tags: Places, ends: int) -> bool:
-    """Whether some tag may hold very many attributes; `ends`: how many brackets there are that may end a tag."""
-    if ends > 2 * len(tags) + 3 * _MAX_ATTRIBUTES:  # they stand in quotes
-        return True
-    nexts = np.append(tags[1:], len(body))
-    long = np.flatnonzero(nexts - tags > _LONG_TAG).tolist()
-    return any(
-        body.find(b">", tags[one], tags[one] + _LONG_TAG) < 0 and _count(body[tags[one] : nexts[one]]) > _MAX_ATTRIBUTES
-        for one in long
-    )
+    long = (piece for piece in body.split(b"<")[1:] if len(piece) >= _LONG_TAG)
+    return any(piece.find(b">", 0, _LONG_TAG) < 0 and _count(piece) > _MAX_ATTRIBUTES for piece in long)
 
 
 def _end(body: bytes, max_depth: int) -> int:
