@@ -19,6 +19,5 @@ feeds            RSS, Atom and JSON Feed
 sitemaps         sitemaps, news sitemaps and lists of URLs
 urls             one spelling for each URL
 fingerprints     hashes that tell changes and near copies
-lazy             properties that are worked out once
 pages_settings   the settings of reading, and what counts as a change
 """

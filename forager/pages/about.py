@@ -13,7 +13,7 @@ from urllib.parse import urljoin, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from forager.pages.head import Head, Node, all_nodes, headlines, marked, mastheads, story_nodes
+from forager.pages.head import Head, Node, Tree, all_nodes, headlines, mastheads, story_nodes
 from forager.pages.language import contradicts, language_of, words_in
 from forager.pages.moments import read_moment
 from forager.pages.urls import host, path
@@ -229,9 +229,9 @@ def _people(said: object, head: Head) -> set[str]:
     return {_LETTERS.sub("", name.casefold())} if is_person and isinstance(name, str) and " " in name.strip() else set()
 
 
-def _bylines(tree: LexborHTMLParser) -> Iterator[str]:
+def _bylines(tree: Tree) -> Iterator[str]:
     """The texts of bylines, but not of those of comments and of other stories."""
-    for node in islice(filter(_is_byline, marked(tree)), 10):
+    for node in islice(filter(_is_byline, tree.marked), 10):
         if not _is_elsewhere(node):
             named = node.css_first("[itemprop~=name], [rel~=author], a")
             text = (node if named is None else named).text(separator=" ")

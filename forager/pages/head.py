@@ -14,15 +14,44 @@ and rules for us add up: what any of them forbids is forbidden.
 import json
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Generic, Self, TypeVar, overload
 from urllib.parse import urljoin, urlsplit
 
 import msgspec
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from forager.pages.lazy import lazily
 from forager.terms import Dated, Url
+
+Owner = TypeVar("Owner")
+T = TypeVar("T")
+
+
+class lazily(Generic[Owner, T]):
+    """A method as a property that is worked out when it is asked for first, and then stands in the object itself.
+
+    As `functools.cached_property`, without the lock that it takes up to Python 3.11: a page has twenty such answers, and
+    each page is read by one thread.
+    """
+
+    def __init__(self, work: Callable[[Owner], T]) -> None:
+        self._work = work
+        self._name = work.__name__
+        self.__doc__ = work.__doc__
+
+    @overload
+    def __get__(self, instance: None, owner: type[Owner]) -> Self: ...
+
+    @overload
+    def __get__(self, instance: Owner, owner: type[Owner]) -> T: ...
+
+    def __get__(self, instance: Owner | None, owner: type[Owner]) -> Self | T:
+        if instance is None:
+            return self
+        answer = instance.__dict__[self._name] = self._work(instance)  # found there the next time
+        return answer
+
 
 _LINKED_DATA = "application/ld+json"
 _INDEX = re.compile(r"(?<=/)(?:index|default|home)\.\w+$", re.IGNORECASE)
@@ -39,35 +68,27 @@ _MARKED = (
 class Tree(LexborHTMLParser):
     """A parsed page that finds all elements by which it is read in one walk: of a page of megabytes each walk takes long."""
 
-    _found: dict[str, list[LexborNode]] | None = None
-    _marked: list[LexborNode] | None = None
-
     def tags(self, name: str) -> list[LexborNode]:
         """The elements of this tag in document order; the list is not to be changed."""
-        if name not in _ASKED_FOR:
-            return super().tags(name)
-        if self._found is None:
-            self._found = {tag: [] for tag in _ASKED_FOR}
-            for node in self.css(", ".join(_ASKED_FOR)):
-                self._found[node.tag or ""].append(node)
-        return self._found[name]
+        return self._found[name] if name in _ASKED_FOR else super().tags(name)
 
+    @lazily
+    def _found(self) -> dict[str, list[LexborNode]]:
+        found: dict[str, list[LexborNode]] = {tag: [] for tag in _ASKED_FOR}
+        for node in self.css(", ".join(_ASKED_FOR)):
+            found[node.tag or ""].append(node)
+        return found
+
+    @lazily
     def marked(self) -> list[LexborNode]:
         """The elements among which stamps and bylines stand, in document order, found in one walk for both."""
-        if self._marked is None:
-            self._marked = self.css(_MARKED)
-        return self._marked
-
-
-def marked(tree: LexborHTMLParser) -> list[LexborNode]:
-    """See `Tree.marked`."""
-    return tree.marked() if isinstance(tree, Tree) else tree.css(_MARKED)
+        return self.css(_MARKED)
 
 
 class Head:
     """The statements of one page, wherever they stand in its markup; read when they are asked for first."""
 
-    def __init__(self, tree: LexborHTMLParser) -> None:
+    def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self.nodes: dict[str, list[Mapping[str, object]] | None] = {}
         """The nodes of JSON-LD that was decoded already, by its text; None if it could not be."""
@@ -124,12 +145,12 @@ class Head:
         return [script.text() for script in self.tree.tags("script") if _is_linked_data(script)]
 
 
-def headlines(tree: LexborHTMLParser, own: str) -> list[LexborNode]:
+def headlines(tree: Tree, own: str) -> list[LexborNode]:
     """The `h1` elements that may be the headline of the page at the path `own`: all but mastheads."""
     return [node for node in tree.tags("h1") if not _is_masthead(node, own)]
 
 
-def mastheads(tree: LexborHTMLParser, own: str) -> list[LexborNode]:
+def mastheads(tree: Tree, own: str) -> list[LexborNode]:
     """The `h1` elements that name the site: the whole of each links to a page above this one."""
     return [node for node in tree.tags("h1") if _is_masthead(node, own)]
 

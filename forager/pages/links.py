@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborNode
 
-from forager.pages.head import Head
+from forager.pages.head import Head, Tree
 from forager.pages.moments import read_moment
 from forager.pages.pages_settings import PagesSettings
 from forager.pages.urls import Joiner, UrlMemo
@@ -141,7 +141,7 @@ class PageLinks:
         assert found is not None, "every URL has an element that leads there"
         return found
 
-    def _add_anchors(self, tree: LexborHTMLParser, joiner: Joiner, own: Url) -> None:
+    def _add_anchors(self, tree: Tree, joiner: Joiner, own: Url) -> None:
         anchors, recall, most = self._anchors, joiner.recall, self._settings.max_links
         for node in tree.tags("a"):
             attributes = node.attributes
@@ -261,7 +261,7 @@ _TIMES_MOST = 500
 _HEADLINES = "h1 a[href], h2 a[href], h3 a[href], h4 a[href], h5 a[href], h6 a[href]"
 
 
-def item_dates(tree: LexborHTMLParser) -> dict[str, float]:
+def item_dates(tree: Tree) -> dict[str, float]:
     """For the headlines of a list, by where they lead as written, the latest time that is stated beside them."""
     times = tree.css("time[datetime]")[:_TIMES_MOST]
     inside = Counter(number for node in times for number, _ in _above(node))

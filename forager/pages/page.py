@@ -13,13 +13,10 @@ from collections.abc import Callable, Collection, Mapping
 from enum import Enum, auto
 from typing import TypeVar
 
-from selectolax.lexbor import LexborHTMLParser
-
 from forager.pages import dates, feeds, kinds, sitemaps, text
 from forager.pages import fingerprints as prints
 from forager.pages.about import about, headline
-from forager.pages.head import Head, RobotsMeta, Tree, read_robots_meta
-from forager.pages.lazy import lazily
+from forager.pages.head import Head, RobotsMeta, Tree, lazily, read_robots_meta
 from forager.pages.links import PageLinks, says_only_a_text
 from forager.pages.markup import to_utf8, within_depth
 from forager.pages.pages_settings import PagesSettings
@@ -331,7 +328,7 @@ class Page:
         return self._attempt("form", lambda: form_of(self._body, self.response.header("content-type")), Form.OTHER)
 
     @lazily
-    def _tree(self) -> LexborHTMLParser | None:
+    def _tree(self) -> Tree | None:
         return self._attempt("markup", self._parse, None) if self._form is Form.HTML else None
 
     @lazily
@@ -373,7 +370,7 @@ class Page:
     def _last_modified(self) -> str:
         return self.response.header("last-modified")
 
-    def _parse(self) -> LexborHTMLParser:
+    def _parse(self) -> Tree:
         markup = to_utf8(self._body, self.response.header("content-type"))
         kept = within_depth(markup, self._settings.max_depth)
         if len(kept) < len(markup):
