@@ -41,6 +41,7 @@ from forager.terms import (
     UrlId,
     Validators,
 )
+from forager.web.web import validators_of
 from forager.web.web_settings import VisitSettings
 
 if TYPE_CHECKING:  # few crawls have these, and they are slow to load
@@ -383,9 +384,9 @@ def _rising(ids: list[UrlId]) -> NDArray[np.int64]:
 
 def _validators(before: Known, response: Response) -> Validators:
     """What to ask with next time: as the server gave them now; a failure leaves those we had, a page gone has none."""
-    etag, modified = response.header("etag"), response.header("last-modified")
-    if response.outcome is Outcome.FETCHED or (response.outcome is Outcome.UNCHANGED and (etag or modified)):
-        return Validators(etag, modified)
+    given = validators_of(response)
+    if response.outcome is Outcome.FETCHED or (response.outcome is Outcome.UNCHANGED and given != Validators()):
+        return given
     return Validators() if response.outcome is Outcome.GONE else before.validators
 
 

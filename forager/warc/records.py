@@ -15,7 +15,7 @@ from http import HTTPStatus
 from urllib.parse import quote, urlsplit
 
 from forager.terms import Request, Response, Validators
-from forager.web.web import request_headers
+from forager.web.web import header_text, request_headers
 
 Fields = tuple[tuple[str, str], ...]
 """Names in lower case, in order."""
@@ -41,7 +41,7 @@ def parsed(block: bytes) -> Fields:
     try:
         rows = block.decode().split("\n")
     except UnicodeDecodeError:
-        rows = [_text(row) for row in block.split(b"\n")]
+        rows = [header_text(row) for row in block.split(b"\n")]
     fields: list[tuple[str, str]] = []
     for row in rows:
         if row[:1] in (" ", "\t") and fields and row.strip(_BLANKS):
@@ -52,13 +52,6 @@ def parsed(block: bytes) -> Fields:
         if colon:
             fields.append((before.strip(_BLANKS).lower(), after.strip(_BLANKS)))
     return tuple(fields)
-
-
-def _text(raw: bytes) -> str:
-    try:
-        return raw.decode()
-    except UnicodeDecodeError:
-        return raw.decode("latin-1")
 
 
 def safe_url(url: str) -> str:
