@@ -8,12 +8,12 @@ with; the name of the site is no part of it.
 import html
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from urllib.parse import urljoin, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from forager.pages.head import Head, Node, Tree, all_nodes, headlines, mastheads, story_nodes
+from forager.pages.head import Head, Node, Tree, all_nodes, ancestors, headlines, mastheads, story_nodes
 from forager.pages.language import contradicts, language_of, words_in
 from forager.pages.moments import read_moment
 from forager.pages.urls import host, path
@@ -374,12 +374,8 @@ def _inner_language(nodes: Sequence[Node]) -> str:
 
 
 def _is_elsewhere(node: LexborNode) -> bool:
-    above: LexborNode | None = node
-    for _ in range(20):
-        if above is None:
-            return False
+    for above in chain([node], islice(ancestors(node), 19)):
         names = f"{above.attributes.get('class') or ''} {above.attributes.get('id') or ''}"
-        if above.tag in ("aside", "nav") or (above.tag not in ("body", "html") and _ELSEWHERE.search(names)):
+        if above.tag in ("aside", "nav") or _ELSEWHERE.search(names):
             return True
-        above = above.parent
     return False

@@ -13,9 +13,10 @@ and rules for us add up: what any of them forbids is forbidden.
 
 import json
 import re
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice, takewhile
 from typing import Generic, Self, TypeVar, overload
 from urllib.parse import urljoin, urlsplit
 
@@ -83,6 +84,22 @@ class Tree(LexborHTMLParser):
     def marked(self) -> list[LexborNode]:
         """The elements among which stamps and bylines stand, in document order, found in one walk for both."""
         return self.css(_MARKED)
+
+
+def ancestors(node: LexborNode) -> Iterator[LexborNode]:
+    """The elements in which a node stands, the nearest first, up to the body, which is left out."""
+    above = node.parent
+    while above is not None and above.tag not in ("body", "html"):
+        yield above
+        above = above.parent
+
+
+def blocks_round(nodes: Sequence[LexborNode], reach: int) -> list[LexborNode]:
+    """For each node the largest of the `reach` nearest elements round it that holds no other of the nodes."""
+    lines = [[(above.mem_id, above) for above in islice(ancestors(node), reach)] for node in nodes]
+    held = Counter(number for line in lines for number, _ in line)
+    alone = ([above for _, above in takewhile(lambda pair: held[pair[0]] == 1, line)] for line in lines)
+    return [line[-1] if line else node for node, line in zip(nodes, alone, strict=True)]
 
 
 class Head:

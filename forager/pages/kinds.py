@@ -25,7 +25,7 @@ from urllib.parse import unquote
 
 from selectolax.lexbor import LexborNode
 
-from forager.pages.head import Head, Tree
+from forager.pages.head import Head, Tree, blocks_round
 from forager.pages.urls import canonical, path
 from forager.terms import Kind, Link, Region, Url
 
@@ -154,25 +154,7 @@ def _teasers(tree: Tree) -> list[LexborNode]:
     articles = [node for node in tree.tags("article") if node.css_first("a") is not None]
     if len(articles) >= _TEASERS:
         headings += articles
-    return _blocks(headings)
-
-
-def _blocks(headings: list[LexborNode]) -> list[LexborNode]:
-    """For each heading the largest element round it that holds no other."""
-    holds: dict[int, int] = {}
-    lines = [[(above.mem_id, above) for above in _ancestors(heading)] for heading in headings]
-    for line in lines:
-        for number, _ in line:
-            holds[number] = holds.get(number, 0) + 1
-    blocks = []
-    for heading, line in zip(headings, lines, strict=True):
-        block = heading
-        for number, above in line:
-            if holds[number] > 1:
-                break
-            block = above
-        blocks.append(block)
-    return blocks
+    return blocks_round(headings, _REACH)
 
 
 def _excerpts(tree: Tree, url: Url) -> list[LexborNode]:
@@ -191,15 +173,6 @@ def _without_story(blocks: list[str]) -> list[str]:
     """The texts of blocks but one that is as long as all others together: the story among its teasers."""
     half = sum(map(len, blocks)) / 2
     return [block for block in blocks if len(block) < max(half, 1)]
-
-
-def _ancestors(node: LexborNode) -> list[LexborNode]:
-    found: list[LexborNode] = []
-    above = node.parent
-    while above is not None and above.tag not in ("body", "html") and len(found) < _REACH:
-        found.append(above)
-        above = above.parent
-    return found
 
 
 def _is_linked(heading: LexborNode) -> bool:

@@ -5,13 +5,12 @@ other time in it. A page that shows few such items is no such list: a single tim
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 
 from selectolax.lexbor import LexborNode
 
-from forager.pages.head import Head, Tree
+from forager.pages.head import Head, Tree, blocks_round
 from forager.pages.moments import read_moment
 from forager.pages.pages_settings import PagesSettings
 from forager.pages.urls import Joiner, UrlMemo
@@ -258,36 +257,17 @@ def _named(role: str | None, classes: str | None, id: str | None) -> Region | No
 
 _FEWEST = 3  # items of a list of dated pages
 _TIMES_MOST = 500
+_REACH = 100  # elements round a time that are looked at
 _HEADLINES = "h1 a[href], h2 a[href], h3 a[href], h4 a[href], h5 a[href], h6 a[href]"
 
 
 def item_dates(tree: Tree) -> dict[str, float]:
     """For the headlines of a list, by where they lead as written, the latest time that is stated beside them."""
     times = tree.css("time[datetime]")[:_TIMES_MOST]
-    inside = Counter(number for node in times for number, _ in _above(node))
     found: dict[str, float] = {}
-    for node in times:
+    for node, item in zip(times, blocks_round(times, _REACH), strict=True):
         moment = read_moment(node.attributes.get("datetime") or "")
-        href = _headline(node, inside) if moment is not None else ""
-        if moment is not None and href:
+        targets = set() if moment is None else {link.attributes.get("href") or "" for link in item.css(_HEADLINES)}
+        if moment is not None and len(targets) == 1 and (href := targets.pop()):
             found[href] = max(moment.latest, found.get(href, 0.0))
     return found if len(found) >= _FEWEST else {}
-
-
-def _above(node: LexborNode) -> Iterator[tuple[int, LexborNode]]:
-    above = node.parent
-    while above is not None:
-        yield above.mem_id, above
-        above = above.parent
-
-
-def _headline(node: LexborNode, inside: Counter[int]) -> str:
-    """Where the headline of an item leads to which a time belongs; empty if there is not exactly one."""
-    item = None
-    for number, above in _above(node):
-        if inside[number] > 1:
-            break
-        item = above
-    links = [] if item is None else item.css(_HEADLINES)
-    targets = {link.attributes.get("href") or "" for link in links}
-    return targets.pop() if len(targets) == 1 else ""
