@@ -140,7 +140,7 @@ class Ingest:
             self._survey(before, page, dated, response.asked)
         self._date_by_lists(before, page, dated, response.asked)
         visit = self._visit(before, response, by, changed, version)
-        self._tell(before, response, by, kind, changed, new)
+        self._tell(before, visit, kind, new)
         if version is not None:
             number = self.store.record(visit)  # whoever judges the version waits until it is on disk
             self.shown_links.kept(before.id, links)
@@ -203,8 +203,9 @@ class Ingest:
 
     async def _keep_nothing(self, before: Known, response: Response, by: ForagerId) -> Sighting:
         """The page is as it was, or there is none."""
-        self._tell(before, response, by, before.kind, changed=False, new=0)
-        await self.store.ack(self._visit(before, response, by, changed=False, version=None))
+        visit = self._visit(before, response, by, changed=False, version=None)
+        self._tell(before, visit, before.kind)
+        await self.store.ack(visit)
         if response.outcome is Outcome.REFUSED:
             self.skipped.add(REFUSALS.get(response.trouble, response.trouble.value), before.url)
         first = before.visits == 0 or before.version is not None
@@ -351,25 +352,24 @@ class Ingest:
 
     def tell_moved(self, before: Known, visit: Visit, status: int) -> None:
         """A page was asked for and had moved; what was found at its new place is told by itself."""
-        response = Response(before.url, visit.outcome, visit.at, visit.seconds, status)
-        self._tell(before, response, visit.by, Kind.OTHER, changed=False, new=0)
+        self._tell(before, replace(visit, status=status), Kind.OTHER)
 
-    def _tell(self, before: Known, response: Response, by: ForagerId, kind: Kind, changed: bool, new: int) -> None:
+    def _tell(self, before: Known, visit: Visit, kind: Kind, new: int = 0) -> None:
         """Told in the moment in which the store takes the visit, so that events have the order of stored visits."""
         self.note(
             Fetched(
-                at=response.asked,
+                at=visit.at,
                 id=before.id,
                 url=before.url,
-                by=by,
-                outcome=response.outcome,
-                status=response.status,
-                trouble=response.trouble,
-                error=response.error,
-                seconds=response.seconds,
-                wire_bytes=response.wire_bytes,
+                by=visit.by,
+                outcome=visit.outcome,
+                status=visit.status,
+                trouble=visit.trouble,
+                error=visit.error,
+                seconds=visit.seconds,
+                wire_bytes=visit.wire_bytes,
                 kind=kind,
-                changed=changed,
+                changed=visit.changed,
                 new_links=new,
             )
         )
