@@ -6,10 +6,10 @@ Entity declarations are refused, and size and number of entries are bounded, so 
 
 import html
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
-from typing import TypeVar
+from itertools import islice
 
 import msgspec
 from lxml import etree
@@ -21,8 +21,6 @@ from forager.pages.markup import declares_entities, mended, without_bom
 from forager.pages.moments import read_moment
 from forager.pages.urls import canonical
 from forager.terms import About, Channel, Link, Url
-
-T = TypeVar("T")
 
 ENTRY_CAP = 2_000
 """Entries of one feed that are read (ours)."""
@@ -251,7 +249,7 @@ def _string(said: Mapping[str, object], key: str) -> str:
 
 def _feed(title: str, entries: Iterable[Entry], url: Url) -> Feed:
     """Each address once, in the feed's order. Comments date and name nothing: they are younger than their page."""
-    found = list(_first(entries))
+    found = list(islice(entries, ENTRY_CAP))
     comments = _are_comments(found)
     links: dict[Url, Link] = {}
     said: dict[Url, Entry] = {}
@@ -277,10 +275,6 @@ def _are_comments(entries: Sequence[Entry]) -> bool:
     return 2 * anchored >= len(addresses) or (len(addresses) >= MANY_ENTRIES and 2 * len(pages) <= len(addresses))
 
 
-def _first(entries: Iterable[T]) -> Iterator[T]:
-    return (entry for _, entry in zip(range(ENTRY_CAP), entries, strict=False))
-
-
 def _tidy(title: str) -> str:
     """A title as plain text: feeds escape markup in it once, twice or not at all."""
     if "&" in title:
@@ -299,7 +293,7 @@ def entry_prints(body: bytes, url: Url) -> dict[Url, int]:
     root = None if declares_entities(body) else _parsed(without_bom(body[:BYTE_CAP]), url, None)
     prints: dict[Url, int] = {}
     found = () if root is None else (one for one in root.iter(etree.Element) if _name(one) in ("item", "entry"))
-    for element in _first(found):
+    for element in islice(found, ENTRY_CAP):
         entry = _entry(element)
         target = canonical(entry.address, entry.base or url) if entry.address else None
         if target is not None:
