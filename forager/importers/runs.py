@@ -13,11 +13,11 @@ from forager.core.states import States, document
 from forager.errors import InputError
 from forager.importers.captures import PageFacts, TextStates
 from forager.importers.identity import with_documents
-from forager.store.protocol import Counts, Version, VersionId, Visit
+from forager.store.protocol import Counts, Known, Version, VersionId, Visit
 from forager.store.store import Store
 from forager.tape.build import TapeBuilder
 from forager.tape.tape import Tape
-from forager.terms import DateSource, Kind, Outcome, Url, UrlId
+from forager.terms import Channel, DateSource, Kind, Outcome, Url, UrlId
 
 LISTS = (Kind.HUB, Kind.FEED, Kind.SITEMAP)
 
@@ -27,6 +27,7 @@ class Crawled(Protocol):
 
     def counts(self) -> Counts: ...
     def url(self, id: UrlId) -> Url: ...
+    def known(self, id: UrlId) -> Known: ...
     async def recall(self, name: str) -> bytes | None: ...
     async def version(self, version: VersionId) -> tuple[UrlId, float, Version]: ...
     def visits(self) -> AsyncIterator[Visit]: ...
@@ -70,7 +71,7 @@ class _Compiling:
 
     A crawl comes to a page some time after it appeared. The tape shows a page from the moment at which it was published, and
     its link on a list from then on, if the list was not looked at in between. A page that states no time may always
-    have been there.
+    have been there. Links to pages that the crawl never visited are left out, because nobody knows what they show.
     """
 
     def __init__(self, store: Crawled, builder: TapeBuilder, text_states: TextStates) -> None:
@@ -97,13 +98,16 @@ class _Compiling:
         async for visit in self._store.visits():
             first, last = min(first, visit.at), max(last, visit.at)
             self._take(visit)
-        appeared = np.full(counts.known, first)
+        appeared = np.full(counts.known, np.inf)
+        appeared[list(self._visited)] = first
         for shown in self._changes:
             if shown.since == -np.inf:
                 appeared[shown.id] = max(first, self._appeared(shown))
         for shown in self._changes:
             self._add(shown, appeared)
-        return self._builder.finish(start=first, end=last, states=self._text_states.finish())
+        tape = self._builder.finish(start=first, end=last, states=self._text_states.finish())
+        seeds = (id for id in self._visited if self._store.known(id).channel is Channel.SEED)
+        return replace(tape, seeds=tuple(sorted(seeds)))
 
     def _facts(self, version: Version) -> PageFacts:
         links = np.asarray(version.links, np.int32)
@@ -147,6 +151,7 @@ class _Compiling:
         if facts is None:
             self._builder.add(url, at, gone=True, seconds=shown.seconds)
             return
+        facts = replace(facts, links=facts.links[np.isfinite(appeared[facts.links])])
         when, begin = appeared[facts.links], shown.since
         moments = [moment for moment in np.unique(when).tolist() if begin < moment < at] if facts.kind in LISTS else []
         if begin == -np.inf:
