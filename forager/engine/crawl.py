@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from forager.compiler import Compiler
 from forager.core.agent import ReinforcingAgent
 from forager.core.exploration import Thrift
 from forager.core.findings import Sighting
+from forager.core.page_row import LOOKS_APART
 from forager.core.parameters import ForagerKind
 from forager.core.scheduler import Scheduler
 from forager.core.shared import Shared
@@ -21,7 +23,7 @@ from forager.engine.corrections import YOUNG, Corrections
 from forager.engine.crawl_settings import CrawlSettings
 from forager.engine.fleet import Fleet, announce
 from forager.engine.journal import Journal
-from forager.engine.recrawl_cycle import RecrawlCycle
+from forager.engine.recrawl_cycle import CLOSING_VISITS, RecrawlCycle
 from forager.engine.step import judge_sighting
 from forager.engine.stories import Teller
 from forager.engine.sweep import sweep
@@ -59,6 +61,8 @@ class Crawl:
     settings: CrawlSettings
     learned: Mapping[str, Callable[[], bytes | Callable[[], bytes]]]
     """What to keep in the store, by name: each gives its present state; a large one as what is left to do beside."""
+    delay: float
+    """Seconds between two requests to one host."""
     offload: Offload = inline
     states: "LiveStates | None" = None
     """None if nobody asks for states."""
@@ -72,8 +76,9 @@ class Crawl:
     def __repr__(self) -> str:
         return f"<Crawl {self.agent!r} {self.store!r}>"
 
-    async def run(self, seeds: list[Url], stopping: asyncio.Event) -> None:
-        """Crawl until told to stop; then finish what is under way and save."""
+    async def run(self, seeds: list[Url], stopping: asyncio.Event, ends: float = math.inf) -> None:
+        """Crawl until told to stop; then finish what is under way and save. `ends` is when that will be, if it is known:
+        then a last look at busy lists, and at what they show, comes before it."""
         await self._begin(seeds)
         if self.compiler is not None:
             await self.compiler.ready(
@@ -96,7 +101,7 @@ class Crawl:
                 if self.settings.recrawl_share < 1:
                     group.create_task(self._fleet().run(stopping))
                 if self.settings.recrawl_share > 0:
-                    group.create_task(self._recrawl().run(stopping))
+                    group.create_task(self._recrawl(ends).run(stopping))
         await self.save()
 
     async def warm_up(self, seeds: list[Url], captured: Iterable[Captured]) -> tuple[int, int]:
@@ -171,7 +176,7 @@ class Crawl:
             self.journal.write,
         )
 
-    def _recrawl(self) -> RecrawlCycle:
+    def _recrawl(self, ends: float) -> RecrawlCycle:
         return RecrawlCycle(
             self.scheduler,
             self.world,
@@ -183,6 +188,7 @@ class Crawl:
             self.settings,
             self.corrections,
             self.journal.write,
+            ends - LOOKS_APART - CLOSING_VISITS * self.delay,
         )
 
     async def _sweep(self, stopping: asyncio.Event) -> None:
