@@ -242,7 +242,7 @@ async def make_crawl(
     keeper.corrections = corrections
     world = WebWorld(wire.web, keeper, clock, shares, wire.robots.sitemaps)
     wire.polite.tell = lambda wait: journal.write(_asked_to_wait(wait, clock.now()))
-    trust, skipped, walls = [await store.recall(name) for name in ("trust", "skipped", "walls")]
+    trust, skipped, walls, looks = [await store.recall(name) for name in ("trust", "skipped", "walls", "corrections")]
     if trust is not None:
         keeper.dating.trust.load(msgspec.json.decode(trust))
     if store.counts().known:
@@ -253,6 +253,8 @@ async def make_crawl(
         keeper.skipped = Skipped.load(skipped)
     if walls is not None:
         keeper.walls.load(walls)
+    if looks is not None:
+        corrections.load(looks)
     thrift = Thrift(settings.crawl.least_worth, settings.crawl.explore, shared.pace, settings.forager.max_age)
     kept = await recall_schedule(store)
     lessons = [] if kept is None else kept.lessons
@@ -281,6 +283,7 @@ async def make_crawl(
         corrections=corrections,
         retraining=await _retraining(settings, clock, scheduler, shared.visits.log, lessons, offload),
         settings=settings.crawl,
+        delay=settings.timetable.download_delay,
         learned={
             "fleet": lambda: save_agent(agent),
             ACCOUNT: account.save,
@@ -289,6 +292,7 @@ async def make_crawl(
             "ground": scope.ground.save,
             "skipped": lambda: keeper.skipped.save(),
             "walls": keeper.walls.save,
+            "corrections": corrections.save,
             SCHEDULE: lambda: save_schedule(settings.crawl.policy, scheduler, lessons),
             **({} if states is None else {"stating": states.save}),
             **({} if focus is None else {"focus": focus.saving}),

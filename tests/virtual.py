@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -45,6 +46,8 @@ class Crawled:
 
     homes: Sequence[Url] = ()
     """Where it starts; by default at the home pages of the newsroom."""
+    knows_end = False
+    """Whether the crawl knows when it will be stopped."""
 
     def __init__(
         self,
@@ -88,7 +91,8 @@ class Crawled:
         )
         async with asyncio.TaskGroup() as group:
             group.create_task(stop_after(clock, hours * 3600, stopping))
-            group.create_task(self.crawl.run(list(self.homes or self.newsroom.homes), stopping))
+            ends = clock.now() + hours * 3600 if self.knows_end else math.inf
+            group.create_task(self.crawl.run(list(self.homes or self.newsroom.homes), stopping, ends))
 
 
 def crawl_newsroom(hours: float, *overrides: str, seed: int = 1, settings: Settings | None = None) -> Crawled:

@@ -4,6 +4,7 @@ The final figures are the output of `--json`, and `statistics.json` in the run d
 """
 
 import asyncio
+import math
 import signal
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -84,7 +85,7 @@ async def run_crawl(
     beside: tuple[Coroutine[Any, Any, None], ...] = (),
 ) -> None:
     """Crawls until the time limit (on the crawl's clock) or until stopped; `beside` runs as long as the crawl."""
-    ends = None if time_limit is None else clock.now() + time_limit
+    ends = math.inf if time_limit is None else clock.now() + time_limit
     speed = clock.speed if isinstance(clock, FastClock) else 1.0
     with stopped_by_signals(stopping):
         async with asyncio.TaskGroup() as group:
@@ -96,12 +97,12 @@ async def run_crawl(
                     clock,
                     stopping,
                     log=log,
-                    left=lambda: None if ends is None else max(0.0, ends - clock.now()) / speed,
+                    left=lambda: None if time_limit is None else max(0.0, ends - clock.now()) / speed,
                 )
             )
             for task in beside:
                 group.create_task(task)
-            await crawl.run(seeds, stopping)
+            await crawl.run(seeds, stopping, ends)
 
 
 @asynccontextmanager

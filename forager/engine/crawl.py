@@ -7,6 +7,7 @@ out, so the same archive can be given again when a crawl goes on.
 
 import asyncio
 import contextlib
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ from forager.compiler import Compiler
 from forager.core.agent import ReinforcingAgent
 from forager.core.exploration import Thrift
 from forager.core.findings import Sighting
+from forager.core.page_row import LOOKS_APART
 from forager.core.page_table import PageTable
 from forager.core.parameters import ForagerKind
 from forager.core.scheduler import Scheduler
@@ -25,7 +27,7 @@ from forager.core.shared import Shared
 from forager.engine.corrections import YOUNG, Corrections
 from forager.engine.crawl_settings import CrawlSettings
 from forager.engine.fleet import Fleet, announce, sweep
-from forager.engine.recrawl_cycle import RecrawlCycle
+from forager.engine.recrawl_cycle import CLOSING_VISITS, RecrawlCycle
 from forager.engine.scope import Scope
 from forager.engine.step import judge_sighting
 from forager.engine.stories import Teller
@@ -62,6 +64,8 @@ class Crawl:
     settings: CrawlSettings
     learned: Mapping[str, Callable[[], bytes | Callable[[], bytes]]]
     """What to keep in the store, by name: each gives its present state; a large one as what is left to do beside."""
+    delay: float
+    """Seconds between two requests to one host."""
     offload: Offload = inline
     states: "LiveStates | None" = None
     """None if nobody asks for states."""
@@ -75,8 +79,9 @@ class Crawl:
     def __repr__(self) -> str:
         return f"<Crawl {self.agent!r} {self.store!r}>"
 
-    async def run(self, seeds: list[Url], stopping: asyncio.Event) -> None:
-        """Crawl until told to stop; then finish what is under way and save."""
+    async def run(self, seeds: list[Url], stopping: asyncio.Event, ends: float = math.inf) -> None:
+        """Crawl until told to stop; then finish what is under way and save. `ends` is when that will be, if it is known:
+        then a last look at busy lists, and at what they show, comes before it."""
         await self._begin(seeds)
         if self.compiler is not None:
             await self.compiler.ready(
@@ -99,7 +104,7 @@ class Crawl:
                 if self.settings.recrawl_share < 1:
                     group.create_task(self._fleet().run(stopping))
                 if self.settings.recrawl_share > 0:
-                    group.create_task(self._recrawl().run(stopping))
+                    group.create_task(self._recrawl(ends).run(stopping))
         await self.save()
 
     async def warm_up(self, seeds: list[Url], captured: Iterable[Captured]) -> tuple[int, int]:
@@ -174,7 +179,7 @@ class Crawl:
             self.journal.write,
         )
 
-    def _recrawl(self) -> RecrawlCycle:
+    def _recrawl(self, ends: float) -> RecrawlCycle:
         return RecrawlCycle(
             self.scheduler,
             self.world,
@@ -186,6 +191,7 @@ class Crawl:
             self.settings,
             self.corrections,
             self.journal.write,
+            ends - LOOKS_APART - CLOSING_VISITS * self.delay,
         )
 
     async def _sweep(self, stopping: asyncio.Event) -> None:

@@ -90,6 +90,8 @@ class Ingest:
         """Told of stories of which a feed or sitemap says something else than before."""
         self._entries: dict[tuple[UrlId, UrlId], float] = {}
         """What each feed said of each page, as fingerprints, and each sitemap, as dates."""
+        self._listed: dict[UrlId, list[UrlId]] = {}
+        """The pages that each feed named last, in its order."""
         self._announced: dict[UrlId, Entry] = {}
         """What feeds say of pages that were not read yet: many a page names no author where its feed does."""
         self.walls = Walls(settings.retry_after)
@@ -251,16 +253,23 @@ class Ingest:
         return _rising(known + new), len(new)
 
     def _compare_entries(self, page: Page, source: Known) -> None:
-        """Stories of which a feed or sitemap says something else than at the last look have probably been corrected."""
+        """Stories of which a feed or sitemap says something else than at the last look have probably been corrected, and
+        those that a feed no longer names taken down."""
         assert self.corrections is not None
         said = page.entry_prints if page.kind is Kind.FEED else page.latest_dates
+        listed: list[UrlId] = []
         for target, number in said.items():
             id = self.store.find(target)
             if id is not None:
+                listed.append(id)
                 before = self._entries.get((source.id, id))
                 remember(self._entries, (source.id, id), number, SIGHTINGS)
                 if before not in (None, number):
                     self.corrections.suspect(id, target)
+        if page.kind is Kind.FEED:
+            for id in missing_between(self._listed.get(source.id, []), listed):
+                self.corrections.suspect(id, self.store.url(id))
+            self._listed[source.id] = listed
 
     def _announce(self, page: Page, source: Known, found: Sequence[UrlId | None]) -> None:
         """Note the dates that a feed or sitemap gives for pages known before, and what it says of them."""
@@ -373,6 +382,13 @@ class Ingest:
                 new_links=new,
             )
         )
+
+
+def missing_between(before: Sequence[UrlId], now: Sequence[UrlId]) -> list[UrlId]:
+    """The pages that a feed named before and no longer names, though it still names some that came after them there."""
+    there = set(now)
+    last = max((place for place, id in enumerate(before) if id in there), default=0)
+    return [id for id in before[:last] if id not in there]
 
 
 def _rising(ids: list[UrlId]) -> NDArray[np.int64]:

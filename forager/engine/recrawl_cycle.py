@@ -32,6 +32,8 @@ from forager.terms import NOBODY, UrlId
 
 RESTS = 30
 """A rest is no shorter than `crawl.idle` over this."""
+CLOSING_VISITS = 5
+"""At the end of a crawl each host is given time for so many visits after lists that were just seen may be seen again."""
 
 
 class RecrawlCycle:
@@ -49,10 +51,13 @@ class RecrawlCycle:
         settings: CrawlSettings,
         corrections: Corrections,
         note: Callable[[Event], None],
+        closes: float,
     ) -> None:
+        """From the time `closes` on, shortly before the end, what is known to be busy is looked at a last time."""
         self.scheduler, self.world, self.agent, self.shared, self.teller = scheduler, world, agent, shared, teller
         self.corrections = corrections
         self.clock, self.thrift, self.settings, self.note = clock, thrift, settings, note
+        self.closes = closes
         self._rng = stream(agent.seed, "recrawl")
 
     def __repr__(self) -> str:
@@ -74,20 +79,24 @@ class RecrawlCycle:
     async def _serve(self, host: int, stopping: asyncio.Event) -> None:
         """Visit the pages of one host, the best as of now first."""
         while not stopping.is_set():
-            chosen = self.scheduler.choose(self.clock.now(), self._rng.random(), host)
+            closing = self.clock.now() >= self.closes
+            chosen = self.scheduler.choose(self.clock.now(), self._rng.random(), host, closing=closing)
             if chosen is not None and await self._look(UrlId(chosen[0]), chosen[1]):
                 await self._correct(host)
                 continue
             if chosen is None and await self._correct(host):
                 continue
-            longest = self.settings.idle
+            longest, shortest = self.settings.idle, self.settings.idle / RESTS
             if chosen is None:
-                longest = self.scheduler.rest(self.clock.now(), host, longest / RESTS, longest)
+                longest = self.scheduler.rest(self.clock.now(), host, shortest, longest)
                 self.thrift.rested(longest / self.settings.idle)
-            await rest(self.clock, longest, stopping)
+            until_close = max(shortest, self.closes - self.clock.now())
+            await rest(self.clock, min(longest, until_close), stopping)
 
     async def _correct(self, host: int) -> bool:
         """Look at a young story once more, if it is time for that; whether somebody was asked."""
+        if self.clock.now() >= self.closes:
+            return False
         id = self.corrections.choose(self.world.store.host_name(host), self.clock.now())
         if id is None:
             return False

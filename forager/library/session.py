@@ -1,6 +1,7 @@
 """Runs a live crawl in the background of an `async with` block, which reads its stories."""
 
 import asyncio
+import math
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -121,10 +122,11 @@ class CrawlSession:
     async def _run(self) -> None:
         from forager.engine.crawl import stop_after
 
-        crawl = self._opened.crawl
+        crawl, limit = self._opened.crawl, self._order.time_limit
+        ends = math.inf if limit is None else crawl.clock.now() + limit
         async with asyncio.TaskGroup() as group:
-            group.create_task(stop_after(crawl.clock, self._order.time_limit, self._stopping))
-            await crawl.run(self._opened.seeds, self._stopping)
+            group.create_task(stop_after(crawl.clock, limit, self._stopping))
+            await crawl.run(self._opened.seeds, self._stopping, ends)
 
     def _hear(self, event: Event) -> None:
         """Reads every event of the journal."""
