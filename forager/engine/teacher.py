@@ -13,8 +13,10 @@ import asyncio
 import logging
 import os
 import sys
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from threading import Thread
 
 import msgspec
 import numpy as np
@@ -79,8 +81,16 @@ def verdict_of(answer: bytes) -> LessonVerdict | None:
     return msgspec.json.decode(answer, type=LessonVerdict | None)
 
 
+def _end_with(parent: int) -> None:
+    """End this process soon after its parent: a crawl that was killed leaves nobody at work for it."""
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    os._exit(1)
+
+
 def main() -> None:
     os.nice(POLITENESS)
+    Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     sys.stdout.buffer.write(msgspec.json.encode(contest(from_bytes(sys.stdin.buffer.read()))))
 
 
@@ -181,11 +191,11 @@ class Retraining:
     async def run(self, clock: Clock, stopping: asyncio.Event, note: Callable[[Event], None]) -> None:
         """Learn whenever it is due, until told to stop."""
         while not stopping.is_set():
-            await rest(clock, LOOK_EVERY, stopping)
-            if self.due and not stopping.is_set():
+            if self.due:
                 verdict = await self._taught(stopping)
                 if verdict is not None:
                     note(self.take(verdict, clock.now()))
+            await rest(clock, LOOK_EVERY, stopping)
 
     async def _taught(self, stopping: asyncio.Event) -> LessonVerdict | None:
         """The verdict, or None if there is nothing to learn or the crawl ends first."""

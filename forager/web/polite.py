@@ -2,8 +2,9 @@
 
 `Polite` waits until the timetable allows a visit, so that no host is asked more often than its rules allow.
 
-A caller waits for its turn at the host without holding one of the `concurrent_requests`, so slow hosts never block
-others.
+A caller waits for its turn at the host without holding one of the `concurrent_requests`, and slow hosts have places of
+their own: were there one set of places, a few dozen hosts that take half a minute for each answer would hold them all,
+and everybody would wait for them.
 
 Waits survive a kill: news of a host (see `Timetable.news`) is committed before the request that spends a budget is
 made, and before the answer that asked for a wait is returned.
@@ -26,7 +27,8 @@ the host.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Protocol
 from weakref import WeakValueDictionary
@@ -51,6 +53,59 @@ class WaitKeeper(Protocol):
         """Returns when everything noted is committed."""
 
 
+SLOW = 2.0
+"""Seconds: who usually takes longer for an answer is slow (ours)."""
+
+
+class Places:
+    """Limits the requests over all hosts: so many to quick hosts, and as many to slow ones, who wait for each other only.
+
+    A request that turns out to be slow moves to the others as soon as there is a place. Hosts that never answered may take
+    half of the places of the quick; the rest of them are taken for slow.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._quick, self._slow = asyncio.Semaphore(count), asyncio.Semaphore(count)
+        self._new, self._most_new = 0, max(1, count // 2)
+
+    @asynccontextmanager
+    async def hold(self, latency: float) -> AsyncIterator[None]:
+        """Hold a place, wait for it if need be, to ask a host that takes so many seconds; 0 if that is not known."""
+        is_new = latency == 0
+        if latency > SLOW or (is_new and self._new >= self._most_new):
+            async with self._slow:
+                yield
+            return
+        place = _Place(self._quick)
+        self._new += is_new
+        try:
+            await self._quick.acquire()
+            timer = asyncio.get_running_loop().call_later(SLOW, self._begin_move, place)
+            try:
+                yield
+            finally:
+                timer.cancel()
+                if place.move is not None:
+                    place.move.cancel()
+                place.lane.release()
+        finally:
+            self._new -= is_new
+
+    def _begin_move(self, place: "_Place") -> None:
+        place.move = asyncio.get_running_loop().create_task(self._move(place))
+
+    async def _move(self, place: "_Place") -> None:
+        await self._slow.acquire()
+        place.lane.release()
+        place.lane = self._slow
+
+
+@dataclass(slots=True)
+class _Place:
+    lane: asyncio.Semaphore
+    move: asyncio.Task[None] | None = None
+
+
 class Polite:
     """Asks the inner web when the timetable allows it; refuses if a budget is spent or a block is long."""
 
@@ -67,7 +122,7 @@ class Polite:
         self.tell: Callable[[Refusal], None] = lambda wait: None
         """Called with every wait that a host asks for."""
         self.settings = settings or PoliteSettings()
-        self._everywhere = asyncio.Semaphore(self.settings.concurrent_requests)
+        self._places = Places(self.settings.concurrent_requests)
         self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
         self._waiting = self._asking = 0
 
@@ -116,7 +171,7 @@ class Polite:
             if wait > 0:
                 await self.clock.sleep(wait)
                 continue  # a Crawl-delay or a block may have been added meanwhile
-            async with self._everywhere:
+            async with self._places.hold(self.timetable.latency(visit.booking.host)):
                 visit.started = self.timetable.start(visit.booking, self.clock.now())
                 if visit.started:
                     return await self._ask(request, visit.booking)

@@ -38,7 +38,8 @@ class PoliteSettings:
     """Concurrent requests over all hosts."""
 
     concurrent_requests: Count = 64
-    """Maximum number of concurrent requests over all hosts (ours)."""
+    """Maximum number of concurrent requests over all hosts; as many more may wait for hosts that take longer than 2 s,
+    so that others need not wait for these (ours)."""
 
 
 @dataclass(frozen=True, slots=True)
