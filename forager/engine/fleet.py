@@ -6,6 +6,7 @@ links are visited in the order in which they were found, pages again after `revi
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from forager.clock import Clock, rest
 from forager.core import agent as population
@@ -14,7 +15,7 @@ from forager.core.exploration import Thrift
 from forager.core.fleet import Forager
 from forager.core.shared import Shared
 from forager.engine.crawl_settings import CrawlSettings
-from forager.engine.step import World, judge_sighting, take_step
+from forager.engine.step import judge_sighting, take_step
 from forager.engine.stories import Teller
 from forager.engine.world import WebWorld
 from forager.events import Born, Deleted, Event, Reinforced
@@ -22,22 +23,25 @@ from forager.store.store import Store
 from forager.terms import NOBODY, ForagerId
 
 
+@dataclass(frozen=True, slots=True)
+class Crew:
+    """What the fleet, the sweep and the recrawl cycle work with."""
+
+    world: WebWorld
+    agent: ReinforcingAgent
+    shared: Shared
+    teller: Teller
+    clock: Clock
+    thrift: Thrift
+    settings: CrawlSettings
+    note: Callable[[Event], None]
+
+
 class Fleet:
     """All foragers at once in one task group."""
 
-    def __init__(
-        self,
-        agent: ReinforcingAgent,
-        world: World,
-        shared: Shared,
-        teller: Teller,
-        clock: Clock,
-        thrift: Thrift,
-        settings: CrawlSettings,
-        note: Callable[[Event], None],
-    ) -> None:
-        self.agent, self.world, self.shared, self.teller = agent, world, shared, teller
-        self.clock, self.thrift, self.settings, self.note = clock, thrift, settings, note
+    def __init__(self, crew: Crew) -> None:
+        self.crew, self.agent, self.clock = crew, crew.agent, crew.clock
         self._tasks: dict[ForagerId, asyncio.Task[None]] = {}
 
     def __repr__(self) -> str:
@@ -53,18 +57,18 @@ class Fleet:
         self._tasks[forager.id] = group.create_task(self._forage(forager, group, stopping))
 
     async def _forage(self, forager: Forager, group: asyncio.TaskGroup, stopping: asyncio.Event) -> None:
-        free = 0
+        crew, free = self.crew, 0
         while not stopping.is_set() and forager.id in self.agent.foragers:
-            taken = await take_step(forager, self.agent, self.world, self.shared, self.clock, self.thrift)
+            taken = await take_step(forager, self.agent, crew.world, crew.shared, self.clock, crew.thrift)
             for one in taken.reinforcements:
-                self.note(Reinforced(self.clock.now(), forager.id, one.finding.url, one.amount))
-            await self.teller.settle(taken)
+                crew.note(Reinforced(self.clock.now(), forager.id, one.finding.url, one.amount))
+            await crew.teller.settle(taken)
             self._manage(forager, group, stopping)
             free = 0 if taken.downloads else free + 1
-            if free >= self.settings.free_steps:
-                if self.settings.recrawl_share <= 0:  # nobody else says that nothing was worth a download
-                    self.thrift.rested()
-                await rest(self.clock, self.settings.idle, stopping)
+            if free >= crew.settings.free_steps:
+                if crew.settings.recrawl_share <= 0:  # nobody else says that nothing was worth a download
+                    crew.thrift.rested()
+                await rest(self.clock, crew.settings.idle, stopping)
 
     def _manage(self, forager: Forager, group: asyncio.TaskGroup, stopping: asyncio.Event) -> None:
         """Multiply or delete as the scores demand (Alg 8)."""
@@ -72,12 +76,12 @@ class Fleet:
             return
         for happened in self.agent.manage(forager.id, self.clock.now()):
             if isinstance(happened, population.Removal):
-                self.note(Deleted(happened.at, happened.forager, happened.score))
+                self.crew.note(Deleted(happened.at, happened.forager, happened.score))
                 if happened.forager != forager.id:
                     self._tasks[happened.forager].cancel()
             else:
                 child = self.agent.foragers[happened.child]
-                self.note(Born(happened.at, child.id, child.kind.value, happened.parent))
+                self.crew.note(Born(happened.at, child.id, child.kind.value, happened.parent))
                 self._send_out(child, group, stopping)
 
 
@@ -92,17 +96,9 @@ LONGEST_REST = 60.0
 """Seconds after which a worker without work looks again whether there is some."""
 
 
-async def sweep(
-    workers: int,
-    store: Store,
-    world: WebWorld,
-    agent: ReinforcingAgent,
-    shared: Shared,
-    teller: Teller,
-    clock: Clock,
-    stopping: asyncio.Event,
-) -> None:
+async def sweep(crew: Crew, store: Store, stopping: asyncio.Event) -> None:
     """Sweep until told to stop; every worker finishes the page it is at."""
+    agent, clock = crew.agent, crew.clock
     (forager,) = agent.foragers
     bell = asyncio.Event()
     resting = 0
@@ -119,14 +115,14 @@ async def sweep(
                 resting -= 1
                 continue
             known = store.counts().known if resting else 0
-            sighting = await world.look(leases[0], ForagerId(forager))
-            taken = judge_sighting(sighting, agent, shared, clock.now(), ForagerId(forager))
+            sighting = await crew.world.look(leases[0], ForagerId(forager))
+            taken = judge_sighting(sighting, agent, crew.shared, clock.now(), ForagerId(forager))
             agent.worked(ForagerId(forager), taken.downloads)
             if resting and store.counts().known > known:  # there is work for those who rest
                 bell.set()
                 bell.clear()
-            await teller.settle(taken)
+            await crew.teller.settle(taken)
 
     async with asyncio.TaskGroup() as group:
-        for _ in range(workers):
+        for _ in range(crew.settings.workers):
             group.create_task(work())

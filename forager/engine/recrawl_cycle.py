@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from forager.arrays import FloatArray, IntArray
 from forager.chance import stream
-from forager.clock import Clock, rest
-from forager.core.agent import ReinforcingAgent
+from forager.clock import rest
 from forager.core.candidates import EVERYWHERE, NOWHERE, Candidates
 from forager.core.exploration import Thrift
 from forager.core.page_row import LOOKS_APART
@@ -21,10 +20,8 @@ from forager.core.scheduler import Scheduler
 from forager.core.shared import Shared
 from forager.engine.corrections import Corrections
 from forager.engine.crawl_settings import CrawlSettings
+from forager.engine.fleet import Crew
 from forager.engine.step import judge_sighting
-from forager.engine.stories import Teller
-from forager.engine.world import WebWorld
-from forager.events import Event
 from forager.recrawl.policies import Policy, history_for
 from forager.recrawl.recrawl_settings import LEARNED, RecrawlSettings
 from forager.recrawl.visit_log import VisitLog
@@ -39,26 +36,11 @@ CLOSING_VISITS = 5
 class RecrawlCycle:
     """Looks at known pages again."""
 
-    def __init__(
-        self,
-        scheduler: Scheduler,
-        world: WebWorld,
-        agent: ReinforcingAgent,
-        shared: Shared,
-        teller: Teller,
-        clock: Clock,
-        thrift: Thrift,
-        settings: CrawlSettings,
-        corrections: Corrections,
-        note: Callable[[Event], None],
-        closes: float,
-    ) -> None:
+    def __init__(self, crew: Crew, scheduler: Scheduler, corrections: Corrections, closes: float) -> None:
         """From the time `closes` on, shortly before the end, what is known to be busy is looked at a last time."""
-        self.scheduler, self.world, self.agent, self.shared, self.teller = scheduler, world, agent, shared, teller
-        self.corrections = corrections
-        self.clock, self.thrift, self.settings, self.note = clock, thrift, settings, note
-        self.closes = closes
-        self._rng = stream(agent.seed, "recrawl")
+        self.crew, self.scheduler, self.corrections, self.closes = crew, scheduler, corrections, closes
+        self.world, self.clock, self.settings = crew.world, crew.clock, crew.settings
+        self._rng = stream(crew.agent.seed, "recrawl")
 
     def __repr__(self) -> str:
         return f"<RecrawlCycle {self.scheduler!r}>"
@@ -69,7 +51,7 @@ class RecrawlCycle:
         async with asyncio.TaskGroup() as group:
             while not stopping.is_set():
                 for event in self.scheduler.turn(self.clock.now()):
-                    self.note(event)
+                    self.crew.note(event)
                 for host in self.scheduler.groups:
                     if host not in served:
                         served.add(host)
@@ -89,7 +71,7 @@ class RecrawlCycle:
             longest, shortest = self.settings.idle, self.settings.idle / RESTS
             if chosen is None:
                 longest = self.scheduler.rest(self.clock.now(), host, shortest, longest)
-                self.thrift.rested(longest / self.settings.idle)
+                self.crew.thrift.rested(longest / self.settings.idle)
             until_close = max(shortest, self.closes - self.clock.now())
             await rest(self.clock, min(longest, until_close), stopping)
 
@@ -106,14 +88,14 @@ class RecrawlCycle:
 
     async def _look(self, id: UrlId, worth: float, *, correct: bool = False) -> bool:
         """Visit a page; False if nothing can be asked of its host now. `correct`: it is a story seen before."""
-        self.shared.visits.going(id, self.clock.now())
+        self.crew.shared.visits.going(id, self.clock.now())
         (sighting,) = await self.world.visit([id], NOBODY)
         if not sighting.free and not correct:
-            self.thrift.spend(worth)
-        await self.teller.settle(judge_sighting(sighting, self.agent, self.shared, self.clock.now()))
+            self.crew.thrift.spend(worth)
+        await self.crew.teller.settle(judge_sighting(sighting, self.crew.agent, self.crew.shared, self.clock.now()))
         if not sighting.free:
             if sighting.url != id:  # redirected: what the other page shows says nothing of this one
-                self.shared.visits.record(id, sighting.when)
+                self.crew.shared.visits.record(id, sighting.when)
             self.scheduler.looked(sighting.url)
             return True
         await asyncio.sleep(0)  # no request made this task wait: let others run, such as whoever ends the crawl
