@@ -3,7 +3,7 @@
 Pure: no I/O, no clock, no chance of its own. Whatever the bytes are, reading raises nothing and ends soon.
 
 page             response -> `Page`, whose answers are worked out when they are asked for
-markup           bytes -> text: encodings, endless nesting, unsafe XML
+markup           bytes -> text: what they are, encodings, endless nesting, unsafe XML
 head             what a page says of itself: meta and link elements, the story in JSON-LD, rules for robots
 about            what a page tells of its story: headline, authors, lead, picture, section, tags, paywall
 language         in which language a text is written

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from forager.pages.page import inflated_body
+from forager.pages.markup import inflated_body
 from forager.pages.sitemaps import BYTE_CAP, URL_CAP, Sitemap, read_sitemap
 from forager.terms import Channel, Link, Url
 
