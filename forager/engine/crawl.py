@@ -26,7 +26,7 @@ from forager.core.scheduler import Scheduler
 from forager.core.shared import Shared
 from forager.engine.corrections import YOUNG, Corrections
 from forager.engine.crawl_settings import CrawlSettings
-from forager.engine.fleet import Crew, Fleet, announce, sweep
+from forager.engine.fleet import CrawlParts, Fleet, announce, sweep
 from forager.engine.recrawl_cycle import CLOSING_VISITS, RecrawlCycle
 from forager.engine.scope import Scope
 from forager.engine.step import judge_sighting
@@ -98,15 +98,15 @@ class Crawl:
                 group.create_task(self.topic.run(stopping))
             if self.ordering is not None:
                 group.create_task(self.ordering.run(self.store, self.clock, stopping))
-            crew = self._crew()
+            parts = self._parts()
             if self.agent.forager_settings.kind is ForagerKind.BFS:
-                group.create_task(sweep(crew, self.store, stopping))
+                group.create_task(sweep(parts, self.store, stopping))
             else:
                 if self.settings.recrawl_share < 1:
-                    group.create_task(Fleet(crew).run(stopping))
+                    group.create_task(Fleet(parts).run(stopping))
                 if self.settings.recrawl_share > 0:
                     closes = ends - LOOKS_APART - CLOSING_VISITS * self.delay
-                    group.create_task(RecrawlCycle(crew, self.scheduler, self.corrections, closes).run(stopping))
+                    group.create_task(RecrawlCycle(parts, self.scheduler, self.corrections, closes).run(stopping))
         await self.save()
 
     async def warm_up(self, seeds: list[Url], captured: Iterable[Captured]) -> tuple[int, int]:
@@ -169,9 +169,11 @@ class Crawl:
                 self.topic.read(id, number, f"{version.title}\n{version.text}", at)
             await self.teller.settle(judge_sighting(sighting, self.agent, self.shared, now))
 
-    def _crew(self) -> Crew:
+    def _parts(self) -> CrawlParts:
         note = self.journal.write
-        return Crew(self.world, self.agent, self.shared, self.teller, self.clock, self.thrift, self.settings, note)
+        return CrawlParts(
+            self.world, self.agent, self.shared, self.teller, self.clock, self.thrift, self.settings, note
+        )
 
     async def _mind_the_end(self, stopping: asyncio.Event) -> None:
         await stopping.wait()

@@ -24,7 +24,7 @@ from forager.terms import NOBODY, ForagerId
 
 
 @dataclass(frozen=True, slots=True)
-class Crew:
+class CrawlParts:
     """What the fleet, the sweep and the recrawl cycle work with."""
 
     world: WebWorld
@@ -40,8 +40,8 @@ class Crew:
 class Fleet:
     """All foragers at once in one task group."""
 
-    def __init__(self, crew: Crew) -> None:
-        self.crew, self.agent, self.clock = crew, crew.agent, crew.clock
+    def __init__(self, parts: CrawlParts) -> None:
+        self.parts, self.agent, self.clock = parts, parts.agent, parts.clock
         self._tasks: dict[ForagerId, asyncio.Task[None]] = {}
 
     def __repr__(self) -> str:
@@ -57,18 +57,18 @@ class Fleet:
         self._tasks[forager.id] = group.create_task(self._forage(forager, group, stopping))
 
     async def _forage(self, forager: Forager, group: asyncio.TaskGroup, stopping: asyncio.Event) -> None:
-        crew, free = self.crew, 0
+        parts, free = self.parts, 0
         while not stopping.is_set() and forager.id in self.agent.foragers:
-            taken = await take_step(forager, self.agent, crew.world, crew.shared, self.clock, crew.thrift)
+            taken = await take_step(forager, self.agent, parts.world, parts.shared, self.clock, parts.thrift)
             for one in taken.reinforcements:
-                crew.note(Reinforced(self.clock.now(), forager.id, one.finding.url, one.amount))
-            await crew.teller.settle(taken)
+                parts.note(Reinforced(self.clock.now(), forager.id, one.finding.url, one.amount))
+            await parts.teller.settle(taken)
             self._manage(forager, group, stopping)
             free = 0 if taken.downloads else free + 1
-            if free >= crew.settings.free_steps:
-                if crew.settings.recrawl_share <= 0:  # nobody else says that nothing was worth a download
-                    crew.thrift.rested()
-                await rest(self.clock, crew.settings.idle, stopping)
+            if free >= parts.settings.free_steps:
+                if parts.settings.recrawl_share <= 0:  # nobody else says that nothing was worth a download
+                    parts.thrift.rested()
+                await rest(self.clock, parts.settings.idle, stopping)
 
     def _manage(self, forager: Forager, group: asyncio.TaskGroup, stopping: asyncio.Event) -> None:
         """Multiply or delete as the scores demand (Alg 8)."""
@@ -76,12 +76,12 @@ class Fleet:
             return
         for happened in self.agent.manage(forager.id, self.clock.now()):
             if isinstance(happened, population.Removal):
-                self.crew.note(Deleted(happened.at, happened.forager, happened.score))
+                self.parts.note(Deleted(happened.at, happened.forager, happened.score))
                 if happened.forager != forager.id:
                     self._tasks[happened.forager].cancel()
             else:
                 child = self.agent.foragers[happened.child]
-                self.crew.note(Born(happened.at, child.id, child.kind.value, happened.parent))
+                self.parts.note(Born(happened.at, child.id, child.kind.value, happened.parent))
                 self._send_out(child, group, stopping)
 
 
@@ -96,9 +96,9 @@ LONGEST_REST = 60.0
 """Seconds after which a worker without work looks again whether there is some."""
 
 
-async def sweep(crew: Crew, store: Store, stopping: asyncio.Event) -> None:
+async def sweep(parts: CrawlParts, store: Store, stopping: asyncio.Event) -> None:
     """Sweep until told to stop; every worker finishes the page it is at."""
-    agent, clock = crew.agent, crew.clock
+    agent, clock = parts.agent, parts.clock
     (forager,) = agent.foragers
     bell = asyncio.Event()
     resting = 0
@@ -115,14 +115,14 @@ async def sweep(crew: Crew, store: Store, stopping: asyncio.Event) -> None:
                 resting -= 1
                 continue
             known = store.counts().known if resting else 0
-            sighting = await crew.world.look(leases[0], ForagerId(forager))
-            taken = judge_sighting(sighting, agent, crew.shared, clock.now(), ForagerId(forager))
+            sighting = await parts.world.look(leases[0], ForagerId(forager))
+            taken = judge_sighting(sighting, agent, parts.shared, clock.now(), ForagerId(forager))
             agent.worked(ForagerId(forager), taken.downloads)
             if resting and store.counts().known > known:  # there is work for those who rest
                 bell.set()
                 bell.clear()
-            await crew.teller.settle(taken)
+            await parts.teller.settle(taken)
 
     async with asyncio.TaskGroup() as group:
-        for _ in range(crew.settings.workers):
+        for _ in range(parts.settings.workers):
             group.create_task(work())

@@ -20,7 +20,7 @@ from forager.core.scheduler import Scheduler
 from forager.core.shared import Shared
 from forager.engine.corrections import Corrections
 from forager.engine.crawl_settings import CrawlSettings
-from forager.engine.fleet import Crew
+from forager.engine.fleet import CrawlParts
 from forager.engine.step import judge_sighting
 from forager.recrawl.policies import Policy, history_for
 from forager.recrawl.recrawl_settings import LEARNED, RecrawlSettings
@@ -36,11 +36,11 @@ CLOSING_VISITS = 5
 class RecrawlCycle:
     """Looks at known pages again."""
 
-    def __init__(self, crew: Crew, scheduler: Scheduler, corrections: Corrections, closes: float) -> None:
+    def __init__(self, parts: CrawlParts, scheduler: Scheduler, corrections: Corrections, closes: float) -> None:
         """From the time `closes` on, shortly before the end, what is known to be busy is looked at a last time."""
-        self.crew, self.scheduler, self.corrections, self.closes = crew, scheduler, corrections, closes
-        self.world, self.clock, self.settings = crew.world, crew.clock, crew.settings
-        self._rng = stream(crew.agent.seed, "recrawl")
+        self.parts, self.scheduler, self.corrections, self.closes = parts, scheduler, corrections, closes
+        self.world, self.clock, self.settings = parts.world, parts.clock, parts.settings
+        self._rng = stream(parts.agent.seed, "recrawl")
 
     def __repr__(self) -> str:
         return f"<RecrawlCycle {self.scheduler!r}>"
@@ -51,7 +51,7 @@ class RecrawlCycle:
         async with asyncio.TaskGroup() as group:
             while not stopping.is_set():
                 for event in self.scheduler.turn(self.clock.now()):
-                    self.crew.note(event)
+                    self.parts.note(event)
                 for host in self.scheduler.groups:
                     if host not in served:
                         served.add(host)
@@ -71,7 +71,7 @@ class RecrawlCycle:
             longest, shortest = self.settings.idle, self.settings.idle / RESTS
             if chosen is None:
                 longest = self.scheduler.rest(self.clock.now(), host, shortest, longest)
-                self.crew.thrift.rested(longest / self.settings.idle)
+                self.parts.thrift.rested(longest / self.settings.idle)
             until_close = max(shortest, self.closes - self.clock.now())
             await rest(self.clock, min(longest, until_close), stopping)
 
@@ -88,14 +88,14 @@ class RecrawlCycle:
 
     async def _look(self, id: UrlId, worth: float, *, correct: bool = False) -> bool:
         """Visit a page; False if nothing can be asked of its host now. `correct`: it is a story seen before."""
-        self.crew.shared.visits.going(id, self.clock.now())
+        self.parts.shared.visits.going(id, self.clock.now())
         (sighting,) = await self.world.visit([id], NOBODY)
         if not sighting.free and not correct:
-            self.crew.thrift.spend(worth)
-        await self.crew.teller.settle(judge_sighting(sighting, self.crew.agent, self.crew.shared, self.clock.now()))
+            self.parts.thrift.spend(worth)
+        await self.parts.teller.settle(judge_sighting(sighting, self.parts.agent, self.parts.shared, self.clock.now()))
         if not sighting.free:
             if sighting.url != id:  # redirected: what the other page shows says nothing of this one
-                self.crew.shared.visits.record(id, sighting.when)
+                self.parts.shared.visits.record(id, sighting.when)
             self.scheduler.looked(sighting.url)
             return True
         await asyncio.sleep(0)  # no request made this task wait: let others run, such as whoever ends the crawl

@@ -44,7 +44,7 @@ def _end_with(parent: int) -> None:
     os._exit(1)
 
 
-def main() -> None:
+def _main() -> None:
     os.nice(POLITENESS)
     Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     sys.stdout.buffer.write(msgspec.json.encode(contest(pickle.load(sys.stdin.buffer))))
@@ -170,4 +170,4 @@ async def _awaited(verdict: Awaitable[LessonVerdict | None]) -> LessonVerdict | 
 
 
 if __name__ == "__main__":
-    main()
+    _main()

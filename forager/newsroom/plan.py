@@ -20,7 +20,7 @@ from forager.arrays import FloatArray, IntArray
 from forager.chance import stream
 from forager.newsroom.article import Article, ArticleChange, Shift
 from forager.newsroom.newsroom_settings import NewsroomSettings
-from forager.newsroom.writer import NewsWriter, Topic, slug, topics_of
+from forager.newsroom.writer import NewsTopic, NewsWriter, slug, topics_of
 
 HOURLY = np.array(
     [
@@ -123,7 +123,7 @@ class NewsPlan:
     """When each article is published, and its links."""
 
     settings: NewsroomSettings
-    topics: tuple[Topic, ...]
+    topics: tuple[NewsTopic, ...]
     articles: tuple[Article, ...]
     """Articles in order of publication; the number of an article is its index."""
     related: tuple[tuple[int, ...], ...]

@@ -21,7 +21,7 @@ from lxml.etree import LxmlError
 
 from forager.pages.head import Head, Tree, stated_dates
 from forager.pages.moments import country_of, local_offset
-from forager.pages.stamps import DAY, SAME_DAY, clock_of, modified_stamps, published_stamps, read_dates, shown_dates
+from forager.pages.stamps import DAY, SAME_DAY, modified_stamps, moment_on, published_stamps, read_dates, shown_dates
 from forager.pages.urls import path
 from forager.terms import Dated, DateSource, Url
 
@@ -150,7 +150,7 @@ def _sharpened(found: Dated, head: Head, url: Url, now: float | None, ignored: C
     """The moment of a day of which no source near the headline tells the hour."""
     if found.exact or DateSource.TIME in ignored or DateSource.TEXT in ignored:
         return found
-    clock = clock_of(found, head.tree, path(url))
+    clock = moment_on(found, head.tree, path(url))
     return found if clock is None or _best([clock], now) is None else clock
 
 

@@ -67,7 +67,7 @@ def modified_stamps(tree: Tree) -> Iterator[str]:
     return _stamps(tree, _MODIFIED_HINT, _PUBLISHED_HINT, None)
 
 
-def clock_of(day: Dated, tree: Tree, own: str) -> Dated | None:
+def moment_on(day: Dated, tree: Tree, own: str) -> Dated | None:
     """The one moment of that day that stands anywhere on the page; None if there are several."""
     nodes = [node for node in _stamped(tree) if node.tag != "h1"]
     nodes = [node for node in nodes if not _MODIFIED_HINT.search(_marks(node))]

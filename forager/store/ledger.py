@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
-from forager.store.columns import Columns, Texts, moment, unpack
+from forager.store.columns import Columns, Texts, moment, unpack_validators
 from forager.store.protocol import Counts, Found, Known, Lease, Story, VersionId, Visit
 from forager.store.turns import Turns
 from forager.terms import Url, UrlId
@@ -250,7 +250,7 @@ class Ledger:
             self._ends = [(end, leased) for leased, end in self.leases.items()]
             heapify(self._ends)
         columns = self.columns
-        return Lease(id, self.urls[id], unpack(columns.validators[id]), columns.depth[id], until)
+        return Lease(id, self.urls[id], unpack_validators(columns.validators[id]), columns.depth[id], until)
 
     def _return(self, id: UrlId) -> None:
         del self.leases[id]

@@ -45,7 +45,7 @@ _STATES = f"SELECT url, {', '.join(VISITED)} FROM states WHERE seen > ? ORDER BY
 _LAST = "SELECT (SELECT url FROM urls WHERE id = ?1), (SELECT at FROM visits WHERE id = ?2)"
 
 
-class Head(msgspec.Struct):
+class _FileHead(msgspec.Struct):
     """The beginning of the file."""
 
     form: int
@@ -79,7 +79,9 @@ class Snapshot:
             parts = self._packed()
             if parts is None:
                 return
-            head = Head(FORM, len(self.urls), self.visits, self.last_visit, {n: len(part) for n, part in parts.items()})
+            head = _FileHead(
+                FORM, len(self.urls), self.visits, self.last_visit, {n: len(part) for n, part in parts.items()}
+            )
             fresh.unlink(missing_ok=True)
             with fresh.open("xb") as file:
                 file.write(_MAGIC + msgspec.json.encode(head) + b"\n")
@@ -152,13 +154,13 @@ def restored(directory: Path, connection: sqlite3.Connection) -> Ledger:
     return ledger
 
 
-def _head(directory: Path) -> Head | None:
+def _head(directory: Path) -> _FileHead | None:
     """The head of the file; None if there is no file, or none with a known format."""
     try:
         with (directory / FILE).open("rb") as file:
             if file.readline(100) != _MAGIC:
                 return None
-            head = msgspec.json.decode(file.readline(10_000), type=Head)
+            head = msgspec.json.decode(file.readline(10_000), type=_FileHead)
             told = file.tell() + sum(head.sizes.values())
             is_whole = min(head.sizes.values(), default=0) >= 0 and told == file.seek(0, SEEK_END)
     except (OSError, msgspec.DecodeError):
@@ -166,7 +168,7 @@ def _head(directory: Path) -> Head | None:
     return head if head.form == FORM and is_whole else None
 
 
-def _parts(directory: Path, head: Head) -> dict[str, bytes]:
+def _parts(directory: Path, head: _FileHead) -> dict[str, bytes]:
     unpacker = zstandard.ZstdDecompressor()
     with (directory / FILE).open("rb") as file:
         file.readline(), file.readline()
