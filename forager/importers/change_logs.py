@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from forager.errors import InputError
 from forager.importers import table_files as csv_tables
 from forager.importers.captures import Captures
+from forager.importers.columns import Prints, flags, moments, prints, refuse_nested
 from forager.importers.streams import ByteStream, Tally, blocks
-from forager.importers.times import moments
-from forager.importers.values import Prints, flags, prints, refuse_nested
 
 URL, TIME = ("url", "page"), ("time", "timestamp", "at")
 CHANGED, DIGEST, GONE = ("changed",), ("digest", "hash", "checksum"), ("gone",)
@@ -59,12 +58,10 @@ def read_parquet(stream: ByteStream, tally: Tally) -> Iterator[Captures]:
 
 
 def _held(stream: ByteStream) -> BytesIO:
-    held = BytesIO()
-    while piece := stream.read():
-        held.write(piece)
-        if held.tell() > _LARGEST:
-            raise InputError(f"{stream.source.name}: too large for packed or piped Parquet; give it as a plain file")
-    return held
+    held = stream.filled(_LARGEST + 1)
+    if len(held) > _LARGEST:
+        raise InputError(f"{stream.source.name}: too large for packed or piped Parquet; give it as a plain file")
+    return BytesIO(held)
 
 
 _Value = str | bool | int | float | None

@@ -1,21 +1,257 @@
-"""The change log of whatever lies at a path: a table, a matrix, or anything that is, or can be made, a tape."""
+"""The change log of whatever lies at a path: a table, a matrix, or anything that is, or can be made, a tape.
+
+Tables are CSV, JSON lines or Parquet; a dense 0/1 matrix pages × cycles is an .npz with the array `changed`.
+
+visits      url, cycle or time, changed or digest
+stays       url, target, first_time, last_time: a document (target) stood on a page, first and last seen at these times
+documents   document, url, first, last: the same in cycles, beside a table of visits
+"""
 
 import asyncio
+import zipfile
+import zlib
+from codecs import BOM_UTF8
 from dataclasses import replace
+from io import BufferedReader
 from pathlib import Path
+from tokenize import TokenError
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.json
+import pyarrow.parquet
+from numpy.typing import NDArray
 
 from forager.errors import InputError
-from forager.importers.files import import_files
-from forager.importers.formats import Format, sniff
-from forager.importers.log_tables import log_of_table, read_documents, read_matrix, read_table
+from forager.importers.columns import moments
+from forager.importers.files import Format, import_files, sniff
 from forager.importers.runs import tape_of_run
 from forager.importers.streams import opened, sources
 from forager.importers.table_files import files_of
 from forager.importers.tables import import_tables
-from forager.importers.tape_logs import ChangeRule, Pages, log_of_tape
-from forager.recrawl.change_log import ChangeLog
+from forager.importers.tape_logs import ChangeRule, Cycles, Pages, log_of_tape
+from forager.recrawl.change_log import ChangeLog, ShownDocuments
 from forager.store.rundir import DATABASE
 from forager.tape.tape import CONTENTS, Tape, load_tape
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+_PAGE, _CYCLE, _TIME = ("url", "page", "id"), ("cycle",), ("time", "timestamp", "at")
+_CHANGED, _DIGEST = ("changed",), ("digest", "hash", "checksum")
+_PACKED = (".gz", ".bz2", ".zst")
+"""Ends of names of tables that are unpacked as they are read."""
+_DOCUMENT = ("document", "doc")
+_TEXTS = (*_PAGE, *_DIGEST, *_DOCUMENT, "target")
+_STAYS = ("url", "target", "first_time", "last_time")
+_BAD_ARCHIVE = (zipfile.BadZipFile, zlib.error, TokenError, ValueError, EOFError, AttributeError, RuntimeError)
+"""What damage in an .npz can raise; a way to pack that zipfile does not know is a `RuntimeError` too."""
+_EVER = np.iinfo(np.int32).max
+_DATED = r"^\s*(\d{4}-|\d{8}T|[A-Za-z]|\d{14}\s*$)"
+"""How a time begins, among those that `moment` reads, that is no number of seconds."""
+
+
+def read_table(path: Path) -> pa.Table:
+    """Any table, by the end of its name; CSV if that says nothing. Names of columns in lower case."""
+    try:
+        match path.with_suffix("").suffix if path.suffix in _PACKED else path.suffix:
+            case ".parquet":
+                table = pa.parquet.read_table(path)
+            case ".jsonl" | ".ndjson" | ".json":
+                _check_objects(path)
+                table = pa.json.read_json(path)
+            case _:
+                table = pa.csv.read_csv(path, convert_options=_as_text(path))
+        table.validate(full=True)
+        names = [name.strip().lower() for name in table.column_names]
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as problem:
+        raise InputError(f"{path}: cannot be read ({str(problem).splitlines()[0]})") from problem
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"{path}: has more than one column {twice}; keep one of them")
+    return table.rename_columns(names)
+
+
+def _as_text(path: Path) -> pa.csv.ConvertOptions:
+    """What stands for a page, a document or its content is text, whatever it looks like: 007 is not 7, and the last
+    digits of a long number count."""
+    with pa.csv.open_csv(path) as reader:
+        names = reader.schema.names
+    return pa.csv.ConvertOptions(column_types={name: pa.string() for name in names if name.strip().lower() in _TEXTS})
+
+
+def _check_objects(path: Path) -> None:
+    """Each line must be an object: pyarrow's reader brings down the process if the first is `null`."""
+    with BufferedReader(pa.input_stream(path)) as file:  # unpacks what is packed
+        for number, line in enumerate(file, 1):
+            if line.removeprefix(BOM_UTF8).lstrip()[:1] not in (b"{", b""):
+                raise InputError(f"{path}: line {number} is no JSON object")
+
+
+def log_of_table(table: pa.Table, path: Path, cycle: float | None) -> ChangeLog:
+    """The log of a table of visits or of stays; `cycle` seconds make a cycle, None: what suits the times.
+
+    A page without an entry in a cycle counts as unchanged; with digests, a change is a digest unlike the page's last.
+    """
+    if set(_STAYS) <= set(table.column_names):
+        return _log_of_stays(table, path, cycle)
+    urls, page = _numbered(_column(table, path, *_PAGE))
+    begin = 0
+    if any(name in table.column_names for name in _CYCLE):
+        moment = _whole(table, path, *_CYCLE)
+        grid = Cycles.counted(moment, cycle, str(path), len(urls))
+        begin = int(moment.min())
+        numbers = moment - begin
+    else:
+        seconds = _seconds(_column(table, path, *_CYCLE, *_TIME), path)
+        grid = Cycles.of(seconds, page, cycle, str(path), len(urls))
+        numbers = grid.of_moment(seconds)
+    changed = _changes(table, path, page, seconds if np.isfinite(grid.start) else numbers)
+    log = ChangeLog.of_visits(page, numbers, changed, tuple(urls), grid.count)
+    return replace(log, start=grid.start, cycle=grid.length, begin=begin)
+
+
+def read_documents(path: Path, log: ChangeLog) -> ShownDocuments:
+    """A discovery log: which URL shows which document from cycle `first` to `last` (without `last`: for ever).
+
+    Cycles have the numbers that the log gives them; what appears after its end is left out.
+    """
+    table = read_table(path)
+    known = {url: number for number, url in enumerate(log.urls)}
+    shown_by = [known.get(url, -1) for url in _column(table, path, "url").cast(pa.string()).to_pylist()]
+    page = np.array(shown_by, dtype=np.int64)
+    kept = page >= 0
+    if not kept.any():
+        raise InputError(f"{path}: names no page of the change log")
+    first = _whole(table, path, "first")
+    last = _whole(table, path, "last") if "last" in table.column_names else np.full(len(first), _EVER)
+    _check_order(path, first > last)
+    _, document = _numbered(_column(table, path, *_DOCUMENT))
+    shown = ShownDocuments(document[kept], page[kept], first[kept], last[kept])
+    return shown.during(log.begin, log.begin + log.cycles)
+
+
+def read_matrix(path: Path, cycle: float | None) -> ChangeLog:
+    """The dense pages × cycles matrix `changed` of an .npz."""
+    try:
+        with np.load(path, allow_pickle=False) as content:
+            if "changed" not in content:
+                raise InputError(f"{path}: holds no array `changed`; it has {', '.join(content) or 'none'}")
+            changed = content["changed"]
+    except (*_BAD_ARCHIVE, OSError, MemoryError) as problem:
+        reason = (
+            problem.strerror if isinstance(problem, OSError) and problem.strerror else "no archive of number arrays"
+        )
+        raise InputError(f"{path}: cannot be read as .npz ({reason})") from problem
+    if changed.ndim != 2 or changed.dtype.kind not in "biuf":
+        raise InputError(f"{path}: `changed` must be a matrix pages × cycles of 0 and 1, not {changed.shape}")
+    if changed.dtype.kind != "b" and not np.isin(changed, (0, 1)).all():
+        raise InputError(f"{path}: `changed` must hold 0 and 1 alone")
+    pages, cycles = changed.shape
+    grid = Cycles.checked(np.nan, cycle or 86_400.0, cycles, str(path), pages)
+    matrix = np.ascontiguousarray(changed != 0)
+    matrix[:, :1] = False
+    return ChangeLog(matrix, cycle=grid.length)
+
+
+def _log_of_stays(table: pa.Table, path: Path, cycle: float | None) -> ChangeLog:
+    """A page changes when it shows a document that it never showed before (as in HACS)."""
+    urls, page = _numbered(_column(table, path, "url"))
+    _, document = _numbered(_column(table, path, "target"))
+    seen, seen_last = (_seconds(_column(table, path, name), path) for name in ("first_time", "last_time"))
+    _check_order(path, seen > seen_last)
+    grid = Cycles.of(np.concatenate([seen, seen_last]), np.concatenate([page, page]), cycle, str(path), len(urls))
+    first, last = grid.of_moment(seen), grid.of_moment(seen_last)
+    log = ChangeLog.of_visits(page, first, first_of_pair(page, document, first), tuple(urls), grid.count)
+    return replace(log, documents=ShownDocuments(document, page, first, last), start=grid.start, cycle=grid.length)
+
+
+def _check_order(path: Path, wrong: NDArray[np.bool_]) -> None:
+    if wrong.any():
+        raise InputError(f"{path}: a stay ends before it begins (row {int(np.argmax(wrong)) + 1})")
+
+
+def first_of_pair(page: IntArray, document: IntArray, first: IntArray) -> NDArray[np.bool_]:
+    """Which rows are the first stay of their document on their page."""
+    order = np.lexsort((first, document, page))
+    new = np.ones(len(order), dtype=np.bool_)
+    new[1:] = (page[order[1:]] != page[order[:-1]]) | (document[order[1:]] != document[order[:-1]])
+    result = np.zeros(len(order), dtype=np.bool_)
+    result[order] = new
+    return result
+
+
+def _column(table: pa.Table, path: Path, *names: str) -> pa.ChunkedArray:
+    for name in names:
+        if name in table.column_names:
+            column = table.column(name)
+            if column.null_count:
+                raise InputError(f"{path}: a row has no {name}")
+            return column
+    raise InputError(f"{path}: has no column {' or '.join(names)}; it has {', '.join(table.column_names)}")
+
+
+def _numbered(column: pa.ChunkedArray) -> tuple[list[str], IntArray]:
+    """The distinct values, sorted, so that the order of the rows does not matter; and the number of each row's."""
+    try:
+        encoded = column.cast(pa.string()).combine_chunks().dictionary_encode()
+    except pa.ArrowException:
+        raise InputError("the change log names pages in what is no UTF-8 text; convert it") from None
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.combine_chunks()
+    order = pc.sort_indices(encoded.dictionary).to_numpy()
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    return encoded.dictionary.take(order).to_pylist(), rank[encoded.indices.to_numpy(zero_copy_only=False)]
+
+
+def _seconds(column: pa.ChunkedArray, path: Path) -> NDArray[np.float64]:
+    joined = column.combine_chunks()
+    times = joined if isinstance(joined, pa.Array) else pa.concat_arrays(joined.chunks)
+    found = moments(times)
+    wrong = np.flatnonzero(~np.isfinite(found))
+    if len(wrong):
+        shown = str(column[int(wrong[0])].as_py())[:40]
+        raise InputError(
+            f"{path}: times must be seconds since 1970 or ISO 8601, not {shown!r} (row {int(wrong[0]) + 1})"
+        )
+    if pa.types.is_string(times.type):
+        dated = pc.match_substring_regex(times, _DATED).to_numpy(zero_copy_only=False)
+        if dated.any() and not dated.all():
+            one, other = (times[int(np.argmax(kind))].as_py()[:40] for kind in (~dated, dated))
+            raise InputError(f"{path}: times are partly seconds ({one}), partly dates ({other}); write all alike")
+    return found
+
+
+def _whole(table: pa.Table, path: Path, *names: str) -> IntArray:
+    """A column of whole numbers; the first of these names that there is."""
+    column = _column(table, path, *names)
+    try:
+        return np.asarray(column.cast(pa.int64()).to_numpy())
+    except pa.ArrowException as problem:
+        reason = str(problem).splitlines()[0]
+        raise InputError(f"{path}: {names[0]}: expected whole numbers ({reason})") from problem
+
+
+def _changes(table: pa.Table, path: Path, page: IntArray, moment: NDArray[np.generic]) -> NDArray[np.bool_]:
+    """Whether each row shows a change."""
+    if any(name in table.column_names for name in _CHANGED):
+        column = _column(table, path, *_CHANGED)
+        if pa.types.is_boolean(column.type):
+            return np.asarray(column.to_numpy())
+        return np.asarray(_whole(table, path, *_CHANGED) != 0)
+    content = _column(table, path, *_CHANGED, *_DIGEST)
+    if pa.types.is_floating(content.type):
+        raise InputError(f"{path}: digests that are read as numbers lose their last digits; write them in quotes")
+    _, digest = _numbered(content)
+    order = np.lexsort((np.arange(len(page)), moment, page))
+    changed = np.zeros(len(page), dtype=np.bool_)
+    same_page = page[order[1:]] == page[order[:-1]]
+    changed[order[1:]] = same_page & (digest[order[1:]] != digest[order[:-1]])
+    return changed
+
 
 _INDEXES = (Format.CDX, Format.CDXJ, Format.LINK_TIMEMAP, Format.JSON_TIMEMAP, Format.WARC, Format.WACZ)
 

@@ -126,6 +126,14 @@ class ByteStream:
             return piece
         return self._more(size)
 
+    def filled(self, size: int) -> bytes:
+        """So many bytes; fewer only at the end."""
+        pieces = []
+        while size > 0 and (piece := self.read(size)):
+            pieces.append(piece)
+            size -= len(piece)
+        return b"".join(pieces)
+
     def part_lines(self) -> None:
         """What follows is lines: a line ends where its gz member ends, as in the blocks of ZipNum indexes."""
         if self._gz is not None:
@@ -267,7 +275,7 @@ class Block:
 def blocks(stream: ByteStream, tally: Tally, *, size: int = BLOCK) -> Iterator[Block]:
     """Blocks of about `size` bytes; lines that are too long are counted as broken and dropped."""
     name, first, rest, skipping = stream.source.name, 1, b"", False
-    while content := filled(stream, size):
+    while content := stream.filled(size):
         if skipping:
             end = content.find(b"\n") + 1
             if not end:
@@ -284,15 +292,6 @@ def blocks(stream: ByteStream, tally: Tally, *, size: int = BLOCK) -> Iterator[B
             rest, skipping = b"", True
     if rest:
         yield Block(rest, name, first)
-
-
-def filled(stream: ByteStream, size: int) -> bytes:
-    """So many bytes; fewer only at the end."""
-    pieces = []
-    while size > 0 and (piece := stream.read(size)):
-        pieces.append(piece)
-        size -= len(piece)
-    return b"".join(pieces)
 
 
 class Utf8File:

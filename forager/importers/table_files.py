@@ -16,8 +16,8 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from forager.errors import InputError
+from forager.importers.columns import refuse_nested
 from forager.importers.streams import ByteStream, Source, Tally, Utf8File, opened
-from forager.importers.values import refuse_nested
 
 _BLOCK = 1 << 24
 

@@ -12,37 +12,157 @@ told by their links, and unless said otherwise what makes a document new is told
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
+from forager.arrays import distinct
 from forager.core.parameters import StateSettings
 from forager.core.states import States, document
 from forager.errors import InputError
-from forager.importers.captures import REPLACED
+from forager.importers.captures import REPLACED, TextStates
+from forager.importers.columns import Flags, Floats, Ids, Prints, as_bytes, flags, mapped, moments, prints
 from forager.importers.files import Imported, Progress
-from forager.importers.identity import with_documents
-from forager.importers.states import Stating
-from forager.importers.stays import (
-    NO_VERSIONS,
-    PageTimes,
-    Rows,
-    Stays,
-    Versions,
-    joined_stays,
-    joined_versions,
-    standing,
-    with_changes,
-)
+from forager.importers.identity import PageTimes, with_documents
 from forager.importers.streams import Tally
 from forager.importers.table_files import TableBatch, files_of, table_batches
-from forager.importers.times import moments
-from forager.importers.values import Flags, Ids, as_bytes, flags, mapped, prints
 from forager.pages.fingerprints import text_print
 from forager.pages.urls import canonical
 from forager.tape.build import TapeBuilder
 from forager.terms import Kind
+
+Rows = NDArray[np.int32]
+
+
+MOST_LINKS = 300_000_000
+"""Links of all versions together; more would not fit in memory."""
+AT_ONCE = 1_000_000
+"""Links that are unfolded at a time, but for a page that has more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """What a table says of the versions of pages, in columns."""
+
+    page: Ids
+    time: Floats
+    digest: Prints
+    text: Prints
+    published: Floats | None
+    gone: Flags
+    state: Rows
+    """Row of its state; -1 if it has none."""
+
+    def __len__(self) -> int:
+        return len(self.page)
+
+
+NO_VERSIONS = Versions(
+    np.empty(0, np.int64),
+    np.empty(0),
+    np.empty(0, np.uint64),
+    np.empty(0, np.uint64),
+    None,
+    np.empty(0, np.bool_),
+    np.empty(0, np.int32),
+)
+"""Nobody said more than which links stood where."""
+
+
+def joined_versions(parts: Sequence[Versions]) -> Versions:
+    """All versions by page, then by time; of several rows for one page at one time the last counts."""
+    page = np.concatenate([part.page for part in parts])
+    time = np.concatenate([part.time for part in parts])
+    order = np.lexsort((time, page))
+    last = np.ones(len(order), np.bool_)
+    last[:-1] = (page[order][1:] != page[order][:-1]) | (time[order][1:] != time[order][:-1])
+    kept = order[last]
+    dates = None
+    if any(part.published is not None for part in parts):
+        dates = np.concatenate(
+            [np.full(len(part), np.nan) if part.published is None else part.published for part in parts]
+        )
+    return Versions(
+        page[kept],
+        time[kept],
+        np.concatenate([part.digest for part in parts])[kept],
+        np.concatenate([part.text for part in parts])[kept],
+        None if dates is None else dates[kept],
+        np.concatenate([part.gone for part in parts])[kept],
+        np.concatenate([part.state for part in parts])[kept],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Stays:
+    """Links that stood on pages: first and last seen there at these times."""
+
+    page: Rows
+    target: Rows
+    first: Floats
+    last: Floats
+
+
+def joined_stays(parts: Sequence[Stays]) -> Stays:
+    """All of them, by page."""
+    order = np.argsort(np.concatenate([part.page for part in parts]), kind="stable")
+    return Stays(*(np.concatenate([getattr(part, one.name) for part in parts])[order] for one in fields(Stays)))
+
+
+def with_changes(versions: Versions, stays: Stays) -> Versions:
+    """The versions in order, with one more wherever a page was seen; it shows what the version before it did.
+
+    A link was still seen at its last time: it went by the next time at which its own page was seen.
+    """
+    times = np.unique(np.concatenate([versions.time, stays.first, stays.last]))
+    seen = np.concatenate(
+        [
+            page.astype(np.int64) * len(times) + np.searchsorted(times, time)
+            for page, time in ((versions.page, versions.time), (stays.page, stays.first), (stays.page, stays.last))
+        ]
+    )
+    at_page, rank = np.divmod(distinct(seen), max(len(times), 1))
+    at_time = times[rank]
+    source = PageTimes(versions.page, versions.time).up_to(at_page, at_time) - 1
+    shown = np.where((source >= 0) & (np.append(versions.page, -1)[source] == at_page), source, -1)
+    return Versions(
+        at_page,
+        at_time,
+        np.append(versions.digest, np.uint64(0))[shown],
+        np.append(versions.text, np.uint64(0))[shown],
+        None if versions.published is None else np.append(versions.published, np.nan)[shown],
+        np.append(versions.gone, False)[shown],
+        np.append(versions.state, np.int32(-1))[shown],
+    )
+
+
+def standing(versions: Versions, stays: Stays, place: str) -> Iterator[tuple[int, int, Ids, Rows]]:
+    """Which stay stands in which version, some pages at a time; versions and stays are in order.
+
+    The first of some versions and how many they are, then version, counted from the first, and target of each link.
+    """
+    order = PageTimes(versions.page, versions.time)
+    begin = order.before(stays.page, stays.first)
+    count = order.up_to(stays.page, stays.last) - begin
+    sums = np.cumsum(count)
+    if len(sums) and sums[-1] > MOST_LINKS:
+        raise InputError(f"{place}: its stays unfold to {sums[-1]:,} links, more than {MOST_LINKS:,}; cut it in parts")
+    ends = np.append(np.flatnonzero(np.diff(stays.page)) + 1, len(count))
+    at = 0
+    while at < len(count):
+        done = int(sums[at - 1]) if at else 0
+        fits = ends[np.searchsorted(sums[ends - 1], done + AT_ONCE, side="right") - 1]
+        end = int(max(fits, ends[np.searchsorted(ends, at, side="right")]))
+        some = count[at:end]
+        low = int(np.searchsorted(versions.page, stays.page[at]))
+        high = int(np.searchsorted(versions.page, stays.page[end - 1], side="right"))
+        rows = np.arange(some.sum()) + np.repeat(begin[at:end] - low - (np.cumsum(some) - some), some)
+        yield low, high - low, rows, np.repeat(stays.target[at:end], some)
+        at = end
+
 
 _TABLES = ("versions", "links", "stays", "kinds")
 _KINDS = {kind.value: kind for kind in Kind}
@@ -72,7 +192,7 @@ class _Import:
         self._sizes = {path: path.stat().st_size for name in _TABLES for path in files_of(folder, name)}
         self._read: dict[Path, int] = {}
         self._builder, self._identity = TapeBuilder(origin), identity
-        self._stating = Stating(States(states))
+        self._text_states = TextStates(States(states))
         self._known: dict[bytes, int] = {}
         self._seen_last: float | None = None
         """When anything was seen last, if that was no change."""
@@ -102,7 +222,7 @@ class _Import:
             link_sets=link_sets,
             state_rows=versions.state,
         )
-        tape = self._builder.finish(end=self._seen_last, merge_repeats=True, states=self._stating.finish())
+        tape = self._builder.finish(end=self._seen_last, merge_repeats=True, states=self._text_states.finish())
         dated = versions.published is not None
         identity = self._identity or ("url" if dated or not len(versions) else None)
         kinds: Literal["stated", "unknown"] = "stated" if kinds_stated else "unknown"
@@ -220,7 +340,7 @@ class _Import:
         return self._builder.number(text) if text else -1
 
     def _state(self, raw: bytes) -> int:
-        return self._stating.row(document("", raw.decode("utf-8", "replace")))
+        return self._text_states.row(document("", raw.decode("utf-8", "replace")))
 
     def _name(self, kind: str, batch: TableBatch, wrong: Flags, column: str) -> None:
         places = np.flatnonzero(wrong)
