@@ -139,8 +139,6 @@ class _SavedFleet(msgspec.Struct):
     form: int
     seed: int
     turns: int
-    relevant: float
-    downloads: float
     accepted: bytes
     records: list[ForagerRecord]
     foragers: list[bytes]
@@ -157,8 +155,6 @@ def save_agent(agent: ReinforcingAgent) -> bytes:
         form=_FLEET_FORM,
         seed=agent.seed,
         turns=int(tally["turns"]),
-        relevant=float(tally["relevant"]),
-        downloads=float(tally["worked"]),
         accepted=np.array(known_as.marked(state.accepted), dtype=np.uint64).tobytes(),
         records=list(agent.records.values()),
         foragers=[save_forager(forager, sent_as) for forager in agent.foragers.values()],
@@ -195,6 +191,5 @@ def load_agent(
         forager = load_forager(each, flock, sent_as)
         agent.enter(forager, records[forager.id])
     tally = flock.state.tally
-    tally["turns"], tally["relevant"], tally["worked"] = held.turns, held.relevant, held.downloads
-    tally["steps"], tally["decided"] = held.steps, held.decided
+    tally["turns"], tally["steps"], tally["decided"] = held.turns, held.steps, held.decided
     return agent
