@@ -8,11 +8,12 @@ with; the name of the site is no part of it.
 import html
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from urllib.parse import urljoin, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from forager.pages.head import Head, headlines, mastheads
+from forager.pages.head import Head, headlines, marked, mastheads
 from forager.pages.language import contradicts, language_of, words_in
 from forager.pages.linked_data import Node, all_nodes, story_nodes
 from forager.pages.moments import read_moment
@@ -62,10 +63,7 @@ _DEGREE = re.compile(
 """What stands behind a name and is none."""
 _PARTICLE_NAMES = "von van vom zu zur der den de del della di da do dos das du la le el al bin ibn ben af av"
 _PARTICLES = frozenset(_PARTICLE_NAMES.split())
-_BYLINE = (
-    "[rel~=author], [itemprop~=author], [class*=byline], [class*=Byline], [class*=author-name], [class*=authorName], "
-    "[class*=article-author], [class*=article__author], [class*=author__name], .author, article address"
-)
+_BYLINE = re.compile("[bB]yline|author-name|authorName|article-author|article__author|author__name")
 _ELSEWHERE = re.compile(r"comment|related|sidebar|widget|teaser|recommend|most-|promo", re.IGNORECASE)
 
 
@@ -152,13 +150,16 @@ def _agreed(stated: Sequence[str], shown: Sequence[str], shorter: Sequence[str] 
 
 def site_names(head: Head, url: Url) -> set[str]:
     """What the site may be called, letters alone in lower case: as stated, and by its host."""
+    if url in head.site_names:
+        return head.site_names[url]
     names = {head.meta[name] for name in _SITE_META if name in head.meta}
     names.update(node.text(separator=" ") for node in mastheads(head.tree, path(url))[:2])
     for node in story_nodes(head, path(url))[:1]:
         names.update(_names(node.get("publisher"), head))
     domain = host(url).removeprefix("www.")
     names.update((domain, domain.rpartition(".")[0], domain.split(".")[-2] if "." in domain else domain))
-    return {letters for name in names if (letters := _LETTERS.sub("", name.casefold()))}
+    found = head.site_names[url] = {letters for name in names if (letters := _LETTERS.sub("", name.casefold()))}
+    return found
 
 
 def without_site(title: str, names: Iterable[str]) -> str:
@@ -231,13 +232,25 @@ def _people(said: object, head: Head) -> set[str]:
 
 def _bylines(tree: LexborHTMLParser) -> Iterator[str]:
     """The texts of bylines, but not of those of comments and of other stories."""
-    for node in tree.css(_BYLINE)[:10]:
+    for node in islice(filter(_is_byline, marked(tree)), 10):
         if not _is_elsewhere(node):
             named = node.css_first("[itemprop~=name], [rel~=author], a")
             text = (node if named is None else named).text(separator=" ")
             if node.tag == "meta":
                 text = node.attributes.get("content") or ""
             yield text
+
+
+def _is_byline(node: LexborNode) -> bool:
+    attributes = node.attributes
+    names = attributes.get("class") or ""
+    return (
+        node.tag == "address"
+        or _BYLINE.search(names) is not None
+        or "author" in names.split()
+        or "author" in (attributes.get("rel") or "").split()
+        or "author" in (attributes.get("itemprop") or "").split()
+    )
 
 
 def _tidy_names(said: Iterable[str], site: set[str]) -> tuple[str, ...]:

@@ -86,7 +86,7 @@ def published(
 
     Sources in `ignored` are known to lie on this site: the next one is asked instead. `lang` hints at its country.
     """
-    shown = () if DateSource.TEXT in ignored else shown_dates(head.tree, path(url))
+    shown = () if DateSource.TEXT in ignored else _shown(head, url)
     believed = (one for one in chain(_stated(head, url), shown) if one.source not in ignored)
     found = _best(believed, now)
     if found is not None and DateSource.URL not in ignored:
@@ -108,6 +108,14 @@ def _stated(head: Head, url: Url) -> Iterator[Dated]:
     yield from read_dates(_meta(head, PUBLISHED_META), DateSource.META)
     yield from read_dates(published_stamps(head.tree, path(url)), DateSource.TIME)
     yield from read_dates(_url_days(url), DateSource.URL)
+
+
+def _shown(head: Head, url: Url) -> Iterator[Dated]:
+    """The dates round the headline, looked for once."""
+    own = path(url)
+    if own not in head.shown:
+        head.shown[own] = list(shown_dates(head.tree, own))
+    yield from head.shown[own]
 
 
 def modified(head: Head, *, last_modified: str = "", now: float | None = None) -> Dated | None:
@@ -152,7 +160,7 @@ def _zoned(found: Dated, head: Head, url: Url, country: str) -> Dated:
     """The moment in the zone that is meant, and that zone."""
     if not found.exact or found.zone:
         return found
-    shown = [one for one in shown_dates(head.tree, path(url)) if one.exact]
+    shown = [one for one in _shown(head, url) if one.exact]
     told = [one for one in chain(_clocks(head), shown) if one.zone and abs(one.time - found.time) < SAME_ZONE]
     local = local_offset(country, found.time) if country else None
     same = next((one.zone for one in told if abs(one.time + (one.zone or 0.0) - found.time) < MINUTE), None)
@@ -206,11 +214,13 @@ def _url_days(url: Url, *, folders: bool = False) -> Iterator[str]:
 
 
 def _without_others(tree: LexborHTMLParser) -> str:
-    """The page without what dates other pages: lists of dated links."""
-    copy = LexborHTMLParser(tree.html or "")
+    """The page without what dates other pages, which are lists of dated links."""
+    copy = tree.clone()
     if copy.body is None:
         return ""
     for node in copy.css("ul, ol"):
+        if not _YEAR.search(node.html or ""):
+            continue
         entries = [entry for entry in node.iter() if entry.tag == "li"]
         dated = [
             entry for entry in entries if _YEAR.search(entry.html or "") and entry.css_first("a[href]") is not None

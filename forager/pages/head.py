@@ -15,6 +15,7 @@ from urllib.parse import urljoin, urlsplit
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from forager.pages.lazy import lazily
+from forager.terms import Dated, Url
 
 _LINKED_DATA = "application/ld+json"
 _INDEX = re.compile(r"(?<=/)(?:index|default|home)\.\w+$", re.IGNORECASE)
@@ -22,12 +23,17 @@ Attributes = dict[str, str | None]
 
 
 _ASKED_FOR = ["meta", "link", "base", "script", "title", "h1", "h2", "h3", "h4", "a", "p", "article"]
+_MARKED = (
+    "h1, time, abbr.published, [itemprop], [property], [class*=date], [class*=yline], [class*=uthor], [rel~=author], "
+    "article address"
+)
 
 
 class Tree(LexborHTMLParser):
     """A parsed page that finds all elements by which it is read in one walk: of a page of megabytes each walk takes long."""
 
     _found: dict[str, list[LexborNode]] | None = None
+    _marked: list[LexborNode] | None = None
 
     def tags(self, name: str) -> list[LexborNode]:
         """The elements of this tag in document order; the list is not to be changed."""
@@ -39,6 +45,17 @@ class Tree(LexborHTMLParser):
                 self._found[node.tag or ""].append(node)
         return self._found[name]
 
+    def marked(self) -> list[LexborNode]:
+        """The elements among which stamps and bylines stand, in document order, found in one walk for both."""
+        if self._marked is None:
+            self._marked = self.css(_MARKED)
+        return self._marked
+
+
+def marked(tree: LexborHTMLParser) -> list[LexborNode]:
+    """See `Tree.marked`."""
+    return tree.marked() if isinstance(tree, Tree) else tree.css(_MARKED)
+
 
 class Head:
     """The statements of one page, wherever they stand in its markup; read when they are asked for first."""
@@ -49,6 +66,10 @@ class Head:
         """The nodes of JSON-LD that was decoded already, by its text; None if it could not be (see `linked_data`)."""
         self.stories: dict[str, list[Mapping[str, object]]] = {}
         """The nodes of stories that were looked for already, by the path of the page."""
+        self.shown: dict[str, list[Dated]] = {}
+        """The dates round the headline that were looked for already, by the path of the page (see `dates`)."""
+        self.site_names: dict[Url, set[str]] = {}
+        """What the site may be called, as far as it was asked, by the address of the page (see `about`)."""
 
     @lazily
     def metas(self) -> list[Attributes]:

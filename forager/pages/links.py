@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -112,29 +113,28 @@ class PageLinks:
 
     def to(self, url: Url) -> Link:
         """The link that leads to one of the `urls`."""
-        stated = self._in_head.get(url)
+        stated = self._in_head.get(url) if self._in_head else None
         if stated is not None and stated.anchor:
             return stated
         rel = stated.rel if stated is not None else ()
         channel = stated.channel if stated is not None else Channel.LINK
         longest = self._settings.max_anchor
         found = stated
-        for node in self._leading_to(url):
+        first, is_related = self._anchors[url], url in self.related
+        nodes = [] if first is None else [first]
+        if url in self._later:
+            nodes += self._later[url]
+        for node in nodes:
             text = self._text(node)
             if not text and found is not None:
                 continue
-            own = node.attributes.get("rel")
+            own = node.attributes.get("rel") if is_related else None
             rel = tuple(own.lower().split()) if own else rel
             found = Link(url, (text or _picture(node))[:longest], self._regions.of(node), rel, channel)
             if text:
                 break
         assert found is not None, "every URL has an element that leads there"
         return found
-
-    def _leading_to(self, url: Url) -> list[LexborNode]:
-        """The anchors that lead to one of the `urls`, in document order."""
-        first = self._anchors[url]
-        return [*([] if first is None else [first]), *self._later.get(url, ())]
 
     def _add_anchors(self, tree: LexborHTMLParser, joiner: Joiner, own: Url) -> None:
         anchors, recall, most = self._anchors, joiner.recall, self._settings.max_links
@@ -202,7 +202,6 @@ class _Regions:
 
     def __init__(self) -> None:
         self._places: dict[int, tuple[Region, bool]] = {}
-        self._named: dict[tuple[str | None, str | None, str | None], Region | None] = {}
 
     def of(self, node: LexborNode) -> Region:
         places = self._places
@@ -239,14 +238,12 @@ class _Regions:
     def _by_name(self, node: LexborNode) -> Region | None:
         """The region that role, class or id speak of."""
         attributes = node.attributes
-        key = (attributes.get("role"), attributes.get("class"), attributes.get("id"))
-        try:
-            return self._named[key]
-        except KeyError:
-            named = self._named[key] = _named(*key)
-            return named
+        if not attributes:
+            return None
+        return _named(attributes.get("role"), attributes.get("class"), attributes.get("id"))
 
 
+@lru_cache(maxsize=10_000)  # the pages of a site name their parts alike
 def _named(role: str | None, classes: str | None, id: str | None) -> Region | None:
     if role and role in _ROLES:
         return _ROLES[role]

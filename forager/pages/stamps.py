@@ -8,11 +8,11 @@ the day is known.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from itertools import chain
+from itertools import chain, islice
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from forager.pages.head import heading_link, headlines
+from forager.pages.head import heading_link, headlines, marked
 from forager.pages.moments import LONGEST, read_moment
 from forager.terms import Dated, DateSource
 
@@ -45,12 +45,8 @@ _ANOTHER_DAY = re.compile(
 )
 _DAY_SHOWN = re.compile(r"(?<!\d)(?:(?:19|20)\d\d(?!\d)|\d\d?\.\s?\d\d?\.\s?\d\d(?!\d))")
 _OTHER_TAGS = frozenset(("aside", "nav", "script", "style", "template", "svg"))
-_STAMPS = (
-    "h1, time, [itemprop~=datePublished], [itemprop~=dateModified], [property~='schema:datePublished'], "
-    "[property~='schema:dateCreated'], "
-    "abbr.published, [class*=publish-date], [class*=published-date], [class*=pubdate], [class*=post-date], "
-    "[class*=article-date], [class*=article__date]"
-)
+_STATED_AS = frozenset(("datePublished", "dateModified", "schema:datePublished", "schema:dateCreated"))
+_DATE_CLASS = re.compile("publish-date|published-date|pubdate|post-date|article-date|article__date")
 _STAMP_CAP = 60
 
 
@@ -73,7 +69,7 @@ def modified_stamps(tree: LexborHTMLParser) -> Iterator[str]:
 
 def clock_of(day: Dated, tree: LexborHTMLParser, own: str) -> Dated | None:
     """The one moment of that day that stands anywhere on the page; None if there are several."""
-    nodes = [node for node in tree.css(_STAMPS)[:_STAMP_CAP] if node.tag != "h1"]
+    nodes = [node for node in _stamped(tree) if node.tag != "h1"]
     nodes = [node for node in nodes if not _MODIFIED_HINT.search(_marks(node))]
     stamps = (_stamp(node) for node in nodes if not _is_elsewhere(node, ("aside", "nav", "a", "blockquote"), own))
     found = _moments(read_dates(stamps, DateSource.TIME), day)
@@ -145,6 +141,23 @@ def _dated_lines(lines: Sequence[str]) -> Iterator[str]:
             yield f"{line} {following}" if len(following) <= 20 and ":" in following else line
 
 
+def _stamped(tree: LexborHTMLParser) -> list[LexborNode]:
+    """The headlines, and the elements that are marked as dates."""
+    return list(islice(filter(_is_stamp, marked(tree)), _STAMP_CAP))
+
+
+def _is_stamp(node: LexborNode) -> bool:
+    tag = node.tag
+    if tag == "h1" or tag == "time":
+        return True
+    attributes = node.attributes
+    stated = f"{attributes.get('itemprop') or ''} {attributes.get('property') or ''}"
+    if not _STATED_AS.isdisjoint(stated.split()):
+        return True
+    names = attributes.get("class") or ""
+    return _DATE_CLASS.search(names) is not None or (tag == "abbr" and "published" in names.split())
+
+
 def _stamps(tree: LexborHTMLParser, wanted: re.Pattern[str], other: re.Pattern[str], own: str | None) -> Iterator[str]:
     """Dates in `<time>` and its like: first those marked as wanted, then those nearest the headline.
 
@@ -153,7 +166,7 @@ def _stamps(tree: LexborHTMLParser, wanted: re.Pattern[str], other: re.Pattern[s
     marked: list[LexborNode] = []
     before: list[LexborNode] = []
     after: list[LexborNode] = []
-    nodes = tree.css(_STAMPS)[:_STAMP_CAP]
+    nodes = _stamped(tree)
     headline_seen = all(node.tag != "h1" for node in nodes)
     for node in nodes:
         if node.tag == "h1":

@@ -27,6 +27,10 @@ LONGEST = 2_000
 _PLAIN = re.compile(  # nothing to mend but the query: (all before it) (query)
     r"(https?://[a-z0-9_-]+(?:\.[a-z0-9_-]+)*(?::[0-9]+)?/[A-Za-z0-9._~!$'()*+,:@/=&-]*)(?:\?([^%#]*))?(?:#.*)?"
 )
+_READY = re.compile(  # what a parser would leave as it is, but for the query: (origin, if it has one) (path) (query)
+    r"(https?://(?:[a-z0-9-]+\.)+[a-z]{2,}(?=/)|(?=/(?!/)))([A-Za-z0-9._~!$'()*+,:@/=&-]*+)"
+    r"(?:\?([A-Za-z0-9._~!$()*+,:@/=&;-]*+))?(?:#.*)?"
+)
 _ORIGIN = re.compile(r"https?://[^/?#\\]+(?=/)")
 _PARTS = re.compile(r"(https?://)([^/?]*)([^?]*)\??(.*)")
 _HOST = re.compile(r"(?:\[[0-9a-f:.]+\]|[^\[\].:]+(?:\.[^\[\].:]+)*)(?::[0-9]+)?")
@@ -121,6 +125,9 @@ class Joiner:
         self.recall = self._known.get
         """What is known of an href that means the same on all pages of the origin; the quickest way to ask."""
         self._in_folder: dict[str, Url | None] | None = None
+        ready = _READY.fullmatch(base)
+        self._origin = ready[1] if ready is not None and "xn--" not in ready[1] else ""
+        """The origin of the base, if it is plain; hrefs that are plain as well need no parser."""
 
     @lazily
     def _base(self) -> can_ada.URL | None:
@@ -132,6 +139,11 @@ class Joiner:
         known = self._known.get(href, _UNKNOWN)
         if known is not _UNKNOWN:
             return known
+        plain = self._joined_plainly(href)
+        if plain is not None:
+            self._memo.make_room()
+            self._known[href] = plain
+            return plain
         shared = self._shared_by(href)
         if shared is None:
             return _resolve(href, self._base)
@@ -140,6 +152,18 @@ class Joiner:
             self._memo.make_room()
             known = shared[href] = _resolve(href, self._base)
         return known
+
+    def _joined_plainly(self, href: str) -> Url | None:
+        """The canonical URL of an href that has nothing to mend but its query; twice as quick as a parser."""
+        ready = _READY.fullmatch(href) if self._origin and len(href) < LONGEST // 2 else None
+        if ready is None:
+            return None
+        origin, path, query = ready.groups()
+        if "/." in path or "xn--" in origin:
+            return None
+        plain = (origin or self._origin) + path
+        kept = _kept(query) if query else ""
+        return Url(f"{plain}?{kept}" if kept else plain)
 
     def _shared_by(self, href: str) -> dict[str, Url | None] | None:
         """Where the href is remembered; None if it means something else on every page."""
