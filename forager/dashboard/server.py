@@ -55,8 +55,8 @@ from forager.dashboard.dashboard_settings import DashboardSettings
 from forager.dashboard.views import LATEST, Views
 from forager.dashboard.watched import Watched
 from forager.errors import SettingsError
-from forager.output.atom import feed
 from forager.output.fields import row
+from forager.output.writers import feed
 from forager.pages.urls import canonical
 from forager.terms import ForagerId
 

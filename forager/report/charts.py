@@ -55,6 +55,37 @@ def html_table(heads: Sequence[str], rows: Iterable[Sequence[str]], text: Sequen
     return f"<div class=scroll><table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
 
 
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A table of plain text, for a terminal or a report; its first column names the row, the others hold figures."""
+
+    title: str
+    note: str
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    def html(self) -> str:
+        """The table as a section of a report."""
+        named = [[f"<span class=formula>{escape(row[0])}</span>", *map(escape, row[1:])] for row in self.rows]
+        return section(escape(self.title), escape(self.note), html_table([*map(escape, self.heads)], named, text=(0,)))
+
+    def show(self, width: int | None = None) -> None:
+        """Prints the table; `width` columns, or as many as the terminal has."""
+        from rich.box import SIMPLE_HEAD  # slow to import, and reports need none of it
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(
+            title=Text(self.title), caption=Text(self.note), box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False
+        )
+        for place, head in enumerate(self.heads):
+            table.add_column(Text(head), **({"justify": "right", "no_wrap": True} if place else {"overflow": "fold"}))
+        for row in self.rows:
+            table.add_row(*map(Text, row))
+        Console(width=width).print(table)
+
+
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 220, 70, 12, 12, 26
 ACROSS, DOWN = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
 COLOURS = 8

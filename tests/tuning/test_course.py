@@ -12,7 +12,7 @@ from forager.simulation.jobs import Player, replay_of
 from forager.simulation.replay import Replay, ReplayPlan
 from forager.tape.cut import cut_tape, squeezed_anew
 from forager.tape.tape import Tape, load_tape
-from forager.tuning.split import Split, laid_out
+from forager.tuning.study import Split, laid_out
 from tests.simulation.small_tape import DAY, HOME, HOUR, paper
 
 BASE = Settings()
