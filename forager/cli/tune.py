@@ -29,6 +29,7 @@ from forager.cli.options import (
     json_number,
     per_hour,
     settings_for,
+    share_of,
     time_given,
     write_whole,
 )
@@ -233,7 +234,7 @@ def tune_command(
             goals,
             per_hour(budget) if budget else usual_budget(recorded),
             trials,
-            _share(held_out),
+            share_of(held_out, "--held-out"),
             seeds,
             repeats,
             processes or os.cpu_count() or 1,
@@ -270,16 +271,6 @@ async def survivors(run: Path, base: Settings) -> dict[str, float]:
     finally:
         await reader.close()
     return {f"forager.{key}": median(one.genes[key] for one in alive) for key in INHERITED}
-
-
-def _share(text: str) -> float:
-    try:
-        value = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
-    except ValueError:
-        value = 0.0
-    if not 0.0 < value < 1.0:
-        raise typer.BadParameter(f"expected a share such as 50% or 0.5, not {text!r}", param_hint="--held-out")
-    return value
 
 
 def _check_outputs(outputs: list[Path]) -> None:

@@ -9,9 +9,9 @@ stored visits and stories, so that it covers the whole run, not only the last pr
 
 import math
 from array import array
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -23,7 +23,8 @@ from forager.errors import StoreError
 from forager.events import Born, CycleDone, Deleted, Event, Fetched, Told, TopicJudged
 from forager.measures import quantile, ratio
 from forager.pages.urls import site
-from forager.store.protocol import Story, Visit
+from forager.store.protocol import Visit
+from forager.store.store import Store
 from forager.terms import NOBODY, Kind, Outcome, Trouble, Url, UrlId
 
 KEPT = "account"
@@ -439,16 +440,7 @@ class Account:
             raise StoreError(f"the kept account cannot be read ({error}); start a new run directory") from None
 
 
-class Accounted(Protocol):
-    """What the account reads from a store."""
-
-    def url(self, id: UrlId) -> Url: ...
-    async def recall(self, name: str) -> bytes | None: ...
-    def visits(self, id: UrlId | None = None, after: int = 0) -> AsyncIterator[Visit]: ...
-    def stories(self, after: int = 0) -> AsyncIterator[Story]: ...
-
-
-async def recall_account(store: Accounted) -> Account:
+async def recall_account(store: Store) -> Account:
     """The account of the run so far: as last saved, plus what was stored since."""
     saved = await store.recall(KEPT)
     account = Account() if saved is None else Account.load(saved)
