@@ -13,7 +13,7 @@ import typer
 from forager.cli.options import Json, ProgressLine, Quiet, tape_facts
 from forager.errors import InputError, OutputError
 from forager.importers.files import Imported, import_files
-from forager.importers.streams import Tally, sources
+from forager.importers.streams import ImportTally, sources
 from forager.importers.tables import import_tables
 from forager.library.playback import tape_of
 from forager.report.phrases import shown_moment
@@ -109,7 +109,7 @@ def _import(files: list[str], identity: str | None, progress: Callable[[str, int
     if (folder / DATABASE).exists():
         if len(files) > 1:
             raise InputError(f"{folder}: a run directory is imported alone")
-        return Imported(tape_of(folder, identity or IdentityChoice.URL), Tally(), Counter({"run directory": 1}))
+        return Imported(tape_of(folder, identity or IdentityChoice.URL), ImportTally(), Counter({"run directory": 1}))
     origin += f" and {len(files) - 1} more" if len(files) > 1 else ""
     return import_files(sources(files), origin=origin, identity=identity, progress=progress)
 
@@ -120,7 +120,7 @@ def _check_output(output: Path) -> None:
         raise OutputError(f"{output}: is not empty and holds no tape; choose another folder")
 
 
-def _nothing(tally: Tally, names: str) -> str:
+def _nothing(tally: ImportTally, names: str) -> str:
     left = f"; {tally.left_out.total():,} records show no page" if tally.left_out.total() else ""
     broken = f"; {tally.broken.total():,} broken, first {tally.named[0]}" if tally.named else ""
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in _counted(tally.passed).items())
