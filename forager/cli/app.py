@@ -157,7 +157,11 @@ def forager(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
     ] = False,
 ) -> None:
-    """A focused news crawler that learns where and when to look."""
+    """A focused news crawler that learns where and when to look.
+
+    Exit codes: 0 done, 1 a bug, 2 wrong options, 3 wrong settings, 4 unusable input, 5 trouble with the run directory, 6 an
+    output cannot be written, 130 stopped. Of fetch also: 10 gone, 11 refused, 12 failed, 13 moved, 14 not recorded.
+    """
 
 
 def run(arguments: list[str] | None = None) -> Any:

@@ -158,7 +158,12 @@ def compare_fleets(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Compare kinds of fleets on a recording: what they find, how soon, at what cost."""
+    """Compare kinds of fleets on a recording: what they find, how soon, at what cost.
+
+    --json prints tape, preset, graph (with --rewired also graph_rewired), warm_up_s, for each of `fleets` its kind, budget,
+    repeats and all figures with their standard deviation (_sd), and in `paired` the difference of each figure to the first
+    fleet, with p.
+    """
     check_place(output)
     settings = settings_for(config, set_ or (), preset)
     kinds = list(dict.fromkeys(kind or list(ForagerKind)))

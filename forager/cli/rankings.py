@@ -56,7 +56,11 @@ def rank_command(
     seed: Annotated[int, typer.Option(help="Of chance, for the random ranking.")] = 0,
     json: Json = False,
 ) -> None:
-    """Rank the frontier of a link graph: pages that are linked but not downloaded, best first."""
+    """Rank the frontier of a link graph: pages that are linked but not downloaded, best first.
+
+    The file has the columns rank, url (or id) and score. --json prints graph (downloaded, frontier, links), method,
+    iterations, residual, seconds and output.
+    """
     check_place(output)
     settings = RankingSettings(
         walk=WalkSettings(alpha=alpha, gamma=gamma, omega=omega), learned=LearnedSettings(regression=regression)
@@ -224,7 +228,11 @@ def compare_rankings(
     json: Json = False,
     output: ReportTo = None,
 ) -> None:
-    """Compare rankings of the frontier by the impact of the first pages, relative to the ideal order."""
+    """Compare rankings of the frontier by the impact of the first pages, relative to the ideal order.
+
+    --json prints graph (downloaded, frontier, links), and for each of `rankings` method, impact_at (by share of the
+    frontier), seconds and iterations.
+    """
     check_place(output)
     chosen = _chosen(methods, anchors is not None and queries is not None)
     question, draw = _question(edges, impact, frontier, share_of(split, "--split"), anchors, queries)

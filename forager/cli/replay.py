@@ -191,7 +191,11 @@ def replay_command(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Run a fleet over a recording in simulated time and say what it would have found, how soon, at what cost."""
+    """Run a fleet over a recording in simulated time and say what it would have found, how soon, at what cost.
+
+    --json prints the account as `forager crawl --json` does, with `tape`, and in `replay` the figures of `forager compare
+    fleets --json`; with --bytes, `recording` instead of both.
+    """
     if bytes_ and config is None and (tape / "config.yaml").is_file():
         config = tape / "config.yaml"  # the settings of the recorded crawl
     settings = adapted(settings_for(config, set_ or (), preset), kind, dashboard=not no_dashboard)

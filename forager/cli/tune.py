@@ -214,6 +214,9 @@ def tune_command(
 
     Every finished trial is kept beside the first -O: Ctrl-C or a crash loses none, and the same command goes on.
     A part of a time limit is kept for the judgement.
+
+    --json prints trials, pruned, goals, budget, best (the changes), better, folder, and held_out: before, after, difference
+    and difference_ci of each figure, and seeds; null if the search stopped before it was judged.
     """
     base = settings_for(config, set_ or (), preset)
     searched = read_space(space, base) if space else Space(base)

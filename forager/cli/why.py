@@ -43,7 +43,11 @@ def why(
     set_: Set = None,
     json: Json = False,
 ) -> None:
-    """Say who found a page, how and when, how often it was visited, and why it is a story or not."""
+    """Say who found a page, how and when, how often it was visited, and why it is a story or not.
+
+    --json prints the same with more visits, as the dashboard's /api/page does: found, latest_visits, editions, stories,
+    story, visiting, recrawl, copies and more.
+    """
     kept = run / "config.yaml"
     settings = loaded(config or (kept if kept.is_file() else None), set_).settings
     dossier = asyncio.run(_look_up(run, url, settings))
