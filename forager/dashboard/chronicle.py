@@ -133,13 +133,9 @@ class Cycle:
 
 @dataclass(slots=True)
 class Life:
-    """The life of one forager, from the journal."""
+    """What a forager earned, from the journal; the agent's records tell the rest."""
 
-    forager: ForagerId
-    kind: str
-    parent: ForagerId
-    born: float
-    deleted: float | None = None
+    is_over: bool = False
     rewards: float = 0.0
     penalties: float = 0.0
     scores: Trace = field(default_factory=Trace)
@@ -231,13 +227,13 @@ class Chronicle:
             self.cycles[-1].ndcg = event.ndcg if event.changes else None  # without a change every order is equally good
 
     def _born(self, event: Born) -> None:
-        self.lives[event.forager] = Life(event.forager, event.kind, event.parent, event.at)
+        self.lives[event.forager] = Life()
         if len(self.lives) > LIVES:
-            ended = next((id for id, life in self.lives.items() if life.deleted is not None), None)
+            ended = next((id for id, life in self.lives.items() if life.is_over), None)
             if ended is not None:
                 del self.lives[ended]
 
     def _deleted(self, event: Deleted) -> None:
         life = self.lives.get(event.forager)
         if life is not None:
-            life.deleted = event.at
+            life.is_over = True

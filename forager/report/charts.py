@@ -197,17 +197,6 @@ def scatter_chart(
     return frame([*lines, *dots, *curve, *ticks, _below(along)], HEIGHT, label)
 
 
-def curves(named: Sequence[tuple[str, Points]], label: str, *, along: str) -> str:
-    """Line chart over a number; each line has its class of the style sheet."""
-    every = [point for _, points in named for point in points if math.isfinite(point[1])]
-    x, ticks = _across([at for at, _ in every])
-    y, lines = _upwards([value for _, value in every], OPEN)
-    drawn = [
-        _polyline(style, [(x(at), y(value)) for at, value in points if math.isfinite(value)]) for style, points in named
-    ]
-    return frame([*lines, *drawn, *ticks, _below(along)], HEIGHT, label)
-
-
 def line_chart(
     named: Sequence[tuple[str, Points]],
     label: str,

@@ -81,13 +81,11 @@ def held_out_sheet(judged: HeldOutResult, times: int) -> Sheet:
 
 def _curves(judged: HeldOutResult) -> str:
     def drawn(figure: str, label: str) -> str:
-        named = [
-            (style, list(zip(*row.curve(figure), strict=True)))
-            for style, row in (("curve before", judged.before), ("curve", judged.after))
-        ]
-        return svg.curves(named, label, along="hours of the held-out part")
+        sides = (("before", judged.before), ("after", judged.after))
+        named = [(name, list(zip(*row.curve(figure), strict=True))) for name, row in sides]
+        return svg.line_chart(named, label, along="hours of the held-out part")
 
-    note = "Soft: before; strong: after. Means over seeds, windows of three hours."
+    note = "Means over seeds, windows of three hours."
     return pair(
         section("Stories per download", note, drawn("efficiency", "Stories per download over time")),
         section("Freshness", "The same for the freshness of what is held.", drawn("freshness", "Freshness over time")),
