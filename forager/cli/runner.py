@@ -237,8 +237,8 @@ async def _show_progress(
         while not stopping.is_set():
             await _pause(60.0, stopping)
             if not stopping.is_set():
-                line = progress_line(account)
-                log.say("progress", line, at=clock.now(), stories=account.stories, requests=account.requests)
+                requests = account.total.requests
+                log.say("progress", progress_line(account), at=clock.now(), stories=account.stories, requests=requests)
 
 
 async def _pause(seconds: float, stopping: asyncio.Event) -> None:
@@ -251,10 +251,11 @@ async def _pause(seconds: float, stopping: asyncio.Event) -> None:
 
 def progress_line(account: Account) -> str:
     """The progress in one line."""
+    total = account.total
     return (
-        f"{account.stories} stories, median delay {span(account.delay(0.5))}, {account.requests} requests "
-        f"({account.not_modified} unchanged), {account.pages} pages, {account.alive} foragers, "
-        f"{account.error_count} errors"
+        f"{account.stories} stories, median delay {span(total.delay(0.5))}, {total.requests} requests "
+        f"({total.not_modified} unchanged), {account.pages} pages, {account.alive} foragers, "
+        f"{sum(total.error_counts.values())} errors"
     )
 
 
@@ -266,10 +267,10 @@ def screenful(crawl: Crawl, account: Account, latest: Sequence[Told], left: floa
     from rich.console import Group
     from rich.text import Text
 
-    ending = "" if left is None else f"   {left:.0f} s left"
+    total, ending = account.total, "" if left is None else f"   {left:.0f} s left"
     headline = Text.assemble(
         (f"{shown_moment(crawl.clock.now())[:16]} UTC", "bold"),
-        f"   {account.stories} stories   {account.requests} requests   {account.not_modified} unchanged   "
+        f"   {account.stories} stories   {total.requests} requests   {total.not_modified} unchanged   "
         f"{crawl.store.counts().known} known URLs{ending}   Ctrl-C stops",
     )
     return Group(headline, _sites(account), _fleet(crawl), _stories(latest))

@@ -31,17 +31,17 @@ class Views:
 
     def figures(self) -> Facts:
         """The headline figures."""
-        account = self.chronicle.account
+        account, total = self.chronicle.account, self.chronicle.account.total
         return {
             "name": self.watched.name,
             "now": self.watched.clock.now(),
             "stories": account.stories,
-            "delay_median": account.delay(0.5),
-            "delay_p90": account.delay(0.9),
-            "requests": account.requests,
-            "requests_per_story": account.requests_per_story,
-            "unchanged": account.not_modified,
-            "wire_bytes": account.wire_bytes,
+            "delay_median": total.delay(0.5),
+            "delay_p90": total.delay(0.9),
+            "requests": total.requests,
+            "requests_per_story": total.requests_per_story,
+            "unchanged": total.not_modified,
+            "wire_bytes": total.wire_bytes,
             "known": len(self.watched.known()),
             "pages": account.pages,
             "visits": account.visits,
@@ -49,10 +49,10 @@ class Views:
             "alive": account.alive,
             "born": account.born,
             "deleted": account.deleted,
-            "errors": account.error_count,
+            "errors": sum(total.error_counts.values()),
             "off_topic": account.topics.get("off topic", 0),
             "cannot_tell": account.topics.get("cannot tell yet", 0),
-            "refused": account.outcomes.get("refused", 0),
+            "refused": total.outcomes.get("refused", 0),
         }
 
     def now(self) -> Facts:
@@ -281,7 +281,7 @@ def metrics(watched: Watched, chronicle: Chronicle) -> str:
         _delays(sites),
         _family("known_urls", "gauge", "URLs known to the crawl.", [({}, len(watched.known()))]),
         _family("pages_total", "counter", "Different pages fetched.", [({}, account.pages)]),
-        _family("changes_total", "counter", "Visits that saw a change.", [({}, account.changes)]),
+        _family("changes_total", "counter", "Visits that saw a change.", [({}, account.total.changes)]),
         _family("recrawl_cycles_total", "counter", "Recrawl cycles finished.", [({}, account.cycles.done)]),
         _family("versions_total", "counter", "Page versions stored.", [({}, counts.versions)]),
         _family("foragers", "gauge", "Foragers alive.", [({}, account.alive)]),

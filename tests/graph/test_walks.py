@@ -1,4 +1,4 @@
-"""Rankings by links: walks against plain ones, and against what networkx says."""
+"""Rankings by links: the walks, and the plain ones."""
 
 import numpy as np
 import pytest

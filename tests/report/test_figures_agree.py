@@ -151,8 +151,8 @@ def test_all_who_show_figures_of_a_replay_show_the_same_ones(tmp_path: Path) -> 
     assert (facts["requests"], facts["stories"]) == (figures.efficiency.downloaded, figures.efficiency.relevant)
     assert facts["requests_per_story"] == round(figures.efficiency.requests_per_story, 2)
     assert facts["budget"]["recrawl"] / facts["requests"] == figures.recrawl_share
-    assert account.fleet.stories / facts["budget"]["fleet"] == figures.fleet_hits
-    assert account.recrawl.stories / facts["budget"]["recrawl"] == figures.recrawl_hits
+    assert account.total.fleet.stories / facts["budget"]["fleet"] == figures.fleet_hits
+    assert account.total.recrawl.stories / facts["budget"]["recrawl"] == figures.recrawl_hits
     assert facts["outcomes"].get("unrecorded", 0) / facts["requests"] == figures.unrecorded_share
     assert watched.coverage.over_time()["share"] == round(figures.delay.coverage, 4)
     save(tape, tmp_path / "tape")
