@@ -1,4 +1,7 @@
-"""Report of a tuning as one HTML file: old against new settings, the search, and which settings mattered."""
+"""What a tuning writes: a report as one HTML file, with the search and which settings mattered, and tuned.yaml.
+
+tuned.yaml holds the settings that differ, with what they gained, on which recording, and when.
+"""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,7 @@
 """Runs a whole tuning, from a tape to a judgement, in a folder that keeps every finished trial.
 
 It runs trials, in one process or several, until there are enough, the time is over, or the user stops it. Then it
-judges the best one. `tuned_yaml` writes the settings that differ, with what they gained, on which recording, and when.
+judges the best one.
 """
 
 import math
