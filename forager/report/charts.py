@@ -66,8 +66,9 @@ class Sheet:
 
     def html(self) -> str:
         """The table as a section of a report."""
-        named = [[f"<span class=formula>{escape(row[0])}</span>", *map(escape, row[1:])] for row in self.rows]
-        return section(escape(self.title), escape(self.note), html_table([*map(escape, self.heads)], named, text=(0,)))
+        rows = [[_wrapping(row[0]), *map(escape, row[1:])] for row in self.rows]
+        heads = [*map(_wrapping, self.heads)]
+        return section(escape(self.title), escape(self.note), html_table(heads, rows, text=(0,)))
 
     def show(self, width: int | None = None) -> None:
         """Prints the table; `width` columns, or as many as the terminal has."""
@@ -84,6 +85,11 @@ class Sheet:
         for row in self.rows:
             table.add_row(*map(Text, row))
         Console(width=width).print(table)
+
+
+def _wrapping(text: str) -> str:
+    """Plain text that breaks into lines, as a formula may be long."""
+    return f"<span class=formula>{escape(text)}</span>"
 
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 220, 70, 12, 12, 26
