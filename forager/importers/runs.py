@@ -1,9 +1,7 @@
 """A run directory becomes a tape: what the crawl saw, from when it was there. URLs keep their numbers."""
 
-from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
@@ -13,24 +11,13 @@ from forager.core.states import States, document
 from forager.errors import InputError
 from forager.importers.captures import PageFacts, TextStates
 from forager.importers.identity import with_documents
-from forager.store.protocol import Counts, Known, Version, VersionId, Visit
+from forager.store.protocol import Version, VersionId, Visit
 from forager.store.store import Store
 from forager.tape.build import TapeBuilder
 from forager.tape.tape import Tape
-from forager.terms import Channel, DateSource, Kind, Outcome, Url, UrlId
+from forager.terms import Channel, DateSource, Kind, Outcome, UrlId
 
 LISTS = (Kind.HUB, Kind.FEED, Kind.SITEMAP)
-
-
-class Crawled(Protocol):
-    """What must be known of a crawl: any store, or the reader of one."""
-
-    def counts(self) -> Counts: ...
-    def url(self, id: UrlId) -> Url: ...
-    def known(self, id: UrlId) -> Known: ...
-    async def recall(self, name: str) -> bytes | None: ...
-    async def version(self, version: VersionId) -> tuple[UrlId, float, Version]: ...
-    def visits(self) -> AsyncIterator[Visit]: ...
 
 
 async def tape_of_run(directory: Path, *, identity: str = "url", states: StateSettings | None = None) -> Tape:
@@ -43,7 +30,7 @@ async def tape_of_run(directory: Path, *, identity: str = "url", states: StateSe
 
 
 async def tape_of_store(
-    store: Crawled, origin: str, *, identity: str = "url", states: StateSettings | None = None
+    store: Store, origin: str, *, identity: str = "url", states: StateSettings | None = None
 ) -> Tape:
     """The same of what a store holds. States are those that the crawl learned, or worked out now from its texts."""
     kept = await store.recall("states")
@@ -74,7 +61,7 @@ class _Compiling:
     have been there. Links to pages that the crawl never visited are left out, because nobody knows what they show.
     """
 
-    def __init__(self, store: Crawled, builder: TapeBuilder, text_states: TextStates) -> None:
+    def __init__(self, store: Store, builder: TapeBuilder, text_states: TextStates) -> None:
         self._store, self._builder, self._text_states = store, builder, text_states
         self._versions: dict[tuple[UrlId, float], PageFacts] = {}
         self._shown: dict[UrlId, PageFacts] = {}

@@ -13,10 +13,12 @@ told by their links, and unless said otherwise what makes a document new is told
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from forager.arrays import distinct
@@ -27,8 +29,8 @@ from forager.importers.captures import REPLACED, TextStates
 from forager.importers.columns import Flags, Floats, Ids, Prints, as_bytes, flags, mapped, moments, prints
 from forager.importers.files import Imported, Progress
 from forager.importers.identity import PageTimes, with_documents
-from forager.importers.streams import Tally
-from forager.importers.table_files import TableBatch, files_of, table_batches
+from forager.importers.streams import ImportTally, Source, opened
+from forager.importers.table_files import TableBatch, files_of, table_batches, trouble_of
 from forager.pages.fingerprints import text_print
 from forager.pages.urls import canonical
 from forager.tape.build import TapeBuilder
@@ -188,7 +190,7 @@ class _Import:
     def __init__(
         self, folder: Path, origin: str, identity: str | None, states: StateSettings, progress: Progress
     ) -> None:
-        self._folder, self._tally, self._progress = folder, Tally(), progress
+        self._folder, self._tally, self._progress = folder, ImportTally(), progress
         self._sizes = {path: path.stat().st_size for name in _TABLES for path in files_of(folder, name)}
         self._read: dict[Path, int] = {}
         self._builder, self._identity = TapeBuilder(origin), identity
@@ -240,7 +242,7 @@ class _Import:
     def _versions_in(self, batch: TableBatch) -> Versions:
         table = batch.columns
         if not {"digest", "text"} & table.keys():
-            raise InputError(f"{batch.path}: has no column digest or text, which say whether a page has changed")
+            raise InputError(f"{batch.place}: has no column digest or text, which say whether a page has changed")
         page, time = self._pages(batch, "url"), moments(table["time"])
         self._name("not a time", batch, np.isnan(time) & (page >= 0), "time")
         kept = np.flatnonzero((page >= 0) & np.isfinite(time))
@@ -305,7 +307,7 @@ class _Import:
             for id, kind in zip(page.tolist(), as_bytes(batch.columns["kind"]).to_pylist(), strict=True):
                 named = _KINDS.get((kind or b"").decode("ascii", "replace").strip().lower())
                 if named is None:
-                    self._tally.note("not a kind", str(batch.path), shown=kind or "")
+                    self._tally.note("not a kind", batch.place, shown=kind or "")
                 elif id >= 0:
                     self._builder.name_kind(id, named)
         return bool(paths)
@@ -314,10 +316,18 @@ class _Import:
         self, paths: Sequence[Path], needed: Sequence[str], wished: Sequence[str] = ()
     ) -> Iterator[TableBatch]:
         for path in paths:
-            for batch in table_batches(path, needed, wished, self._tally):
-                yield batch
-                self._read[path] = batch.read
-                self._progress(str(path), sum(self._read.values()), sum(self._sizes.values()))
+            with opened(Source(str(path), path)) as stream:
+                try:
+                    for batch in table_batches(
+                        stream, partial(_places, needed=needed, wished=wished, path=path), self._tally
+                    ):
+                        yield batch
+                        self._read[path] = batch.read
+                        self._progress(batch.place, sum(self._read.values()), sum(self._sizes.values()))
+                except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+                    raise InputError(f"{path}: cannot be read: {trouble_of(error)}") from None
+                if stream.trouble:
+                    self._tally.note("broken off", batch.place, shown=stream.trouble)
 
     def _pages(self, batch: TableBatch, column: str) -> Ids:
         """Page numbers; negative where there is no name. What is no web address is taken as a name."""
@@ -343,12 +353,20 @@ class _Import:
         return self._text_states.row(document("", raw.decode("utf-8", "replace")))
 
     def _name(self, kind: str, batch: TableBatch, wrong: Flags, column: str) -> None:
-        places = np.flatnonzero(wrong)
-        for place in places[:3].tolist():
-            self._tally.note(kind, str(batch.path), batch.before + place + 1, batch.columns[column][place].as_py())
-        if len(places) > 3:
-            self._tally.note(kind, str(batch.path), count=len(places) - 3)
+        places, values = np.flatnonzero(wrong), batch.columns[column]
+        lines = (places + batch.line).tolist()
+        self._tally.note_rows(kind, batch.place, lines, lambda at: values[int(places[at])].as_py())
 
 
 def _text_print(value: bytes) -> int:
     return text_print(value.decode("utf-8", "replace"))
+
+
+def _places(names: Sequence[str], needed: Sequence[str], wished: Sequence[str], path: Path) -> dict[str, int]:
+    """Where the columns stand."""
+    if not names:
+        raise InputError(f"{path}: cannot be read: it has no columns")
+    missing = [name for name in needed if name not in names]
+    if missing:
+        raise InputError(f"{path}: has no column {' or '.join(missing)}; it has {', '.join(names[:8])}")
+    return {name: names.index(name) for name in (*needed, *wished) if name in names}
