@@ -182,7 +182,7 @@ def newsroom(hours: float, per_hour: int) -> None:
             }
             told = [one for one in crawled.stories if one.at > start]
             about = [one for one in told if one.url in truth]
-            shown_figures(f"{name}, seed {repeat}", about, truth, crawled.account.requests, len(told))
+            shown_figures(f"{name}, seed {repeat}", about, truth, crawled.account.total.requests, len(told))
 
 
 class WireWeb:
@@ -258,7 +258,7 @@ def wire_crawl(hours: float, per_hour: int, wanted: Sequence[str]) -> None:
             truth = {url: one.time for url, one in there.items() if section in one.sections}
             after = [one for one in crawled.stories if one.at > start]
             about = [one for one in after if one.url in truth]
-            shown_figures(f"{name}, {topic}", about, truth, crawled.account.requests, len(after))
+            shown_figures(f"{name}, {topic}", about, truth, crawled.account.total.requests, len(after))
         file.unlink()
 
 
