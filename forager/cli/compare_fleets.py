@@ -34,7 +34,7 @@ from forager.cli.options import (
 from forager.core.parameters import ForagerKind
 from forager.graph.measures import GraphFigures, graph_figures
 from forager.library.playback import seeds_of, tape_folder, usual_budget
-from forager.report.charts import Sheet, line_chart, page, pair, section
+from forager.report.charts import FigureTable, line_chart, page, pair, section
 from forager.report.phrases import figure, shown, span
 from forager.settings import Settings
 from forager.simulation.fleet_rows import FIGURES, FleetRow, paired, rows_of
@@ -54,17 +54,17 @@ def fleets_page(tape: Tape, graphs: Sequence[GraphFigures], rows: Sequence[Fleet
     """The report as an HTML page."""
     days = (tape.end - tape.start) / 86_400
     size = f"{tape.pages:,} pages, {tape.versions:,} versions, {tape.links.size:,} links, {days:.1f} days."
-    parts = [f"<p class=note>{size}</p>", graphs_sheet(graphs).html()]
+    parts = [f"<p class=note>{size}</p>", graphs_table(graphs).html()]
     for group in _groups(rows):
-        sheet = fleets_sheet(group, FIGURES)
+        table = fleets_table(group, FIGURES)
         parts += [
-            sheet.html(),
-            pair(*(section(label, sheet.title, _chart(group, name, label)) for name, label in _CURVES)),
+            table.html(),
+            pair(*(section(label, table.title, _chart(group, name, label)) for name, label in _CURVES)),
         ]
     return page(f"Fleets on {shown(tape.origin)}", parts)
 
 
-def graphs_sheet(graphs: Sequence[GraphFigures]) -> Sheet:
+def graphs_table(graphs: Sequence[GraphFigures]) -> FigureTable:
     """The graph as recorded and, if there is one, rewired."""
     forms = {"clustering": ".4f", "mean_path": ".3f", "in_exponent": ".2f", "out_exponent": ".2f"}
     rows = [
@@ -77,15 +77,15 @@ def graphs_sheet(graphs: Sequence[GraphFigures]) -> Sheet:
         for name, one in zip(("as recorded", "rewired"), graphs, strict=False)
     ]
     heads = ["graph", "pages", "links", "clustering", "mean path", "in", "out"]
-    return Sheet("Graph", "in, out: exponents of the power laws of the degrees", heads, rows)
+    return FigureTable("Graph", "in, out: exponents of the power laws of the degrees", heads, rows)
 
 
-def fleets_sheet(group: Sequence[FleetRow], names: Iterable[str]) -> Sheet:
+def fleets_table(group: Sequence[FleetRow], names: Iterable[str]) -> FigureTable:
     """Fleets of one budget and graph; a * marks what differs from the first of them."""
     first = group[0]
     title = f"{first.budget:g} downloads per hour{', rewired' if first.rewired else ''}"
     body = [[name, *(told_figure(row, first, name) for row in group)] for name in names]
-    return Sheet(title, spread_and_mark(group), ["figure", *(row.kind for row in group)], body)
+    return FigureTable(title, spread_and_mark(group), ["figure", *(row.kind for row in group)], body)
 
 
 def _groups(rows: Sequence[FleetRow]) -> list[list[FleetRow]]:
@@ -191,8 +191,8 @@ def compare_fleets(
         typer.echo(jsonlib.dumps(facts | {"warm_up_s": warm}))
     else:
         typer.echo(f"{repr(recorded)[1:-1]}. News of the first {span(warm)} does not count.")
-        for sheet in (graphs_sheet(graphs), *(fleets_sheet(group, SHOWN) for group in _groups(rows))):
-            sheet.show()
+        for table in (graphs_table(graphs), *(fleets_table(group, SHOWN) for group in _groups(rows))):
+            table.show()
         if warning := doubt(rows):
             typer.echo(warning)
 

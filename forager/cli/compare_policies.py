@@ -25,23 +25,14 @@ from forager.cli.log_input import (
 )
 from forager.cli.options import Json, ProgressLine, Quiet, ReportTo, check_place, write_whole
 from forager.errors import InputError
+from forager.recrawl.archive_eval import THRESHOLDS, Quality, WindowJudged, judge_window
 from forager.recrawl.change_log import ChangeLog
-from forager.recrawl.compare import (
-    THRESHOLDS,
-    Figure,
-    Judged,
-    MakeScore,
-    Quality,
-    WindowJudged,
-    judge_policies,
-    judge_window,
-    victories,
-)
+from forager.recrawl.compare import Figure, Judged, MakeScore, judge_policies, victories
 from forager.recrawl.formula import parse
 from forager.recrawl.function_file import function_from_text
 from forager.recrawl.policies import Formula, named
 from forager.recrawl.recrawl_settings import NAMES, RecrawlSettings
-from forager.report.charts import Sheet, line_chart, page, pair, section
+from forager.report.charts import FigureTable, line_chart, page, pair, section
 from forager.report.phrases import figure, shown
 
 
@@ -107,9 +98,9 @@ def compare_policies(
         foretold = {"hacs": hacs_json(windows)} if windows else {}
         typer.echo(jsonlib.dumps(policies_json(world, judged) | foretold))
         return
-    found = [documents_sheet(judged)] if world.documents is not None else []
-    for sheet in (policies_sheet(world, judged), *found, *([hacs_sheet(windows)] if windows else [])):
-        sheet.show()
+    found = [documents_table(judged)] if world.documents is not None else []
+    for table in (policies_table(world, judged), *found, *([hacs_table(windows)] if windows else [])):
+        table.show()
 
 
 def maker(name: str, settings: RecrawlSettings) -> MakeScore:
@@ -168,7 +159,7 @@ def figures(one: Judged) -> dict[str, float]:
     }
 
 
-def policies_sheet(log: ChangeLog, judged: Sequence[Judged]) -> Sheet:
+def policies_table(log: ChangeLog, judged: Sequence[Judged]) -> FigureTable:
     """The comparison as a table; victories and losses count cycles by ChangeRate against the first policy."""
     rows = []
     for one in judged:
@@ -176,7 +167,7 @@ def policies_sheet(log: ChangeLog, judged: Sequence[Judged]) -> Sheet:
         cells = [f"{values[name]:.4f} ± {values[name + '_ci']:.4f}" for name in ("changerate", "ndcg", "freshness")]
         won, lost = victories(one, judged[0], "change_rate")
         rows.append([one.name, *cells, f"{values['age_cycles']:.2f}", f"{won}/{lost}"])
-    return Sheet(
+    return FigureTable(
         f"{log.pages:,} pages, {log.cycles} cycles, {log.changed_share():.1%} of the pages change in a cycle",
         f"± 95% interval; age in cycles; v/l: cycles won and lost by ChangeRate against {judged[0].name} (paired t-test)",
         ["policy", "ChangeRate", "NDCG", "freshness", "age", "v/l"],
@@ -184,7 +175,7 @@ def policies_sheet(log: ChangeLog, judged: Sequence[Judged]) -> Sheet:
     )
 
 
-def documents_sheet(judged: Sequence[Judged]) -> Sheet:
+def documents_table(judged: Sequence[Judged]) -> FigureTable:
     """The documents that each policy finds."""
     rows = [
         [one.name, f"{found.coverage:.1%}", figure(found.delay_mean, ".2f"), figure(found.delay_median, ".1f")]
@@ -192,7 +183,7 @@ def documents_sheet(judged: Sequence[Judged]) -> Sheet:
         if (found := one.discovery) is not None
     ]
     note = "found while young; delays in cycles; the oracle is greedy: most documents now, not most in the end"
-    return Sheet("New documents", note, ["policy", "coverage", "mean delay", "median delay"], rows)
+    return FigureTable("New documents", note, ["policy", "coverage", "mean delay", "median delay"], rows)
 
 
 _WINDOWS = (1, 2, 4, 8, 12)
@@ -231,7 +222,7 @@ def hacs_json(judged: Sequence[WindowJudged]) -> list[dict[str, object]]:
 _ASKED = "HACS: which pages change in the next cycle?"
 
 
-def hacs_sheet(judged: Sequence[WindowJudged]) -> Sheet:
+def hacs_table(judged: Sequence[WindowJudged]) -> FigureTable:
     """F1 only; the report and the JSON output have the rest."""
     note = "F1 (micro) by window in cycles and threshold θ, and of all pages; weighted P@K of HACS, Last-Obs, Random"
     heads = ["window", *(f"θ {threshold}" for threshold in THRESHOLDS), "all", "P@K", "Last-Obs", "Random"]
@@ -239,10 +230,10 @@ def hacs_sheet(judged: Sequence[WindowJudged]) -> Sheet:
     for one in judged:
         values = [*(quality.f1 for quality in one.micro), one.brute.f1, *_precisions(one)]
         rows.append([str(one.window), *(f"{value:.3f}" for value in values)])
-    return Sheet(_ASKED, note, heads, rows)
+    return FigureTable(_ASKED, note, heads, rows)
 
 
-def whole_hacs_sheet(judged: Sequence[WindowJudged]) -> Sheet:
+def whole_hacs_table(judged: Sequence[WindowJudged]) -> FigureTable:
     """Precision, recall and F1."""
     rows = []
     for one in judged:
@@ -257,7 +248,7 @@ def whole_hacs_sheet(judged: Sequence[WindowJudged]) -> Sheet:
         "Precision / recall / F1 by window (in cycles) and threshold; random: as many pages, drawn at random; brute force: "
         "all pages. Weighted P@K of HACS, Last-Obs and Random."
     )
-    return Sheet(_ASKED, note, heads, rows)
+    return FigureTable(_ASKED, note, heads, rows)
 
 
 def _values(quality: Quality) -> dict[str, float]:
@@ -293,14 +284,14 @@ def policies_page(
     ]
     parts = [
         f"<p class=note>{_BOUGHT.format(k)}</p>",
-        policies_sheet(log, judged).html(),
-        documents_sheet(judged).html() if log.documents is not None else "",
+        policies_table(log, judged).html(),
+        documents_table(judged).html() if log.documents is not None else "",
         pair(*charts[:2]),
         pair(*charts[2:]),
         section("The top of the schedule", "ChangeRate of the first part of each cycle's schedule.", _top(judged, k)),
         _victories(judged, "change_rate", "ChangeRate").html(),
         _victories(judged, "freshness", "Freshness").html(),
-        whole_hacs_sheet(windows).html() if windows else "",
+        whole_hacs_table(windows).html() if windows else "",
     ]
     return page(f"Recrawl policies on {shown(name)}", parts)
 
@@ -324,10 +315,10 @@ def _top(judged: Sequence[Judged], k: float) -> str:
     return line_chart(named, "ChangeRate of the top of the schedule", along="% of all pages, best first")
 
 
-def _victories(judged: Sequence[Judged], figure: Figure, label: str) -> Sheet:
+def _victories(judged: Sequence[Judged], figure: Figure, label: str) -> FigureTable:
     rows = []
     for one in judged:
         results = [victories(one, other, figure) for other in judged]
         rows.append([one.name, *(f"{won}/{lost}" for won, lost in results)])
     note = "Cycles in which the policy of the row beats / loses to that of the column, paired t-test, p < 0.05."
-    return Sheet(f"Victories / losses by cycle: {label}", note, ["", *(one.name for one in judged)], rows)
+    return FigureTable(f"Victories / losses by cycle: {label}", note, ["", *(one.name for one in judged)], rows)

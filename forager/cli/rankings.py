@@ -30,7 +30,7 @@ from forager.graph.walks import Ranking, WalkSettings, page_rank
 from forager.importers.edge_files import Impacts, read_edges, read_impacts, read_overlap, read_pages
 from forager.library.frontier_ranks import check_method, gather_evidence
 from forager.output.fields import defused
-from forager.report.charts import Sheet, line_chart, page, pair, section
+from forager.report.charts import FigureTable, line_chart, page, pair, section
 from forager.report.phrases import shown
 
 Edges = Annotated[Path, typer.Argument(help="Links: source,target as CSV, TSV or Parquet, also .gz or .zst.")]
@@ -246,7 +246,7 @@ def compare_rankings(
     if json:
         typer.echo(jsonlib.dumps(rankings_json(comparison)))
     else:
-        rankings_sheet(comparison).show(WIDTH)
+        rankings_table(comparison).show(WIDTH)
 
 
 def rankings_json(comparison: Comparison) -> dict[str, object]:
@@ -271,16 +271,16 @@ def rankings_json(comparison: Comparison) -> dict[str, object]:
 
 def rankings_page(comparison: Comparison, title: str) -> str:
     """The report as an HTML page."""
-    judged, sheet = comparison.judged, rankings_sheet(comparison)
+    judged, table = comparison.judged, rankings_table(comparison)
     impact = _chart("Impact relative to the ideal", judged, lambda one: one.impact)
     rank = _chart("PageRank relative to the highest", judged, lambda one: one.page_rank)
-    parts = [sheet.html(), pair(impact, rank)]
+    parts = [table.html(), pair(impact, rank)]
     if any(one.click_rate for one in judged):
         parts.append(_chart("Click rate relative to the highest", judged, lambda one: one.click_rate))
     return page(f"Rankings of {shown(title)}", parts)
 
 
-def rankings_sheet(comparison: Comparison) -> Sheet:
+def rankings_table(comparison: Comparison) -> FigureTable:
     """The comparison as a table: percent of the ideal, with 95% intervals over splits."""
     omegas = ", ".join(map(str, sorted(set(comparison.omegas))))
     title = (
@@ -292,7 +292,7 @@ def rankings_sheet(comparison: Comparison) -> Sheet:
     shares = [f"{share:.1%}" for share in SHARES]
     heads = ["method", *shares, "PageRank", *(["CTR"] if rates else []), "s", "steps"]
     rows = [[str(judged.method), *_cells(judged)] for judged in comparison.judged]
-    return Sheet(title, note, heads, rows)
+    return FigureTable(title, note, heads, rows)
 
 
 def _cells(judged: RankingJudged) -> Iterator[str]:

@@ -45,7 +45,7 @@ from forager.store.store import Store
 from forager.tape.tape import load_tape
 from forager.tuning.goals import goals_named
 from forager.tuning.held_out import FIGURES, HeldOutResult
-from forager.tuning.report import held_out_sheet, tuned_yaml, tuning_report
+from forager.tuning.report import held_out_table, tuned_yaml, tuning_report
 from forager.tuning.space import Space, read_space, shown_space
 from forager.tuning.study import Trial
 from forager.tuning.tuning import Tuning, TuningOutcome, Wishes
@@ -120,7 +120,7 @@ def say(tuning: Tuning, outcome: TuningOutcome | None, outputs: Sequence[Path], 
         typer.echo("Nothing was judged on the held-out part, so nothing was written.")
         return
     chosen, judged = outcome.chosen, outcome.judged
-    held_out_sheet(judged, tuning.judged).show()
+    held_out_table(judged, tuning.judged).show()
     typer.echo(verdict(outcome))
     for key, value in chosen.changes.items():
         typer.echo(f"  {key}: {value}")

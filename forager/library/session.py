@@ -1,7 +1,6 @@
 """Uses the live web: one page through all rules, or a crawl in the background of an `async with` block."""
 
 import asyncio
-import math
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -175,11 +174,10 @@ class CrawlSession:
     async def _run(self) -> None:
         from forager.engine.crawl import stop_after
 
-        crawl, limit = self._opened.crawl, self.time_limit
-        ends = math.inf if limit is None else crawl.clock.now() + limit
+        crawl = self._opened.crawl
         async with asyncio.TaskGroup() as group:
-            group.create_task(stop_after(crawl.clock, limit, self._stopping))
-            await crawl.run(self._opened.seeds, self._stopping, ends)
+            group.create_task(stop_after(crawl.clock, self.time_limit, self._stopping))
+            await crawl.run(self._opened.seeds, self._stopping)
 
     def _check(self) -> "tuple[Settings, list[Url]]":
         """Checks settings and seeds; imports everything slow, off the event loop."""

@@ -56,7 +56,7 @@ def html_table(heads: Sequence[str], rows: Iterable[Sequence[str]], text: Sequen
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class FigureTable:
     """A table of plain text, for a terminal or a report; its first column names the row, the others hold figures."""
 
     title: str
@@ -70,8 +70,8 @@ class Sheet:
         heads = [*map(_wrapping, self.heads)]
         return section(escape(self.title), escape(self.note), html_table(heads, rows, text=(0,)))
 
-    def show(self, width: int | None = None) -> None:
-        """Prints the table; `width` columns, or as many as the terminal has."""
+    def show(self, width: int = 0) -> None:
+        """Prints the table, in as many columns as the terminal has, but at least `width`."""
         from rich.box import SIMPLE_HEAD  # slow to import, and reports need none of it
         from rich.console import Console
         from rich.table import Table
@@ -84,7 +84,7 @@ class Sheet:
             table.add_column(Text(head), **({"justify": "right", "no_wrap": True} if place else {"overflow": "fold"}))
         for row in self.rows:
             table.add_row(*map(Text, row))
-        Console(width=width).print(table)
+        Console(width=max(width, Console().width)).print(table)
 
 
 def _wrapping(text: str) -> str:

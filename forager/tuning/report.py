@@ -14,7 +14,7 @@ import yaml
 
 from forager.config_file import plain
 from forager.report import charts as svg
-from forager.report.charts import Marks, Sheet, html_table, page, pair, section, tiles
+from forager.report.charts import FigureTable, Marks, html_table, page, pair, section, tiles
 from forager.report.phrases import shown, shown_moment
 from forager.settings import Settings, setting_leaves, setting_value
 from forager.tuning.goals import Goal
@@ -39,7 +39,7 @@ def tuning_report(outcome: TuningOutcome, now: float) -> str:
     parts = [
         head,
         _headline(outcome, trials),
-        held_out_sheet(outcome.judged, tuning.judged).html(),
+        held_out_table(outcome.judged, tuning.judged).html(),
         _curves(outcome.judged),
     ]
     parts.append(_changes(outcome))
@@ -64,7 +64,7 @@ def _headline(outcome: TuningOutcome, trials: Sequence[Trial]) -> str:
     return tiles(cells)
 
 
-def held_out_sheet(judged: HeldOutResult, times: int) -> Sheet:
+def held_out_table(judged: HeldOutResult, times: int) -> FigureTable:
     """Old against new settings on the held-out part, which was looked at so many times."""
     sought = {goal.figure for goal in judged.goals}
     rows = [
@@ -79,7 +79,7 @@ def held_out_sheet(judged: HeldOutResult, times: int) -> Sheet:
     note = f"Means over {len(judged.before.repeats)} seeds; after − before on the same luck, with its 95% interval."
     if times > 1:
         note += f" The held-out part was looked at {times} times: this is no fresh evidence."
-    return Sheet("Old against new on the held-out part", note, ["Figure", "Before", "After", "Difference"], rows)
+    return FigureTable("Old against new on the held-out part", note, ["Figure", "Before", "After", "Difference"], rows)
 
 
 def _curves(judged: HeldOutResult) -> str:

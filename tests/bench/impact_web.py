@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from forager.chance import stream
-from forager.cli.rankings import Question, judge_rankings, rankings_sheet
+from forager.cli.rankings import Question, judge_rankings, rankings_table
 from forager.graph.graph import Graph, GrowingGraph
 from forager.graph.methods import Method, Overlap, Queries, RankingSettings
 from forager.graph.walks import Ranking
@@ -100,7 +100,7 @@ def main() -> None:
     comparison = judge_rankings(
         question, lambda rng: web.frontier, list(Method), RankingSettings(), splits=chosen.splits, seed=chosen.seed
     )
-    rankings_sheet(comparison).show(150)
+    rankings_table(comparison).show(150)
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from forager.cli.rankings import Question, judge_rankings, rankings_sheet
+from forager.cli.rankings import Question, judge_rankings, rankings_table
 from forager.graph.graph import EdgeList, Names
 from forager.graph.measures import first_pages
 from forager.graph.methods import Method, Overlap, Queries, RankingSettings
@@ -166,7 +166,7 @@ def main() -> None:
         f"frontier: {ratio:.1%} of all clicks; behind a link of a page of the more clicked half {link:.0f}, of the other"
     )
     print(f"{other_link:.0f}; behind all links of such a page {page:,.0f} and {other_page:,.0f}")
-    rankings_sheet(comparison).show(140)
+    rankings_table(comparison).show(140)
 
 
 if __name__ == "__main__":
