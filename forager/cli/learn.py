@@ -65,23 +65,9 @@ class Display:
             f"{self.settings.generations} best {current.best[0][1]:.4f} mean {current.mean:.4f} {left:.0f} s left"
         )
 
-    def end(self) -> None:
-        self.line.end()
-
     def _generations(self, progress: learning.LearnProgress) -> int:
         under_way = progress.current.number + 1 if progress.current else 0
         return len(progress.finished) * self.settings.generations + under_way
-
-
-def rivalry(choice: CarefulChoice) -> dict[str, object]:
-    """How the evolved function compares with the best known rule."""
-    assert choice.known is not None
-    return {
-        "rule": formula_text(choice.known.tree),
-        "function": formula_text(choice.evolved.tree),
-        "gain": choice.gain,
-        "error": choice.error if isfinite(choice.error) else None,
-    }
 
 
 def told_learned(choice: CarefulChoice) -> list[str]:
@@ -150,6 +136,9 @@ def learn_command(
     """Learn when to look again: evolve a score function and write it to a file.
 
     Ctrl-C ends the learning early and keeps the best function so far; --resume goes on from there.
+
+    --json prints formula, terminals, fitness, train, validation, evaluations, unique_evaluations, seconds, evolved (whether
+    it was, or is a known rule), and against_known_rule: rule, function, gain, error.
     """
     check_place(output)
     settings = GPSettings(
@@ -194,7 +183,7 @@ def learn_command(
     write_whole(output, function_to_text(lesson.learned) + "\n")
     if len(done.finished) == settings.seeds:
         checkpoint.unlink(missing_ok=True)  # this learning is complete
-    result = {
+    result: dict[str, object] = {
         "formula": lesson.learned.formula,
         "terminals": settings.terminals,
         "fitness": settings.fitness,
@@ -204,8 +193,14 @@ def learn_command(
         "unique_evaluations": done.unique_evaluations,
         "seconds": round(time.monotonic() - begun, 3),
         "evolved": choice.is_evolved,
-        **({} if choice.known is None else {"against_known_rule": rivalry(choice)}),
     }
+    if choice.known is not None:
+        result["against_known_rule"] = {
+            "rule": formula_text(choice.known.tree),
+            "function": formula_text(choice.evolved.tree),
+            "gain": choice.gain,
+            "error": choice.error if isfinite(choice.error) else None,
+        }
     if json:
         typer.echo(jsonlib.dumps(result))
         return
@@ -236,7 +231,7 @@ def _learn_in_folds(
         display, done = Display(settings, None), learning.LearnProgress()
         for done in steps:
             display.show(done)
-        display.end()
+        display.line.end()
         return done
 
     results, told = [], []
@@ -280,7 +275,7 @@ def _followed(
         for done in steps:
             write_whole(checkpoint, learning.lesson_to_text(done, settings, source))
             display.show(done)
-    display.end()
+    display.line.end()
     if not done.best():
         raise InputError("stopped before the first generation was measured: nothing was learned")
     return done

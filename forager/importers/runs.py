@@ -1,8 +1,6 @@
 """A run directory becomes a tape: what the crawl saw, when it saw it. URLs keep their numbers."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
@@ -11,21 +9,11 @@ from forager.core.states import States, document
 from forager.errors import InputError
 from forager.importers.captures import PageFacts, TextStates
 from forager.importers.identity import with_documents
-from forager.store.protocol import Counts, Version, VersionId, Visit
+from forager.store.protocol import Version, VersionId, Visit
 from forager.store.store import Store
 from forager.tape.build import TapeBuilder
 from forager.tape.tape import Tape
-from forager.terms import Outcome, Url, UrlId
-
-
-class Crawled(Protocol):
-    """What must be known of a crawl: any store, or the reader of one."""
-
-    def counts(self) -> Counts: ...
-    def url(self, id: UrlId) -> Url: ...
-    async def recall(self, name: str) -> bytes | None: ...
-    async def version(self, version: VersionId) -> tuple[UrlId, float, Version]: ...
-    def visits(self) -> AsyncIterator[Visit]: ...
+from forager.terms import Outcome, UrlId
 
 
 async def tape_of_run(directory: Path, *, identity: str = "url", states: StateSettings | None = None) -> Tape:
@@ -38,7 +26,7 @@ async def tape_of_run(directory: Path, *, identity: str = "url", states: StateSe
 
 
 async def tape_of_store(
-    store: Crawled, origin: str, *, identity: str = "url", states: StateSettings | None = None
+    store: Store, origin: str, *, identity: str = "url", states: StateSettings | None = None
 ) -> Tape:
     """The same of what a store holds. States are those that the crawl learned, or worked out now from its texts."""
     kept = await store.recall("states")
@@ -51,7 +39,7 @@ async def tape_of_store(
 class _Compiling:
     """Goes through the visits in order and knows what each page showed last."""
 
-    def __init__(self, store: Crawled, builder: TapeBuilder, text_states: TextStates) -> None:
+    def __init__(self, store: Store, builder: TapeBuilder, text_states: TextStates) -> None:
         self._store, self._builder, self._text_states = store, builder, text_states
         self._versions: dict[tuple[UrlId, float], PageFacts] = {}
         self._shown: dict[UrlId, PageFacts] = {}

@@ -15,8 +15,8 @@ from forager import __version__
 from forager.chance import stream
 from forager.clock import WallClock
 from forager.errors import InputError
-from forager.gp import breed
 from forager.gp import learn as learning
+from forager.gp.evolve import known_rules
 from forager.gp.fitness import Judge, measurers, terminal_set
 from forager.gp.gp_settings import OF_DOCUMENTS, GPSettings, Measure, Terminals
 from forager.gp.learn import CarefulChoice, choose_carefully, choose_individual
@@ -106,7 +106,7 @@ def teach(
         done = follow(learning.learning(measure["train"], offered, settings, seed, progress))
         found = learning.candidates(done, measure["validation"])
         evolved = learning.shortened(choose_individual(found, settings.select), measure["train"], measure["validation"])
-        rules, by_page = breed.known_rules(offered, settings), judges["validation"].by_page
+        rules, by_page = known_rules(offered, settings), judges["validation"].by_page
         choice = choose_carefully(evolved, rules, measure["train"], measure["validation"], by_page)
     chosen = choice.chosen
     provenance = Provenance(

@@ -8,14 +8,13 @@ with; the name of the site is no part of it.
 import html
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from urllib.parse import urljoin, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from forager.pages.head import Head, headlines, marked, mastheads
+from forager.pages.head import Head, Node, Tree, all_nodes, ancestors, headlines, mastheads, story_nodes
 from forager.pages.language import contradicts, language_of, words_in
-from forager.pages.linked_data import Node, all_nodes, story_nodes
 from forager.pages.moments import read_moment
 from forager.pages.urls import host, path
 from forager.terms import About, Url
@@ -233,9 +232,9 @@ def _people(said: object, head: Head) -> set[str]:
     return {_LETTERS.sub("", name.casefold())} if is_person and isinstance(name, str) and " " in name.strip() else set()
 
 
-def _bylines(tree: LexborHTMLParser) -> Iterator[str]:
+def _bylines(tree: Tree) -> Iterator[str]:
     """The texts of bylines, but not of those of comments and of other stories."""
-    for node in islice(filter(_is_byline, marked(tree)), 10):
+    for node in islice(filter(_is_byline, tree.marked), 10):
         if not _is_elsewhere(node):
             named = node.css_first("[itemprop~=name], [rel~=author], a")
             text = (node if named is None else named).text(separator=" ")
@@ -387,12 +386,8 @@ def _inner_language(nodes: Sequence[Node]) -> str:
 
 
 def _is_elsewhere(node: LexborNode) -> bool:
-    above: LexborNode | None = node
-    for _ in range(20):
-        if above is None:
-            return False
+    for above in chain([node], islice(ancestors(node), 19)):
         names = f"{above.attributes.get('class') or ''} {above.attributes.get('id') or ''}"
-        if above.tag in ("aside", "nav") or (above.tag not in ("body", "html") and _ELSEWHERE.search(names)):
+        if above.tag in ("aside", "nav") or _ELSEWHERE.search(names):
             return True
-        above = above.parent
     return False

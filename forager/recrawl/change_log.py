@@ -1,6 +1,8 @@
 """A change log: which page changed in which cycle. The world in which score functions are judged and learned.
 
 A log is also kept short: 64 cycles in one machine word, and pages with the same changes as one pattern.
+
+`Captured` is what an archive knows of one page: when it was captured, and when that showed something new.
 """
 
 from dataclasses import dataclass, replace
@@ -8,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.arrays import BoolArray, IntArray
+from forager.arrays import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,3 +175,21 @@ def patterns(changed: BoolArray) -> tuple[IntArray, IntArray]:
         distinct, place = np.unique(word, return_inverse=True)
         _, examples, number = np.unique(number * len(distinct) + place, return_index=True, return_inverse=True)
     return number, examples
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """The captures of one page, oldest first."""
+
+    url: str
+    when: FloatArray
+    changed: BoolArray
+    """Whether each shows something else than the one before."""
+
+
+def changes(digest: NDArray[np.uint64], gone: BoolArray) -> BoolArray:
+    """Which captures show other content than the last one that showed any; a digest of 0 says "as before"."""
+    told = (digest != 0) & ~gone
+    place = np.maximum.accumulate(np.where(told, np.arange(len(digest)), -1))
+    before = np.concatenate([[-1], place[:-1]])
+    return np.asarray(told & (before >= 0) & (digest != digest[before]), dtype=np.bool_)

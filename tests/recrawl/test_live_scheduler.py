@@ -19,7 +19,7 @@ from forager.events import CycleDone, Scheduled
 from forager.recrawl.formula import parse
 from forager.recrawl.history import History
 from forager.recrawl.poisson import Trail
-from forager.recrawl.policies import Formula, Policy, Rand
+from forager.recrawl.policies import Formula, Policy, named
 from forager.terms import UrlId
 
 TX = Policy("t * X", Formula.of(parse("t * X")))
@@ -282,7 +282,7 @@ def test_histories_saved_and_restored_go_on_as_before(trail: bool) -> None:
 
 def test_whoever_asks_why_does_not_change_what_chance_will_choose() -> None:
     def course(asks: bool) -> list[int]:
-        one = scheduler(Expecting([0.0] * 9, seen=range(9)), Policy("rand", Rand(np.random.default_rng(1))))
+        one = scheduler(Expecting([0.0] * 9, seen=range(9)), Policy("rand", named("rand", np.random.default_rng(1))))
         for page in range(9):
             visit(one, page, 1)
         pages = []
