@@ -14,9 +14,9 @@ The packages and modules, from the ground up; each may only use those above it (
 *Pure* means no I/O, no clock and no random numbers of its own. The docstring of a package lists its files.
 
 terms                   types that packages exchange: requests, responses, links
-events                  the events of a crawl
+events                  the events of a crawl, and its journal
 arrays, units, errors   array operations; durations and sizes; errors that the operator can fix
-clock, chance           clocks; random numbers from one seed
+clock, chance           clocks, and work beside the event loop; random numbers from one seed
 compiling, plugins      kernels that run as machine code or plain Python; plugins of other packages
 functions               score functions that come with the program
 compiler                compiles machine code beside a running crawl

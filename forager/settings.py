@@ -30,11 +30,11 @@ from forager.newsroom.newsroom_settings import NewsroomSettings
 from forager.pages.pages_settings import PagesSettings
 from forager.recrawl.recrawl_settings import WORTH, RecrawlSettings
 from forager.store.rundir import StoreSettings
-from forager.warc.recording_settings import RecordingSettings
 from forager.web.web_settings import (
     FollowingSettings,
     LiveSettings,
     PoliteSettings,
+    RecordingSettings,
     RetryingSettings,
     RobotsSettings,
     ScopeSettings,

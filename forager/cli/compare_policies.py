@@ -25,9 +25,18 @@ from forager.cli.log_input import (
 )
 from forager.cli.options import Json, ProgressLine, Quiet, ReportTo, check_place, write_whole
 from forager.errors import InputError
-from forager.recrawl.archive_eval import THRESHOLDS, Quality, WindowJudged, judge_window
 from forager.recrawl.change_log import ChangeLog
-from forager.recrawl.compare import Figure, Judged, MakeScore, judge_policies, victories
+from forager.recrawl.compare import (
+    THRESHOLDS,
+    Figure,
+    Judged,
+    MakeScore,
+    Quality,
+    WindowJudged,
+    judge_policies,
+    judge_window,
+    victories,
+)
 from forager.recrawl.formula import parse
 from forager.recrawl.function_file import function_from_text
 from forager.recrawl.policies import Formula, named
@@ -288,7 +297,11 @@ def policies_page(
         documents_table(judged).html() if log.documents is not None else "",
         pair(*charts[:2]),
         pair(*charts[2:]),
-        section("The top of the schedule", "ChangeRate of the first part of each cycle's schedule.", _top(judged, k)),
+        section(
+            "The top of the schedule",
+            "ChangeRate and NDCG of the first part of each cycle's schedule.",
+            _top(judged, k),
+        ),
         _victories(judged, "change_rate", "ChangeRate").html(),
         _victories(judged, "freshness", "Freshness").html(),
         whole_hacs_table(windows).html() if windows else "",
@@ -311,8 +324,11 @@ def _short(one: Judged) -> str:
 
 def _top(judged: Sequence[Judged], k: float) -> str:
     shares = [100.0 * k * part / 5 for part in range(1, 6)]
-    named = [(_short(one), list(zip(shares, one.top(), strict=True))) for one in judged]
-    return line_chart(named, "ChangeRate of the top of the schedule", along="% of all pages, best first")
+    charts = []
+    for place, label in enumerate(("ChangeRate", "NDCG")):
+        named = [(_short(one), list(zip(shares, one.top()[place], strict=True))) for one in judged]
+        charts.append(line_chart(named, f"{label} of the top of the schedule", along="% of all pages, best first"))
+    return "".join(charts)
 
 
 def _victories(judged: Sequence[Judged], figure: Figure, label: str) -> FigureTable:

@@ -44,10 +44,9 @@ from forager.cli.options import (
 from forager.cli.runner import fleet_line, run_facts, show_dashboard, stopped_by_signals
 from forager.dashboard.chronicle import Chronicle
 from forager.dashboard.watched import Appeared, Coverage, Watched
-from forager.engine.journal import Journal, JournalFile
 from forager.engine.scope import Skipped
 from forager.errors import InputError, OutputError
-from forager.events import Event, Told
+from forager.events import Event, Journal, JournalFile, Told
 from forager.library.playback import make_replay, tape_folder, usual_budget
 from forager.measures import found_young
 from forager.output.fields import FIELDS, Row, iso_moment

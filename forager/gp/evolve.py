@@ -186,12 +186,10 @@ def _best(measured: Sequence[Measured], count: int) -> tuple[Measured, ...]:
     return tuple(ranked[:count])
 
 
-def _bred(rng: np.random.Generator, parents: Generation, terminals: Sequence[str], settings: GPSettings) -> list[Tree]:
+def _bred(rng: np.random.Generator, last: Generation, terminals: Sequence[str], settings: GPSettings) -> list[Tree]:
     """The next population: the best copied, the rest bred."""
-    copied = _best(
-        list(zip(parents.population, parents.fitness, strict=True)), round(settings.reproduction * settings.population)
-    )
-    population = [tree for tree, _ in copied]
+    parents = last.best if settings.parents == "best" else tuple(zip(last.population, last.fitness, strict=True))
+    population = [tree for tree, _ in _best(parents, round(settings.reproduction * settings.population))]
     while len(population) < settings.population:
         child = _winner(rng, parents, settings)
         if rng.random() < settings.crossover:
@@ -204,6 +202,7 @@ def _bred(rng: np.random.Generator, parents: Generation, terminals: Sequence[str
     return population
 
 
-def _winner(rng: np.random.Generator, parents: Generation, settings: GPSettings) -> Tree:
-    drawn = rng.integers(len(parents.population), size=settings.tournament)
-    return parents.population[max(drawn, key=lambda one: parents.fitness[one])]
+def _winner(rng: np.random.Generator, parents: Sequence[Measured], settings: GPSettings) -> Tree:
+    drawn = rng.integers(len(parents), size=settings.tournament)
+    best: Measured = max((parents[one] for one in drawn), key=lambda parent: parent[1])
+    return best[0]

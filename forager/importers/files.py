@@ -20,7 +20,7 @@ from forager.importers import change_logs, indexes
 from forager.importers.captures import Captures, Collector
 from forager.importers.streams import ByteStream, ImportTally, Source, blocks, opened, sources
 from forager.importers.warcs import WarcReader, read_warc
-from forager.recrawl.archive_eval import Captured, changes
+from forager.recrawl.change_log import Captured, changes
 from forager.tape.tape import CONTENTS, Tape, load_tape
 
 _CDXJ = re.compile(rb"\S+ \d{4,17} \{")

@@ -31,7 +31,7 @@ from forager.importers.runs import tape_of_run
 from forager.importers.streams import opened, sources
 from forager.importers.tables import import_tables
 from forager.importers.tape_logs import ChangeRule, Cycles, Pages, log_of_tape
-from forager.recrawl.change_log import ChangeLog, ShownDocuments
+from forager.recrawl.change_log import ChangeLog, ShownDocuments, imputed
 from forager.store.rundir import DATABASE
 from forager.tape.tape import CONTENTS, Tape, load_tape
 
@@ -124,6 +124,11 @@ class LogTable:
                 raise InputError(f"{self.path}: {mixed}")
         return found
 
+    def flags(self, *names: str) -> NDArray[np.bool_]:
+        """A column of truth values, or of 0 and others."""
+        column = self.column(*names)
+        return np.asarray(column.to_numpy() if pa.types.is_boolean(column.type) else self.whole(*names) != 0)
+
     def whole(self, *names: str) -> IntArray:
         """A column of whole numbers."""
         column = self.column(*names)
@@ -158,7 +163,8 @@ def _check_objects(path: Path) -> None:
 def log_of_table(table: LogTable, cycle: float | None) -> ChangeLog:
     """The log of a table of visits or of stays; `cycle` seconds make a cycle, None: what suits the times.
 
-    A page without an entry in a cycle counts as unchanged; with digests, a change is a digest unlike the page's last.
+    A page without an entry in a cycle counts as unchanged; with digests, a change is a digest unlike the page's last. What
+    rows whose download `failed` hide is guessed, see `imputed`.
     """
     if set(_STAYS) <= set(table.names):
         return _log_of_stays(table, cycle)
@@ -175,7 +181,12 @@ def log_of_table(table: LogTable, cycle: float | None) -> ChangeLog:
         numbers = grid.of_moment(seconds)
     changed = _changes(table, page, seconds if np.isfinite(grid.start) else numbers)
     log = ChangeLog.of_visits(page, numbers, changed, tuple(urls), grid.count)
-    return replace(log, start=grid.start, cycle=grid.length, begin=begin)
+    log = replace(log, start=grid.start, cycle=grid.length, begin=begin)
+    if not table.has("failed"):
+        return log
+    failed = np.zeros(log.changed.shape, dtype=np.bool_)
+    failed[page, numbers] = table.flags("failed")
+    return imputed(log, failed)
 
 
 def read_documents(path: Path, log: ChangeLog) -> ShownDocuments:
@@ -199,12 +210,13 @@ def read_documents(path: Path, log: ChangeLog) -> ShownDocuments:
 
 
 def read_matrix(path: Path, cycle: float | None) -> ChangeLog:
-    """The dense pages × cycles matrix `changed` of an .npz."""
+    """The dense pages × cycles matrix `changed` of an .npz, and, if it is there, `failed` of failed downloads."""
     try:
         with np.load(path, allow_pickle=False) as content:
             if "changed" not in content:
                 raise InputError(f"{path}: holds no array `changed`; it has {', '.join(content) or 'none'}")
             changed = content["changed"]
+            failed = content.get("failed")
     except (*_BAD_ARCHIVE, OSError, MemoryError) as problem:
         reason = (
             problem.strerror if isinstance(problem, OSError) and problem.strerror else "no archive of number arrays"
@@ -218,7 +230,10 @@ def read_matrix(path: Path, cycle: float | None) -> ChangeLog:
     grid = Cycles.checked(np.nan, cycle or 86_400.0, cycles, str(path), pages)
     matrix = np.ascontiguousarray(changed != 0)
     matrix[:, :1] = False
-    return ChangeLog(matrix, cycle=grid.length)
+    log = ChangeLog(matrix, cycle=grid.length)
+    if failed is not None and failed.shape != changed.shape:
+        raise InputError(f"{path}: `failed` must have the shape of `changed`, {changed.shape}, not {failed.shape}")
+    return log if failed is None else imputed(log, failed != 0)
 
 
 def _log_of_stays(table: LogTable, cycle: float | None) -> ChangeLog:
@@ -247,8 +262,7 @@ def first_of_pair(page: IntArray, document: IntArray, first: IntArray) -> NDArra
 def _changes(table: LogTable, page: IntArray, moment: NDArray[np.generic]) -> NDArray[np.bool_]:
     """Whether each row shows a change."""
     if table.has(*_CHANGED):
-        column = table.column(*_CHANGED)
-        return np.asarray(column.to_numpy() if pa.types.is_boolean(column.type) else table.whole(*_CHANGED) != 0)
+        return table.flags(*_CHANGED)
     if pa.types.is_floating(table.column(*_CHANGED, *_DIGEST).type):
         raise InputError(f"{table.path}: digests that are read as numbers lose their last digits; write them in quotes")
     _, digest = table.numbered(*_DIGEST)

@@ -18,13 +18,11 @@ from datetime import UTC, datetime
 from itertools import chain
 
 from lxml.etree import LxmlError
-from selectolax.lexbor import LexborHTMLParser
 
-from forager.pages.head import Head
-from forager.pages.linked_data import stated_dates
-from forager.pages.stamps import DAY, SAME_DAY, clock_of, modified_stamps, published_stamps, read_dates, shown_dates
+from forager.pages.head import Head, Tree, stated_dates
+from forager.pages.moments import country_of, local_offset
+from forager.pages.stamps import DAY, SAME_DAY, modified_stamps, moment_on, published_stamps, read_dates, shown_dates
 from forager.pages.urls import path
-from forager.pages.zones import country_of, local_offset
 from forager.terms import Dated, DateSource, Url
 
 EARLIEST = datetime(1990, 1, 1, tzinfo=UTC).timestamp()
@@ -152,7 +150,7 @@ def _sharpened(found: Dated, head: Head, url: Url, now: float | None, ignored: C
     """The moment of a day of which no source near the headline tells the hour."""
     if found.exact or DateSource.TIME in ignored or DateSource.TEXT in ignored:
         return found
-    clock = clock_of(found, head.tree, path(url))
+    clock = moment_on(found, head.tree, path(url))
     return found if clock is None or _best([clock], now) is None else clock
 
 
@@ -213,7 +211,7 @@ def _url_days(url: Url, *, folders: bool = False) -> Iterator[str]:
         yield f"{year}-{month:0>2}-{day:0>2}" if month.isdigit() else f"{day} {month} {year}"
 
 
-def _without_others(tree: LexborHTMLParser) -> str:
+def _without_others(tree: Tree) -> str:
     """The page without what dates other pages, which are lists of dated links."""
     copy = tree.clone()
     if copy.body is None:

@@ -1,13 +1,17 @@
-"""The links of an HTML page: where they lead, what they say, and where on the page they stand."""
+"""The links of an HTML page: where they lead, what they say, where on the page they stand, and the dates beside them.
+
+Each item of a list of dated pages has a headline that leads somewhere, and a time. An item is the largest element with no
+other time in it. A page that shows few such items is no such list: a single time is that of the page itself.
+"""
 
 import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborNode
 
-from forager.pages.head import Head
-from forager.pages.item_dates import item_dates
+from forager.pages.head import Head, Tree, blocks_round
+from forager.pages.moments import read_moment
 from forager.pages.pages_settings import PagesSettings
 from forager.pages.urls import Joiner, UrlMemo
 from forager.terms import Channel, Link, Region, Url
@@ -88,7 +92,7 @@ class PageLinks:
 
     @property
     def latest_dates(self) -> dict[Url, float]:
-        """See `item_dates`."""
+        """When pages that a list names were published at the latest."""
         joined = ((self._joiner.join(href), date) for href, date in item_dates(self._tree).items())
         return {url: date for url, date in joined if url is not None}
 
@@ -136,7 +140,7 @@ class PageLinks:
         assert found is not None, "every URL has an element that leads there"
         return found
 
-    def _add_anchors(self, tree: LexborHTMLParser, joiner: Joiner, own: Url) -> None:
+    def _add_anchors(self, tree: Tree, joiner: Joiner, own: Url) -> None:
         anchors, recall, most = self._anchors, joiner.recall, self._settings.max_links
         for node in tree.tags("a"):
             attributes = node.attributes
@@ -249,3 +253,21 @@ def _named(role: str | None, classes: str | None, id: str | None) -> Region | No
         return _ROLES[role]
     names = f"{classes or ''} {id or ''}"[:1000].lower()
     return next((region for region, pattern in _NAMES if pattern.search(names)), None)
+
+
+_FEWEST = 3  # items of a list of dated pages
+_TIMES_MOST = 500
+_REACH = 100  # elements round a time that are looked at
+_HEADLINES = "h1 a[href], h2 a[href], h3 a[href], h4 a[href], h5 a[href], h6 a[href]"
+
+
+def item_dates(tree: Tree) -> dict[str, float]:
+    """For the headlines of a list, by where they lead as written, the latest time that is stated beside them."""
+    times = tree.css("time[datetime]")[:_TIMES_MOST]
+    found: dict[str, float] = {}
+    for node, item in zip(times, blocks_round(times, _REACH), strict=True):
+        moment = read_moment(node.attributes.get("datetime") or "")
+        targets = set() if moment is None else {link.attributes.get("href") or "" for link in item.css(_HEADLINES)}
+        if moment is not None and len(targets) == 1 and (href := targets.pop()):
+            found[href] = max(moment.latest, found.get(href, 0.0))
+    return found if len(found) >= _FEWEST else {}

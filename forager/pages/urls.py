@@ -18,7 +18,6 @@ from urllib.parse import unquote
 import can_ada
 from publicsuffixlist import PSLFILE, PublicSuffixList
 
-from forager.pages.lazy import lazily
 from forager.terms import Url
 
 LONGEST = 2_000
@@ -119,7 +118,7 @@ class Joiner:
 
     def __init__(self, base: str, memo: UrlMemo | None = None) -> None:
         self._memo = memo if memo is not None else UrlMemo()
-        self._written = base
+        self._base = _parsed(base)
         origin = _ORIGIN.match(base)
         self._known = self._memo.of(base if origin is None else origin[0])
         self.recall = self._known.get
@@ -128,11 +127,6 @@ class Joiner:
         ready = _READY.fullmatch(base)
         self._origin = ready[1] if ready is not None and "xn--" not in ready[1] else ""
         """The origin of the base, if it is plain; hrefs that are plain as well need no parser."""
-
-    @lazily
-    def _base(self) -> can_ada.URL | None:
-        """Parsed when there is an href that is not known yet."""
-        return _parsed(self._written)
 
     def join(self, href: str) -> Url | None:
         """The canonical URL the href points to; None if it is no usable http(s) URL."""

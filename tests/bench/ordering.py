@@ -107,10 +107,10 @@ def cost(pages: int, links_per_page: int = 40) -> None:
         ordering.saw(UrlId(page), shown)
         told = time.process_time()
         if ordering.due(0.0):
-            renewed = ordering.renewal(0.0).done()
-            ordering.take(renewed)
+            graph, ranking, appeal = ordering.renewal(0.0).done()
+            ordering.take(graph, ranking, appeal)
             last = time.process_time() - told
-            renewing, longest, steps = renewing + last, max(longest, last), renewed.ranking.iterations
+            renewing, longest, steps = renewing + last, max(longest, last), ranking.iterations
         telling += told - began
     print(
         f"{pages:,} pages visited, {ordering!r}\n"

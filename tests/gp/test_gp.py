@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import signal
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -90,6 +91,19 @@ def test_evolution_does_not_get_worse_and_never_measures_a_tree_twice() -> None:
     assert len(measured) == len(set(measured)) < SMALL.population * SMALL.generations
     assert max(generations[-1].fitness) == best[-1]  # the best are copied into the next generation
     assert all(len(generation.best) == SMALL.kept for generation in generations)
+
+
+def test_if_the_best_of_all_generations_are_bred_every_child_is_made_of_them() -> None:
+    """No mutation, and the fitness is the number of symbols: the one best tree of generation 0 is crossed with itself."""
+    settings = replace(SMALL, parents="best", kept=1, replacement=0.0, swap=0.0, generations=2)
+
+    def children_are_of_the_best(settings: GPSettings) -> bool:
+        long_ones = Memory(lambda trees: [float(len(tree)) for tree in trees])
+        first, second = evolve(long_ones, BASIC, settings, seed=3)
+        return all(set(tree) <= set(first.best[0][0]) for tree in second.population)
+
+    assert children_are_of_the_best(settings)
+    assert not children_are_of_the_best(replace(settings, parents="generation"))
 
 
 def test_the_number_of_processes_changes_nothing() -> None:

@@ -20,7 +20,7 @@ from forager.clock import run_virtual
 from forager.dashboard.chronicle import Chronicle
 from forager.dashboard.views import Views, metrics
 from forager.dashboard.watched import Coverage, Watched, watch
-from forager.engine.journal import Journal
+from forager.events import Journal
 from forager.report.account import KEPT, Account, recall_account
 from forager.report.phrases import span
 from forager.report.run import read_run, run_report
