@@ -248,31 +248,38 @@ def _string(said: Mapping[str, object], key: str) -> str:
 
 
 def _feed(title: str, entries: Iterable[Entry], url: Url) -> Feed:
-    """Each address once, in the feed's order. Comments date and name nothing: they are younger than their page."""
+    """Each address once, in the feed's order. Comments lead nowhere: a page that is new in their feed is an old one. Where
+    many entries lead to one page, they date and name nothing, because they are younger than it."""
     found = list(islice(entries, ENTRY_CAP))
-    comments = _are_comments(found)
+    if _are_comments(found):
+        return Feed(_tidy(title), (), {})
+    shared = _share_pages(found)
     links: dict[Url, Link] = {}
     said: dict[Url, Entry] = {}
     for entry in found:
         target = canonical(entry.address, entry.base or url) if entry.address else None
         if target is not None and target not in links:
-            read = read_moment(entry.date) if entry.date and not comments else None
+            read = read_moment(entry.date) if entry.date and not shared else None
             published = read.time if read is not None and read.time >= EARLIEST else None
-            name = "" if comments else _tidy(entry.title)
+            name = "" if shared else _tidy(entry.title)
             links[target] = Link(target, channel=Channel.FEED, published=published, title=name)
-            if not comments:
+            if not shared:
                 said[target] = entry
     return Feed(_tidy(title), tuple(links.values()), said)
 
 
 def _are_comments(entries: Sequence[Entry]) -> bool:
-    """Whether entries are what readers wrote below pages: they lead to a place on a page, or many to the same page."""
+    """Whether entries are what readers wrote below pages: they lead to a place on a page."""
     addresses = [entry.address for entry in entries if entry.address]
-    if not addresses:
-        return False
     anchored = sum("#comment" in address or "#respond" in address for address in addresses)
+    return bool(addresses) and 2 * anchored >= len(addresses)
+
+
+def _share_pages(entries: Sequence[Entry]) -> bool:
+    """Whether many entries lead to the same pages."""
+    addresses = [entry.address for entry in entries if entry.address]
     pages = {address.partition("#")[0] for address in addresses}
-    return 2 * anchored >= len(addresses) or (len(addresses) >= MANY_ENTRIES and 2 * len(pages) <= len(addresses))
+    return len(addresses) >= MANY_ENTRIES and 2 * len(pages) <= len(addresses)
 
 
 def _tidy(title: str) -> str:

@@ -213,7 +213,13 @@ async def test_a_run_directory_gives_what_its_crawl_saw(tmp_path: Path) -> None:
     assert tape.version_start.tolist() == [0, 4, 5, 5]
     assert tape.time.tolist() == [10, 30, 40, 50, 10]  # it was linked to at 10, whatever it states
     assert tape.gone.tolist() == [False, True, False, False, False]
-    assert [tape.links_of(version).tolist() for version in range(5)] == [[1], [], [1], [], []]  # none to what was never visited
+    assert [tape.links_of(version).tolist() for version in range(5)] == [
+        [1],
+        [],
+        [1],
+        [],
+        [],
+    ]
     assert tape.text_print.tolist() == [2, 0, 2, 8, 5]
     assert tape.published[4] == 12
     assert [KINDS[kind] for kind in tape.url_kind] == [Kind.HUB, Kind.ARTICLE, Kind.OTHER]
