@@ -46,10 +46,9 @@ if TYPE_CHECKING:
     from forager.errors import ForagerError
     from forager.library.frontier_ranks import rank
     from forager.library.lessons import learn
-    from forager.library.one_page import fetch, read
     from forager.library.playback import replay, tune
     from forager.library.run_reader import Story, open_run
-    from forager.library.session import crawl
+    from forager.library.session import crawl, fetch, read
     from forager.pages.page import Page
 
 __all__ = [
@@ -73,11 +72,11 @@ _HOMES = {
     "Page": "forager.pages.page",
     "Story": "forager.library.run_reader",
     "crawl": "forager.library.session",
-    "fetch": "forager.library.one_page",
+    "fetch": "forager.library.session",
     "learn": "forager.library.lessons",
     "open_run": "forager.library.run_reader",
     "rank": "forager.library.frontier_ranks",
-    "read": "forager.library.one_page",
+    "read": "forager.library.session",
     "replay": "forager.library.playback",
     "tune": "forager.library.playback",
 }

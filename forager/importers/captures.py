@@ -18,7 +18,7 @@ from forager.core.states import States
 from forager.errors import InputError
 from forager.importers.columns import Flags, Floats, Ids, Prints, as_bytes, mapped
 from forager.importers.identity import with_documents
-from forager.importers.streams import Tally
+from forager.importers.streams import ImportTally
 from forager.pages.urls import canonical
 from forager.tape.build import TapeBuilder
 from forager.tape.tape import Tape
@@ -90,7 +90,7 @@ def is_robots(url: str) -> bool:
 class Spellings:
     """Counts the addresses that are spelled otherwise than the first one of the same page."""
 
-    def __init__(self, tally: Tally) -> None:
+    def __init__(self, tally: ImportTally) -> None:
         self._tally, self._first = tally, array("q")
         self._others: set[tuple[int, int]] = set()
 
@@ -108,7 +108,7 @@ class Collector:
 
     def __init__(self, origin: str) -> None:
         self.builder = TapeBuilder(origin)
-        self.tally = Tally()
+        self.tally = ImportTally()
         self.spellings = Spellings(self.tally)
         self.mentions: list[tuple[int, float]] = []
         """Page and time of versions that only mention a day in their text."""
@@ -160,10 +160,9 @@ class Collector:
 
     def _name(self, kind: str, captures: Captures, wrong: Flags, shown: pa.Array) -> None:
         places = np.flatnonzero(wrong)
-        for place in places[:3].tolist():
-            self.tally.note(kind, captures.place, int(captures.line[place]), shown[place].as_py())
-        if len(places) > 3:
-            self.tally.note(kind, captures.place, count=len(places) - 3)
+        self.tally.note_rows(
+            kind, captures.place, captures.line[places].tolist(), lambda at: shown[int(places[at])].as_py()
+        )
 
 
 BATCH = 1024

@@ -4,7 +4,7 @@ Moments are UTC seconds; nan is what cannot be understood or believed.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
@@ -14,8 +14,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
-
-from forager.errors import InputError
 
 Floats = NDArray[np.float64]
 Prints = NDArray[np.uint64]
@@ -37,13 +35,6 @@ def is_text(type: pa.DataType) -> bool:
     if pa.types.is_dictionary(type):
         return is_text(type.value_type)
     return bool(pa.types.is_string(type) or pa.types.is_binary(type) or type in _OTHER_TEXTS)
-
-
-def refuse_nested(columns: Iterable[pa.Field], place: str) -> None:
-    """An InputError if a column holds lists or the like instead of single values."""
-    for one in columns:
-        if pa.types.is_nested(one.type):
-            raise InputError(f"{place}: the column {one.name} holds {one.type}, not text, numbers or times")
 
 
 def mapped(column: pa.Array, read: Callable[[Any], Any], missing: Any, type: type[T]) -> NDArray[T]:

@@ -18,7 +18,7 @@ import numpy as np
 from forager.errors import InputError
 from forager.importers import change_logs, indexes
 from forager.importers.captures import Captures, Collector
-from forager.importers.streams import ByteStream, Source, Tally, blocks, opened, sources
+from forager.importers.streams import ByteStream, ImportTally, Source, blocks, opened, sources
 from forager.importers.warcs import WarcReader, read_warc
 from forager.recrawl.change_log import Captured, changes
 from forager.tape.tape import CONTENTS, Tape, load_tape
@@ -104,7 +104,7 @@ class Imported:
     """A tape and how the reading of it went."""
 
     tape: Tape
-    tally: Tally
+    tally: ImportTally
     formats: Counter[str] = field(default_factory=Counter)
     """Files by format."""
 
@@ -182,7 +182,7 @@ def _unknown(stream: ByteStream) -> str:
     return f"{name}: is no WARC, ARC, WACZ, CDX, CDXJ, TimeMap or change log (url, time and changed or digest) as far as I see"
 
 
-def _captures(stream: ByteStream, format: Format, tally: Tally, beside: Set[str]) -> Iterator[Captures]:
+def _captures(stream: ByteStream, format: Format, tally: ImportTally, beside: Set[str]) -> Iterator[Captures]:
     if format in (Format.CDX, Format.CDXJ):
         stream.part_lines()
     match format:
@@ -197,12 +197,10 @@ def _captures(stream: ByteStream, format: Format, tally: Tally, beside: Set[str]
             yield from indexes.read_link_timemap(stream, tally)
         case Format.JSON_TIMEMAP:
             yield from indexes.read_json_timemap(stream, tally)
-        case Format.CSV:
-            yield from change_logs.read_csv(stream, tally)
+        case Format.CSV | Format.PARQUET:
+            yield from change_logs.read_rows(stream, tally)
         case Format.JSON_LINES:
             yield from change_logs.read_json_lines(stream, tally)
-        case Format.PARQUET:
-            yield from change_logs.read_parquet(stream, tally)
 
 
 def histories(name: str) -> Iterator[Captured]:

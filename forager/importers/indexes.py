@@ -23,7 +23,7 @@ import pyarrow.csv
 
 from forager.importers.captures import Captures
 from forager.importers.columns import Ids, believed, http_moment, mapped, prints, stamps
-from forager.importers.streams import Block, ByteStream, Tally
+from forager.importers.streams import Block, ByteStream, ImportTally
 
 _LINE_END, _SPACE = ord("\n"), ord(" ")
 FIELDS = {7: "NbamskS", 9: "NbamskrVg", 10: "NbamskrMVg", 11: "NbamskrMSVg"}
@@ -39,7 +39,7 @@ class CdxReader:
     What an index says of the recordings that are read `beside` it (by name) is left out: they say it themselves, and more.
     """
 
-    def __init__(self, tally: Tally, beside: Set[str] = frozenset()) -> None:
+    def __init__(self, tally: ImportTally, beside: Set[str] = frozenset()) -> None:
         self._tally, self._beside, self._fields = tally, beside, ""
 
     def read(self, block: Block) -> Iterator[Captures]:
@@ -103,7 +103,7 @@ def _counted(block: Block) -> str:
     return next(filter(None, known), FIELDS[11])
 
 
-def _split(block: Block, fields: str, tally: Tally) -> tuple[pa.Table, Ids]:
+def _split(block: Block, fields: str, tally: ImportTally) -> tuple[pa.Table, Ids]:
     """The fields of each line with the right number of them, and the numbers of these lines."""
     content, line = _sound_lines(block, len(fields), tally)
     # of two fields with one letter the last counts: wget writes the URL twice
@@ -119,7 +119,7 @@ def _split(block: Block, fields: str, tally: Tally) -> tuple[pa.Table, Ids]:
     return table, line
 
 
-def _sound_lines(block: Block, fields: int, tally: Tally) -> tuple[bytes, Ids]:
+def _sound_lines(block: Block, fields: int, tally: ImportTally) -> tuple[bytes, Ids]:
     """The lines with so many fields, as bytes, and their numbers; empty lines are dropped, others counted."""
     content = block.content
     if b"\r" in content:  # Arrow ends a line at every one of them
@@ -142,7 +142,7 @@ def _sound_lines(block: Block, fields: int, tally: Tally) -> tuple[bytes, Ids]:
 
 
 def _shown(
-    place: str, line: Ids, url: pa.Array, time: pa.Array, digest: pa.Array, status: pa.Array, tally: Tally
+    place: str, line: Ids, url: pa.Array, time: pa.Array, digest: pa.Array, status: pa.Array, tally: ImportTally
 ) -> Captures:
     """The captures that show a version of their page, or that it is gone; redirects and failures are only counted."""
     code = mapped(status, lambda one: int(one) if one.isdigit() and len(one) == 3 else 0, 0, np.int64)
@@ -168,7 +168,7 @@ class _Fields(msgspec.Struct):
 _decode_fields = msgspec.json.Decoder(_Fields).decode
 
 
-def read_cdxj(block: Block, tally: Tally, beside: Set[str] = frozenset()) -> Iterator[Captures]:
+def read_cdxj(block: Block, tally: ImportTally, beside: Set[str] = frozenset()) -> Iterator[Captures]:
     """The captures of a block, but for those in recordings that are read `beside` it; broken lines are counted."""
     rows: list[tuple[int, str, bytes, str | None, str]] = []
     for number, line in block.lines():
@@ -236,7 +236,7 @@ _ServerRow = list[str | int | None]
 _decode_timemap = msgspec.json.Decoder(_TimeMap | list[_ServerRow]).decode
 
 
-def read_link_timemap(stream: ByteStream, tally: Tally) -> Iterator[Captures]:
+def read_link_timemap(stream: ByteStream, tally: ImportTally) -> Iterator[Captures]:
     """The mementos of one TimeMap, or of several end to end, piece by piece."""
     original, kept, line = b"", b"", 1
     while piece := stream.read(_PIECE):
@@ -252,7 +252,9 @@ def read_link_timemap(stream: ByteStream, tally: Tally) -> Iterator[Captures]:
     yield _linked_mementos(kept, stream.source.name, line, tally, original)[0]
 
 
-def _linked_mementos(content: bytes, place: str, line: int, tally: Tally, original: bytes) -> tuple[Captures, bytes]:
+def _linked_mementos(
+    content: bytes, place: str, line: int, tally: ImportTally, original: bytes
+) -> tuple[Captures, bytes]:
     """The mementos in whole links, and the URL that links behind them are about."""
     rows: list[tuple[int, bytes, bytes, bytes]] = []
     at = 0
@@ -284,7 +286,7 @@ def _mementos(place: str, rows: Sequence[tuple[int, bytes, bytes, bytes]]) -> Ca
     )
 
 
-def read_json_timemap(stream: ByteStream, tally: Tally) -> Iterator[Captures]:
+def read_json_timemap(stream: ByteStream, tally: ImportTally) -> Iterator[Captures]:
     """The mementos of a JSON TimeMap."""
     place = stream.source.name
     content = stream.filled(_LONGEST + 1)
@@ -304,7 +306,7 @@ def read_json_timemap(stream: ByteStream, tally: Tally) -> Iterator[Captures]:
     yield _mementos(place, [(line, original, time, uri or time) for line, (time, uri) in enumerate(texts, 1)])
 
 
-def _server_rows(rows: list[_ServerRow], place: str, tally: Tally) -> Iterator[Captures]:
+def _server_rows(rows: list[_ServerRow], place: str, tally: ImportTally) -> Iterator[Captures]:
     """The rows of a CDX server; the first names the columns."""
     names = [str(name) for name in rows[0]] if rows else []
     if not {"timestamp", "original"} <= set(names):

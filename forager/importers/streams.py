@@ -219,7 +219,7 @@ _SHOWN = 60
 
 
 @dataclass(slots=True)
-class Tally:
+class ImportTally:
     """What was read, what was left out on purpose, and what was broken."""
 
     records: int = 0
@@ -242,6 +242,13 @@ class Tally:
             text = shown.decode("utf-8", "backslashreplace") if isinstance(shown, bytes) else str(shown)
             where = place if line is None else f"{place}:{line}"
             self.named.append(f"{where}: {kind}" + (f": {_tidy(text)}" if text else ""))
+
+    def note_rows(self, kind: str, place: str, lines: Sequence[int], shown: Callable[[int], object]) -> None:
+        """Count broken rows at these lines; `shown` gives what stood in the first, second … of them."""
+        for at, line in enumerate(lines[:NAMED]):
+            self.note(kind, place, line, shown(at))
+        if len(lines) > NAMED:
+            self.note(kind, place, count=len(lines) - NAMED)
 
 
 def _tidy(text: str) -> str:
@@ -272,7 +279,7 @@ class Block:
                 yield number, tidy
 
 
-def blocks(stream: ByteStream, tally: Tally, *, size: int = BLOCK) -> Iterator[Block]:
+def blocks(stream: ByteStream, tally: ImportTally, *, size: int = BLOCK) -> Iterator[Block]:
     """Blocks of about `size` bytes; lines that are too long are counted as broken and dropped."""
     name, first, rest, skipping = stream.source.name, 1, b"", False
     while content := stream.filled(size):

@@ -21,6 +21,8 @@ from forager.terms import About, Url
 
 LEAD_CAP = 1_000
 """Characters of a lead (ours)."""
+SENTENCE = 60
+"""Characters of a paragraph behind the headline from which on it is no byline (ours)."""
 NAME_CAP = 100
 """Characters of an author, a section or a tag (ours)."""
 LONG_TEXT = 500
@@ -63,6 +65,7 @@ _DEGREE = re.compile(
 _PARTICLE_NAMES = "von van vom zu zur der den de del della di da do dos das du la le el al bin ibn ben af av"
 _PARTICLES = frozenset(_PARTICLE_NAMES.split())
 _BYLINE = re.compile("[bB]yline|author-name|authorName|article-author|article__author|author__name")
+_STANDFIRST = re.compile("teaser|lead|intro|standfirst|subtitle|sub-?head|dek|summary")
 _ELSEWHERE = re.compile(r"comment|related|sidebar|widget|teaser|recommend|most-|promo", re.IGNORECASE)
 
 
@@ -296,7 +299,16 @@ def _may_be_people(line: str) -> bool:
 def _lead(head: Head, nodes: Sequence[Node]) -> str:
     said = [node.get("description") for node in nodes[:1]]
     said += [head.meta.get(name) for name in _LEAD_META]
-    return next((lead for one in said if (lead := plain_text(one, LEAD_CAP))), "")
+    return next((lead for one in said if (lead := plain_text(one, LEAD_CAP))), "") or _standfirst(head)
+
+
+def _standfirst(head: Head) -> str:
+    """The paragraph that a page shows as such right behind its headline."""
+    behind = [node.next for node in head.tree.tags("h1")[:3]]
+    behind = [one.next if one is not None and one.tag == "-text" else one for one in behind]
+    named = (one for one in behind if one is not None and _STANDFIRST.search(one.attributes.get("class") or ""))
+    texts = (plain_text(one.text(), LEAD_CAP, marked_up=False) for one in named)
+    return next((lead for lead in texts if len(lead) >= SENTENCE), "")
 
 
 def _image(head: Head, nodes: Sequence[Node], url: Url) -> str:

@@ -138,6 +138,26 @@ class ChangeLog:
         return [self.part(np.arange(fold, self.pages, count)) for fold in range(count)]
 
 
+MOST_FAILURES = 2
+"""Failed downloads of a page above which it is left out (GP4C, journal)."""
+
+
+def imputed(log: ChangeLog, failed: BoolArray) -> ChangeLog:
+    """The log of pages with few failed downloads `[page, cycle]`, of which it is guessed whether they hid a change.
+
+    As in the journal paper, by the page's most frequent period without change so far: the page changed if so many cycles have
+    passed since its last change. Our reading: of equally frequent periods the shortest; without a change so far, none.
+    """
+    kept = np.flatnonzero(failed.sum(axis=1) <= MOST_FAILURES)
+    part, failed = log.part(kept), failed[kept]
+    changed = part.changed.copy()
+    for page, cycle in zip(*np.nonzero(failed), strict=True):
+        times = np.flatnonzero(changed[page, :cycle])
+        lengths, counts = np.unique(np.diff(times, prepend=0), return_counts=True)
+        changed[page, cycle] = len(times) > 0 and cycle - times[-1] == lengths[counts.argmax()]
+    return replace(part, changed=changed)
+
+
 def packed(changed: BoolArray) -> NDArray[np.uint64]:
     """The change log with 64 cycles in a word: `[w, page]` has bit b set if the page changes in cycle 64·w + b."""
     pages, cycles = changed.shape

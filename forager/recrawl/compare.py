@@ -52,7 +52,7 @@ class Judged:
         return half_interval(curves.mean(axis=1)) if curves.size else 0.0
 
     def top(self) -> FloatArray:
-        """ChangeRate of the best 1/5 … 5/5 of the schedule."""
+        """ChangeRate and NDCG of the best 1/5 … 5/5 of the schedule, a row each."""
         return np.asarray(np.mean([fold.top.mean(axis=0) for fold in self.folds], axis=0))
 
 

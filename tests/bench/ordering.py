@@ -28,7 +28,7 @@ import numpy as np
 from paper_experiment import newsroom, progress, texts, with_states
 
 from forager.chance import stream
-from forager.cli.compare_rankings import ranking_interval
+from forager.cli.rankings import ranking_interval
 from forager.core.page_table import PageTable
 from forager.core.parameters import ExpectationSettings, ForagerKind, StateSettings
 from forager.core.states import States

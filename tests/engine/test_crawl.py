@@ -5,9 +5,8 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from forager.settings import load_settings
 from forager.terms import Outcome
-from tests.virtual import QUICK, Crawled, crawl_newsroom, urls_asked
+from tests.virtual import crawl_newsroom, urls_asked
 
 
 @pytest.mark.parametrize("kind", ["BFS", "WL", "WLRL"])
@@ -62,7 +61,7 @@ def test_the_summary_counts_every_request_for_a_page_also_those_that_were_redire
     crawled = crawl_newsroom(14, "newsroom.moves=0.3")
     asked = [request for request in crawled.newsroom.requests if not request.target.endswith("/robots.txt")]
     assert any(request.status == 301 for request in asked)
-    assert crawled.account.requests == len(asked)
+    assert crawled.account.total.requests == len(asked)
 
 
 def test_an_unchanged_page_costs_a_304_and_is_no_new_version() -> None:
@@ -85,7 +84,7 @@ def test_disallowed_pages_are_never_asked_for() -> None:
     asked = urls_asked(crawled)
     assert not [url for url in asked for folder in disallowed if f"/{url.split('/', 1)[1]}".startswith(folder)]
     assert crawled.crawl.world.keeper.skipped.counts()["robots.txt does not allow it"] > 0
-    assert "robots" not in crawled.account.errors
+    assert "robots" not in crawled.account.total.errors
 
 
 def test_a_crawl_that_stops_and_goes_on_tells_nothing_twice_and_loses_nothing() -> None:
@@ -106,22 +105,4 @@ def test_errors_of_the_server_are_counted_and_do_not_stop_the_crawl() -> None:
         3, "newsroom.errors=0.1", "newsroom.resets=0.1", "newsroom.busy=0.05", "retrying.retries=1"
     )
     assert crawled.stories
-    assert set(crawled.account.errors) >= {"status 500"}
-
-
-class KnowsItsEnd(Crawled):
-    knows_end = True
-
-
-def test_a_crawl_that_knows_its_end_looks_at_busy_lists_once_more_before_it() -> None:
-    hours = 0.35
-    busy = load_settings(
-        None, [*QUICK, "newsroom.pace=60", "newsroom.backlog=10m", "timetable.download_delay=1s"]
-    ).settings
-    end = busy.newsroom.start + hours * 3600
-    surprised, prepared = (kind(busy).run(hours) for kind in (Crawled, KnowsItsEnd))
-    last_minute = [article for article in prepared.newsroom.plan.articles if end - 60 < article.published <= end]
-    found = [[story for story in crawled.stories if story.published > end - 60] for crawled in (surprised, prepared)]
-    assert len(last_minute) <= len(found[1]) > len(found[0])
-    more = len(prepared.newsroom.requests) - len(surprised.newsroom.requests)
-    assert 0 < more <= 45  # fifteen seconds of three papers
+    assert set(crawled.account.total.errors) >= {"status 500"}

@@ -399,7 +399,7 @@ def test_the_dashboard_says_what_a_function_learned_from_the_default_orders() ->
     scheduler, now = crawled.crawl.scheduler, crawled.settings.newsroom.start + 3600.0
     scheduler.use(Policy.by_kind("learned", ByKind(Formula.of(parse("t")), Formula.of(parse("n")))))
     nothing = Coverage("nothing", lambda: (np.empty(0), np.empty(0, dtype=np.bool_)))
-    watched = replace(watch("a crawl", crawled.crawl, nothing), clock=TapeClock(now))
+    watched = replace(watch("a crawl", crawled.crawl, crawled.account, None, nothing), clock=TapeClock(now))
     shown = recrawl(watched, Chronicle(Account()))
     assert (shown["policy"], shown["formula"], shown["meaning"]) == ("learned", "lists: t; texts: n", REORDERED)
     assert shown["from"] == "forager/functions"

@@ -271,7 +271,7 @@ def served_misfits(count: int) -> Iterator[ServedMisfits]:
 
     thread = threading.Thread(target=lambda: asyncio.run(main()), daemon=True)
     thread.start()
-    assert ready.wait(30), "the misfits did not open"
+    assert ready.wait(120), "the misfits did not open"
     try:
         yield served
     finally:

@@ -219,7 +219,7 @@ async def test_a_run_directory_gives_what_its_crawl_saw(tmp_path: Path) -> None:
         [1],
         [],
         [],
-    ]
+    ]  # none to what was never visited
     assert tape.text_print.tolist() == [2, 0, 2, 8, 5]
     assert tape.published[4] == 12
     assert [KINDS[kind] for kind in tape.url_kind] == [Kind.HUB, Kind.ARTICLE, Kind.OTHER]

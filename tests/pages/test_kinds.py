@@ -37,6 +37,10 @@ def kind(path: str, markup: str) -> Kind:
     ("path", "markup"),
     [
         ("/news/2024/05/01/bridge-opens", NEWS_ARTICLE + ARTICLE),
+        (
+            "/story/4179",
+            NEWS_ARTICLE + "<nav><a href=/usa>usa</a></nav><article><h1>Split</h1><p>Paid in April.</article>",
+        ),
         ("/news/2024/05/01/bridge-opens", ARTICLE),
         ("/a/12345678.html", ARTICLE),
         ("/bridge", OG_ARTICLE + ARTICLE),

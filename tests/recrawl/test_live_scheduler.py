@@ -117,6 +117,21 @@ def test_plain_python_puts_pages_to_rest_all_at_once_and_chooses_the_same(
     assert chosen[0][0] == 3
 
 
+@pytest.mark.parametrize(("hours", "hits", "rested"), [(10.0, 0.0, 4.0), (10.0, 1.0, 0.0), (1000.0, 0.0, 24.0)])
+def test_a_list_watched_in_vain_is_asked_ever_more_seldom_even_by_those_who_found_nothing(
+    hours: float, hits: float, rested: float
+) -> None:
+    expecting = Expecting([0.5], seen=[0])
+    expecting._table[["hub", "hours", "hits", "last"]][0] = True, hours, hits, 0.0
+    one = scheduler(expecting, groups=[0], explores=True)  # .4 of its hours, at most a day
+    one.candidates.thrift.pace.row["age"] = 0.0  # whoever found nothing yet takes any list, …
+    visit(one, 0, 1, 1)
+    for hour in (0.1, 3.9, 4.1, 23.9, 24.1):
+        assert first(one, 3600 * hour, 0.5) == (0 if hour > rested else -1)
+    pause = one.rest(3600 * 0.1, 0, 1.0, 1e9)  # … and sleeps until then
+    assert pause == pytest.approx(max(1.0, 3600 * (rested - 0.1)))
+
+
 def test_seeds_that_nobody_has_seen_come_before_everything() -> None:
     one = scheduler(Expecting([0.4, 0.9, 0.5], seen=[2]), seeds=[2, 0])
     assert first(one, 0.0, 0.0) == 0

@@ -186,8 +186,8 @@ class MixedWeb(SlowWeb):
     """Hosts whose names begin with `s` take half a minute, all others a tenth of a second."""
 
     async def fetch(self, request: Request) -> Response:
-        self.seconds = 30.0 if "//s" in request.url else 0.1
-        return replace(await super().fetch(request), seconds=self.seconds)
+        seconds = self.seconds = 30.0 if "//s" in request.url else 0.1
+        return replace(await super().fetch(request), seconds=seconds)
 
 
 @pytest.mark.parametrize("slow_hosts", [4, 8, 40])
