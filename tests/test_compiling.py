@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from forager.compiling import compiled, inner, interpreted
-from forager.engine.journal import Journal, event_line
+from forager.events import Journal, event_line
 from forager.settings import load_settings
 from forager.simulation.replay import Replay, ReplayPlan
 from tests.simulation.small_tape import DAY, HOME, paper

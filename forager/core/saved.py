@@ -98,7 +98,8 @@ def _steps(forager: Forager) -> list[tuple[int, float, int]]:
     path, state = forager.path, forager.flock.state
     if forager.kind is not ForagerKind.BFS:
         return [*zip(path.urls, path.earned, path.before, strict=True)]
-    visited = np.flatnonzero(state.met[forager.slot] == path.number) if path.number else path.open[:0]
+    mark = state.walkers["mark"][forager.slot]
+    visited = np.flatnonzero(state.met[forager.slot] == mark) if path.number else path.open[:0]
     return [(url, 0.0, -1) for url in np.setdiff1d(visited, path.open).tolist()]
 
 
@@ -116,8 +117,8 @@ def _restore_path(forager: Forager, held: _Saved) -> None:
         columns = zip(*held.steps, strict=True)
         state.path[slot, :steps], state.earned[slot, :steps], state.before[slot, :steps] = columns
     state.open[slot, : len(waiting)] = waiting
-    state.met[slot, pages] = state.met[slot, waiting] = held.path
     walkers = state.walkers
+    state.met[slot, pages] = state.met[slot, waiting] = walkers["mark"][slot]
     walkers["number"][slot], walkers["first"][slot], walkers["length"][slot] = held.path, held.first_step, steps
     walkers["count"][slot] = len(waiting)
     state.luck[slot, AHEAD - len(held.ahead) :] = held.ahead
@@ -139,8 +140,6 @@ class _SavedFleet(msgspec.Struct):
     form: int
     seed: int
     turns: int
-    relevant: float
-    downloads: float
     accepted: bytes
     records: list[ForagerRecord]
     foragers: list[bytes]
@@ -157,8 +156,6 @@ def save_agent(agent: ReinforcingAgent) -> bytes:
         form=_FLEET_FORM,
         seed=agent.seed,
         turns=int(tally["turns"]),
-        relevant=float(tally["relevant"]),
-        downloads=float(tally["worked"]),
         accepted=np.array(known_as.marked(state.accepted), dtype=np.uint64).tobytes(),
         records=list(agent.records.values()),
         foragers=[save_forager(forager, sent_as) for forager in agent.foragers.values()],
@@ -195,6 +192,5 @@ def load_agent(
         forager = load_forager(each, flock, sent_as)
         agent.enter(forager, records[forager.id])
     tally = flock.state.tally
-    tally["turns"], tally["relevant"], tally["worked"] = held.turns, held.relevant, held.downloads
-    tally["steps"], tally["decided"] = held.steps, held.decided
+    tally["turns"], tally["steps"], tally["decided"] = held.turns, held.steps, held.decided
     return agent

@@ -11,12 +11,13 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from tokenize import TokenError
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from forager.core.addresses import Forms
 from forager.errors import InputError, OutputError
 from forager.terms import Kind, Url, UrlId
 
@@ -50,6 +51,8 @@ def objection(tape: "Tape") -> str:
             return f"{name} is of another type"
     if not (isinstance(tape.origin, str) and isinstance(tape.identity, str) and isinstance(tape.waits, bool)):
         return "its origin or identity is no text"
+    if not all(isinstance(seed, int) and 0 <= seed < tape.pages for seed in tape.seeds):
+        return "its seeds are no pages of it"
     if tape.identity not in IDENTITIES:
         return f"its documents are told apart by {tape.identity[:20]!r}, not by {', '.join(IDENTITIES)}"
     if not _fits(tape):
@@ -76,6 +79,17 @@ def _fits(tape: "Tape") -> bool:
         and _within(tape.state, -1, len(tape.states))
         and _within(tape.url_kind, 0, len(Kind))
         and bool(np.isfinite(tape.states).all())
+        and ("forms" not in tape.derived or _tells_forms(tape))
+    )
+
+
+def _tells_forms(tape: "Tape") -> bool:
+    place, latest = tape.forms
+    return (
+        place.dtype == np.int64
+        and latest.dtype == np.float64
+        and place.shape == latest.shape == (tape.pages,)
+        and _within(place, 0, tape.pages)
     )
 
 
@@ -96,6 +110,15 @@ def _is_index(starts: NDArray[np.int64], total: int) -> bool:
 
 def _within(values: NDArray[np.generic], low: int, high: int) -> bool:
     return not values.size or bool(values.min() >= low and values.max() < high)
+
+
+class AddressForms(NamedTuple):
+    """What addresses say of pages, see `core.addresses`: columns that are stored, because to find them takes seconds."""
+
+    place: NDArray[np.int64]
+    """The first page of the same form."""
+    latest: NDArray[np.float64]
+    """The latest possible time of publication; nan if the address has no date."""
 
 
 T = TypeVar("T")
@@ -140,6 +163,8 @@ class Tape:
     """What makes a document new: `url`, `text` or `version`; `link`: an article, read off the first list that shows it."""
     waits: bool = False
     """Whether a link appears on its page only once the page that it leads to exists."""
+    seeds: tuple[int, ...] = ()
+    """The pages from which the recorded crawl started; none if that is unknown."""
     derived: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     """Values computed from the columns other than `states`, by name; kept as long as the tape is open."""
 
@@ -168,20 +193,25 @@ class Tape:
     def urls(self) -> Iterator[Url]:
         text = self.url_text.tobytes()
         for begin, end in zip(self.url_start[:-1].tolist(), self.url_start[1:].tolist(), strict=True):
-            yield Url(text[begin:end].decode())
+            yield Url(text[begin:end].decode(errors="replace"))  # `objection` refuses what is no UTF-8
+
+    @property
+    def forms(self) -> "AddressForms":
+        """What the addresses say of the pages."""
+        return self.once("forms", lambda: AddressForms(*Forms().add(self.urls())))
 
     def links_of(self, version: int) -> NDArray[np.int32]:
         chosen = self.link_set[version]
         return self.links[self.link_start[chosen] : self.link_start[chosen + 1]]
 
 
-_FACTS = ("start", "end", "origin", "identity", "waits")
+_FACTS = ("start", "end", "origin", "identity", "waits", "seeds")
 _COLUMNS = [one.name for one in fields(Tape) if one.init and one.name not in _FACTS]
 
 
 def holds_else(folder: Path) -> bool:
     """Whether a folder holds anything but the files of a tape; a tape may be there in part, if its writer was killed."""
-    own = {CONTENTS, *(f"{name}.npy" for name in _COLUMNS)}
+    own = {CONTENTS, *(f"{name}.npy" for name in (*_COLUMNS, *AddressForms._fields))}
     return any(one.name not in own for one in folder.iterdir())
 
 
@@ -191,8 +221,8 @@ def save(tape: Tape, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / CONTENTS).unlink(missing_ok=True)
         columns = {}
-        for name in _COLUMNS:
-            values = np.ascontiguousarray(getattr(tape, name))
+        for name, column in ({name: getattr(tape, name) for name in _COLUMNS} | tape.forms._asdict()).items():
+            values = np.ascontiguousarray(column)
             np.save(folder / f"{name}.npy", values, allow_pickle=False)
             columns[name] = {"dtype": str(values.dtype), "shape": list(values.shape), "xxh3": _print(values)}
         facts = {name: getattr(tape, name) for name in _FACTS}
@@ -209,7 +239,13 @@ def load_tape(folder: Path, *, check: bool = True) -> Tape:
         if contents["format"] != FORMAT:
             raise InputError(f"{folder}: tape format {contents['format']}, this program reads format {FORMAT}")
         columns: dict[str, Any] = {name: _column(folder, name, contents["columns"][name], check) for name in _COLUMNS}
-        tape = Tape(**columns, **{name: contents[name] for name in _FACTS if name in contents})
+        facts = {name: contents[name] for name in _FACTS if name in contents}
+        tape = Tape(**columns, **facts | {"seeds": tuple(facts.get("seeds", ()))})
+        if all(name in contents["columns"] for name in AddressForms._fields):  # earlier versions did not store them
+            stored: list[Any] = [
+                _column(folder, name, contents["columns"][name], check) for name in AddressForms._fields
+            ]
+            tape.derived["forms"] = AddressForms(*stored)
     except FileNotFoundError as error:
         missing = Path(error.filename or CONTENTS).name
         raise InputError(f"{folder}: not a tape, or not completely written (no {missing})") from None
