@@ -79,6 +79,8 @@ class _Switch:
         self.mode = KernelMode.INTERPRETED if off else KernelMode.COMPILED
         self.wants: list[Want] = []
         self.loaded: list[Kernel[Any, Any]] = []
+        self.parts: list[bool] = []
+        """Of the functions that are being compiled, the innermost last, whether they become parts of others."""
 
 
 _switch = _Switch()
@@ -134,6 +136,7 @@ class Kernel(Generic[P, R]):
             "forceinline": forceinline,
         }
         self._machine: Any = None
+        self._part: Any = None
         self._loaded: Callable[P, R] | None = None
         self._plain: Callable[..., Any] | None = None
         self._result: Callable[[Any], Any] = _result_of(getattr(function, "__annotations__", {}).get("return"))
@@ -171,19 +174,31 @@ class Kernel(Generic[P, R]):
         return self._plain
 
     def machine(self) -> Any:
-        """Numba's dispatcher of the function, which other kernels call too."""
+        """Numba's dispatcher of the function, for calls from Python."""
         if self._machine is None:
-            numba = load_numba()
-            try:
-                machine = numba.njit(cache=True, **self._options)(self._function)
-                file = machine._cache._cache_file
-                file._source_stamp = _stamp(self._function.__module__)
-                file.save = partial(_save, file)
-                file._load_index = partial(_load_index, file._load_index)
-                self._machine = machine
-            except RuntimeError:  # neither the package folder nor the user's cache folder is writable
-                self._machine = numba.njit(**self._options)(self._function)
+            self._machine = self._dispatcher(part=False)
         return self._machine
+
+    def part(self) -> Any:
+        """The dispatcher for calls from other kernels: the function becomes a part of them, optimised with them."""
+        if self._part is None:
+            self._part = self._dispatcher(part=True)
+        return self._part
+
+    def _dispatcher(self, *, part: bool) -> Any:
+        numba = load_numba()
+        try:
+            machine = numba.njit(cache=True, **self._options)(self._function)
+            file = machine._cache._cache_file
+            if part:
+                file.__init__(file._cache_path, file._index_name.removesuffix(".nbi") + ".part", "")
+            file._source_stamp = _stamp(self._function.__module__)
+            file.save = partial(_save, file)
+            file._load_index = partial(_load_index, file._load_index)
+        except RuntimeError:  # neither the package folder nor the user's cache folder is writable
+            machine = numba.njit(**self._options)(self._function)
+        machine._compiler.compile = partial(_compile_as, part, machine._compiler.compile)
+        return machine
 
     def load(self, types: tuple[Any, ...]) -> bool:
         """Loads machine code for arguments of these numba types from disk; returns whether it is loaded now."""
@@ -208,7 +223,65 @@ class Kernel(Generic[P, R]):
 def machine_code(kernel: Callable[..., Any]) -> Any:
     """Numba's dispatcher of a kernel, for functions that numba compiles without this module."""
     assert isinstance(kernel, Kernel)
-    return kernel.machine()
+    return kernel.part()
+
+
+def _compile_as(part: bool, compile: Callable[..., Any], *args: Any) -> Any:
+    """Compiles a function, as a part of others or not."""
+    _switch.parts.append(part)
+    try:
+        return compile(*args)
+    finally:
+        _switch.parts.pop()
+
+
+def _join_parts() -> None:
+    """Makes numba optimise and translate a kernel together with all that it calls, once.
+
+    Numba does so for every function that a kernel calls, together with all that this calls, and so on, which takes most of
+    its time where calls are nested deeply. A part gets no machine code of its own: its intermediate code is joined to that
+    of its callers.
+    """
+    from llvmlite import binding as llvm  # type: ignore[import-untyped]
+    from numba.core import codegen as generator
+    from numba.core import cpu
+
+    Library: Any = generator.JITCodeLibrary
+    CPUContext: Any = cpu.CPUContext
+
+    finalize, execute = Library.finalize, CPUContext.get_executable
+    serialize, restore = Library.serialize_using_object_code, Library._unserialize.__func__
+
+    def join(library: Any) -> None:
+        if not _switch.parts or not _switch.parts[-1]:
+            finalize(library)
+            return
+        for other in dict.fromkeys(library._linking_libraries):
+            library._reload_init.update(other._reload_init)
+            library._final_module.link_in(other._get_module_for_linking(), preserve=True)
+        library._finalize_dynamic_globals()
+        library._finalized = library.is_part = True
+
+    def keep(library: Any) -> Any:
+        return library.serialize_using_bitcode() if hasattr(library, "is_part") else serialize(library)
+
+    def reload(kind: Any, codegen: Any, state: tuple[str, str, Any]) -> Any:
+        if state[1] != "bitcode":
+            return restore(kind, codegen, state)
+        library = codegen.create_library(state[0])
+        library._final_module = llvm.parse_bitcode(state[2])
+        library._finalize_dynamic_globals()
+        library._finalized = library.is_part = True
+        return library
+
+    def call(context: Any, library: Any, described: Any, environment: Any) -> Any:
+        library._ensure_finalized()
+        if hasattr(library, "is_part"):
+            return [].remove  # numba wants a builtin of its own for each, which nobody calls
+        return execute(context, library, described, environment)
+
+    Library.finalize, Library.serialize_using_object_code, Library._unserialize = join, keep, classmethod(reload)
+    CPUContext.get_executable = call
 
 
 def _load_index(load: Callable[[], dict[Any, str]]) -> dict[Any, str]:
@@ -383,6 +456,7 @@ def load_numba() -> Any:
     from numba.extending import typeof_impl
 
     typeof_impl.register(Kernel)(_type_of)
+    _join_parts()
     return numba
 
 
@@ -435,4 +509,4 @@ def _source(module: str) -> tuple[str, list[str]]:
 def _type_of(kernel: "Kernel[P, R]", context: object) -> Any:
     """The numba type of a kernel that another kernel calls."""
     type_of: Callable[[object], Any] = load_numba().typeof
-    return type_of(kernel.machine())
+    return type_of(kernel.part())

@@ -55,7 +55,7 @@ class Forms:
 def form_of(url: Url) -> str:
     """The form of an address."""
     address, _, query = url.partition("?")
-    _, _, host, *parts = address.rstrip("/").split("/")
+    host, *parts = address.partition("://")[2].rstrip("/").split("/")
     named = [part if place == 0 and _form(part) == "*" else _form(part) for place, part in enumerate(parts)]
     names = "&".join(field.partition("=")[0] for field in query.split("&")) if query else ""
     return f"{host}/{'/'.join(named)}?{names}"

@@ -38,7 +38,7 @@ from forager.core.parameters import ForagerKind, ForagerSettings, ReinforcingSet
 from forager.core.rules import Figures, ForagerRules, forager_rules
 from forager.core.shared import Shared
 from forager.core.step import arrive, choose, send, settle
-from forager.core.territory import begin_look, end_look, owner_of, pays_itself, send_for
+from forager.core.territory import begin_look, end_look, hand_over, owner_of, pays_itself, send_for
 from forager.core.updates import Mind
 from forager.terms import NOBODY, ForagerId, UrlId
 
@@ -342,24 +342,14 @@ class ReinforcingAgent:
     def _delete(self, id: ForagerId, now: float) -> Removal:
         record, place, tally = self.records[id], list(self.foragers).index(id), self.flock.state.tally
         gone = self.foragers.pop(id)
-        territory = gone.weblog.entries
+        territory = gone.weblog
         self.flock.leave(gone.slot)
         tally["turns"] -= place < tally["turns"][0]
         self._order()
         if gone.kind.keeps_weblog and self.settings.scores.relative:
-            self._hand_over(territory)
+            hand_over(self.flock.state, territory.urls, territory.values)
         record.deleted = now
         return Removal(id, now, record.score)
-
-    def _hand_over(self, territory: Sequence[tuple[UrlId, float]]) -> None:
-        """Give start pages, the best first, to those with most room; where nobody has any, they go in place of poorer ones."""
-        weblogs = {id: one.weblog for id, one in self.foragers.items() if one.kind.keeps_weblog}
-        for url, value in territory:
-            if not weblogs or any(url in weblog for weblog in weblogs.values()):
-                continue
-            min(weblogs.values(), key=lambda weblog: len(weblog) - weblog.settings.size).add(url, value)
-        for id, weblog in weblogs.items():
-            self.foragers[id].weblog = weblog
 
     def _enter(self, forager: Forager, parent: ForagerId | None, now: float) -> None:
         record = ForagerRecord(forager.id, forager.kind, parent, now, self.first_score, genes=forager.genes)

@@ -73,6 +73,7 @@ class Walker(Protocol):
     number: int  # number of its path, number of that path's first step, and its length in steps
     first: int
     length: int
+    mark: int  # what `met` holds for the pages of its path; other than that of any earlier path in this slot
     head: int  # start of its open links
     count: int  # end of its open links
     entries: int  # number of entries in its weblog
@@ -154,7 +155,7 @@ class FleetState(NamedTuple):
     """The slots of the foragers alive, in the order of their turns."""
     walkers: RowArray
     met: Int32Array
-    """For each page, the last path that visited it or had it among its open links."""
+    """For each page, the mark of the last path that visited it or had it among its open links."""
     open: IntArray
     path: IntArray
     earned: FloatArray
@@ -228,8 +229,9 @@ class Flock:
         self._taken.add(slot)
         self._widen(len(seeds), "seeds")
         state = self.state
+        mark = state.walkers["mark"][slot]
         state.walkers[slot] = 0
-        state.met[slot], state.sent[slot] = 0, False
+        state.walkers["mark"][slot], state.sent[slot] = mark + 1, False
         state.walkers["id"][slot], state.walkers["kind"][slot] = forager.id, KINDS.index(forager.kind)
         self.pages = max(self.pages, highest(seeds) + 1)
         state.walkers["seeds"][slot], state.seeds[slot, : len(seeds)] = len(seeds), seeds

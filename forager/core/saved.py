@@ -98,7 +98,8 @@ def _steps(forager: Forager) -> list[tuple[int, float, int]]:
     path, state = forager.path, forager.flock.state
     if forager.kind is not ForagerKind.BFS:
         return [*zip(path.urls, path.earned, path.before, strict=True)]
-    visited = np.flatnonzero(state.met[forager.slot] == path.number) if path.number else path.open[:0]
+    mark = state.walkers["mark"][forager.slot]
+    visited = np.flatnonzero(state.met[forager.slot] == mark) if path.number else path.open[:0]
     return [(url, 0.0, -1) for url in np.setdiff1d(visited, path.open).tolist()]
 
 
@@ -116,8 +117,8 @@ def _restore_path(forager: Forager, held: _Saved) -> None:
         columns = zip(*held.steps, strict=True)
         state.path[slot, :steps], state.earned[slot, :steps], state.before[slot, :steps] = columns
     state.open[slot, : len(waiting)] = waiting
-    state.met[slot, pages] = state.met[slot, waiting] = held.path
     walkers = state.walkers
+    state.met[slot, pages] = state.met[slot, waiting] = walkers["mark"][slot]
     walkers["number"][slot], walkers["first"][slot], walkers["length"][slot] = held.path, held.first_step, steps
     walkers["count"][slot] = len(waiting)
     state.luck[slot, AHEAD - len(held.ahead) :] = held.ahead

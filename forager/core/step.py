@@ -225,6 +225,7 @@ def _start(rules: ForagerRules, mind: Mind, fleet: FleetState, me: Walker, slot:
 def _begin(me: Walker) -> None:
     """Starts a new path: nothing visited, nothing open."""
     me.number += 1
+    me.mark += 1
     me.first += me.length
     me.length = me.head = me.count = 0
 
@@ -246,7 +247,7 @@ def _sweep(fleet: FleetState, me: Walker, slot: int) -> int:
     """Breadth first: the oldest open link; when all are done, the seeds again."""
     if me.head == me.count:
         _begin(me)
-        me.count = admitted(fleet.seeds[slot, : me.seeds], fleet.met[slot], me.number, fleet.open[slot], 0)
+        me.count = admitted(fleet.seeds[slot, : me.seeds], fleet.met[slot], me.mark, fleet.open[slot], 0)
     return _take(fleet, me, slot, 0)
 
 
@@ -271,7 +272,7 @@ def choose(rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, now: f
             worth = np.nan if rules.by_profit else worth_of_one(mind.table, url, mind.means, mind.priors, now)
         fleet.path[slot, me.length], fleet.earned[slot, me.length], fleet.before[slot, me.length] = url, 0.0, before
         me.length += 1
-    fleet.met[slot, url] = me.number
+    fleet.met[slot, url] = me.mark
     me.gained = 0.0
     note_going(mind.table, url, now)
     return url, worth
@@ -286,7 +287,7 @@ def arrive(rules: ForagerRules, fleet: FleetState, slot: int, url: int, links: I
     the page itself."""
     me: Walker = fleet.walkers[slot]
     if len(links):
-        me.count = admitted(links, fleet.met[slot], me.number, fleet.open[slot], me.count)
+        me.count = admitted(links, fleet.met[slot], me.mark, fleet.open[slot], me.count)
     if me.kind != RL or me.entries >= min(rules.start_size, fleet.weblog.shape[1]):
         return
     for each in fleet.order[: fleet.tally[0].alive]:

@@ -12,8 +12,8 @@ its number. If it proves to be a start page, that forager gets it.
 
 import numpy as np
 
-from forager.arrays import IntArray
-from forager.compiling import inner
+from forager.arrays import FloatArray, IntArray
+from forager.compiling import compiled, inner
 from forager.core.fleet import RL, WL, WLRL, FleetState, Walker
 from forager.core.judge import RELEVANT, Seen, count_judged, count_work, is_document, judge
 from forager.core.rules import ForagerRules
@@ -35,6 +35,36 @@ def owner_of(fleet: FleetState, url: int) -> tuple[int, int]:
         if found >= 0 and fleet.values[one, found] > most:
             slot, place, most = one, found, fleet.values[one, found]
     return slot, place
+
+
+@compiled
+def hand_over(fleet: FleetState, urls: IntArray, values: FloatArray) -> None:
+    """Gives start pages, the best first, to those with most room; where nobody has any, they go in place of poorer ones."""
+    keepers, count = np.empty(len(fleet.order), np.int64), 0
+    for slot in fleet.order[: fleet.tally[0].alive]:
+        me: Walker = fleet.walkers[slot]
+        if me.kind == WL or me.kind == WLRL:
+            rank_entries(fleet.weblog[slot, : me.entries], fleet.values[slot, : me.entries])
+            me.entries = min(me.entries, max(1, int(me.weblog_size)))
+            keepers[count] = slot
+            count += 1
+    for i in range(len(urls)):
+        slot, room = -1, -1
+        for one in keepers[:count]:
+            me = fleet.walkers[one]
+            if find_entry(fleet.weblog[one, : me.entries], urls[i]) >= 0:
+                slot = -1
+                break
+            if max(1, int(me.weblog_size)) - me.entries > room:
+                slot, room = one, max(1, int(me.weblog_size)) - me.entries
+        if slot < 0:
+            continue
+        entries = fleet.walkers[slot].entries
+        place = entries if room > 0 else entries - 1
+        if room > 0 or fleet.values[slot, place] < values[i]:
+            fleet.weblog[slot, place], fleet.values[slot, place] = urls[i], values[i]
+            fleet.walkers[slot].entries = place + 1
+            rank_entries(fleet.weblog[slot, : place + 1], fleet.values[slot, : place + 1])
 
 
 @inner

@@ -139,7 +139,7 @@ def _note_departures(page: PageRow, means: FloatArray) -> None:
 
 
 @compiled
-def note_stays(table: RowArray, links: IntArray, by: int, means: FloatArray) -> None:
+def note_stays(table: RowArray, links: IntArray | Int32Array, by: int, means: FloatArray) -> None:
     """Notes which links a list still shows that were new at its visit before, and which it shows that were new on another
     list since."""
     source: PageRow = table[by]

@@ -13,7 +13,6 @@ import numpy as np
 
 from forager.arrays import IntArray
 from forager.chance import stream
-from forager.core.addresses import Forms
 from forager.core.agent import ReinforcingAgent
 from forager.core.candidates import EVERYWHERE
 from forager.core.exploration import Thrift
@@ -79,7 +78,7 @@ class Replay:
         self.world = TapeWorld(tape, self.clock, seconds=3600 / plan.budget, revisit_after=revisit_after)
         self.agent = ReinforcingAgent(reinforcing, foragers, seed)
         self.shared = shared_for(tape, foragers)
-        self.shared.visits.take_places(0, *tape.once("forms", lambda: Forms().add(tape.urls())))
+        self.shared.visits.take_places(0, *tape.forms)
         self.shared.visits.name_main(seeds)
         self.ordering = Ordering.arranged(crawl, self.agent, self.shared)
         self.thrift = Thrift(crawl.least_worth, crawl.explore, self.shared.pace, foragers.max_age)

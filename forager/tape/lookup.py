@@ -55,14 +55,14 @@ def standing_links(links: NDArray[np.int64], when: float, appears: NDArray[np.fl
 @compiled
 def parted(
     start: NDArray[np.int64], links: NDArray[np.int32], read: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
     """Splits the link sets in two: links to pages that are read off, and the others; each with the starts of its sets."""
     count = 0
     for link in links:
         count += read[link]
     if count == len(links):  # as where articles alone are listed
-        return start, links.astype(np.int64), np.zeros_like(start), np.empty(0, np.int64)
-    shown, others = np.empty(count, np.int64), np.empty(len(links) - count, np.int64)
+        return start, links, np.zeros_like(start), np.empty(0, np.int64)
+    shown, others = np.empty(count, np.int32), np.empty(len(links) - count, np.int64)
     shown_start, other_start = np.zeros_like(start), np.zeros_like(start)
     for i in range(len(start) - 1):
         place, other = shown_start[i], other_start[i]

@@ -11,12 +11,13 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from tokenize import TokenError
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from forager.core.addresses import Forms
 from forager.errors import InputError, OutputError
 from forager.terms import Kind, Url, UrlId
 
@@ -76,6 +77,17 @@ def _fits(tape: "Tape") -> bool:
         and _within(tape.state, -1, len(tape.states))
         and _within(tape.url_kind, 0, len(Kind))
         and bool(np.isfinite(tape.states).all())
+        and ("forms" not in tape.derived or _tells_forms(tape))
+    )
+
+
+def _tells_forms(tape: "Tape") -> bool:
+    place, latest = tape.forms
+    return (
+        place.dtype == np.int64
+        and latest.dtype == np.float64
+        and place.shape == latest.shape == (tape.pages,)
+        and _within(place, 0, tape.pages)
     )
 
 
@@ -96,6 +108,15 @@ def _is_index(starts: NDArray[np.int64], total: int) -> bool:
 
 def _within(values: NDArray[np.generic], low: int, high: int) -> bool:
     return not values.size or bool(values.min() >= low and values.max() < high)
+
+
+class AddressForms(NamedTuple):
+    """What addresses say of pages, see `core.addresses`: columns that are stored, because to find them takes seconds."""
+
+    place: NDArray[np.int64]
+    """The first page of the same form."""
+    latest: NDArray[np.float64]
+    """The latest possible time of publication; nan if the address has no date."""
 
 
 T = TypeVar("T")
@@ -168,7 +189,12 @@ class Tape:
     def urls(self) -> Iterator[Url]:
         text = self.url_text.tobytes()
         for begin, end in zip(self.url_start[:-1].tolist(), self.url_start[1:].tolist(), strict=True):
-            yield Url(text[begin:end].decode())
+            yield Url(text[begin:end].decode(errors="replace"))  # `objection` refuses what is no UTF-8
+
+    @property
+    def forms(self) -> "AddressForms":
+        """What the addresses say of the pages."""
+        return self.once("forms", lambda: AddressForms(*Forms().add(self.urls())))
 
     def links_of(self, version: int) -> NDArray[np.int32]:
         chosen = self.link_set[version]
@@ -181,7 +207,7 @@ _COLUMNS = [one.name for one in fields(Tape) if one.init and one.name not in _FA
 
 def holds_else(folder: Path) -> bool:
     """Whether a folder holds anything but the files of a tape; a tape may be there in part, if its writer was killed."""
-    own = {CONTENTS, *(f"{name}.npy" for name in _COLUMNS)}
+    own = {CONTENTS, *(f"{name}.npy" for name in (*_COLUMNS, *AddressForms._fields))}
     return any(one.name not in own for one in folder.iterdir())
 
 
@@ -191,8 +217,8 @@ def save(tape: Tape, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / CONTENTS).unlink(missing_ok=True)
         columns = {}
-        for name in _COLUMNS:
-            values = np.ascontiguousarray(getattr(tape, name))
+        for name, column in ({name: getattr(tape, name) for name in _COLUMNS} | tape.forms._asdict()).items():
+            values = np.ascontiguousarray(column)
             np.save(folder / f"{name}.npy", values, allow_pickle=False)
             columns[name] = {"dtype": str(values.dtype), "shape": list(values.shape), "xxh3": _print(values)}
         facts = {name: getattr(tape, name) for name in _FACTS}
@@ -210,6 +236,11 @@ def load_tape(folder: Path, *, check: bool = True) -> Tape:
             raise InputError(f"{folder}: tape format {contents['format']}, this program reads format {FORMAT}")
         columns: dict[str, Any] = {name: _column(folder, name, contents["columns"][name], check) for name in _COLUMNS}
         tape = Tape(**columns, **{name: contents[name] for name in _FACTS if name in contents})
+        if all(name in contents["columns"] for name in AddressForms._fields):  # earlier versions did not store them
+            stored: list[Any] = [
+                _column(folder, name, contents["columns"][name], check) for name in AddressForms._fields
+            ]
+            tape.derived["forms"] = AddressForms(*stored)
     except FileNotFoundError as error:
         missing = Path(error.filename or CONTENTS).name
         raise InputError(f"{folder}: not a tape, or not completely written (no {missing})") from None

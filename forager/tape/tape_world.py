@@ -57,7 +57,7 @@ class TapeColumns(NamedTuple):
     appears: NDArray[np.float64]
 
     shown_start: NDArray[np.int64]
-    shown: NDArray[np.int64]
+    shown: NDArray[np.int32]
     """For each link set the documents that are read off the page, on tapes of such documents."""
 
 
@@ -140,7 +140,7 @@ def _fixed(tape: Tape) -> dict[str, NDArray[Any]]:
         shown_start, shown, link_start, links = parted(link_start, _fast(tape.links), read)
     else:
         links = np.array(tape.links, dtype=np.int64)
-        shown_start, shown = link_start[:0], links[:0]
+        shown_start, shown = link_start[:0], tape.links[:0]
     return {
         "begin": begin,
         "time": time,
@@ -154,7 +154,7 @@ def _fixed(tape: Tape) -> dict[str, NDArray[Any]]:
         "published": _fast(tape.published),
         "appears": _appearances(begin, time),
         "shown_start": _fast(shown_start),
-        "shown": shown,
+        "shown": _fast(shown),
     }
 
 
