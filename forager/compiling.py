@@ -187,8 +187,9 @@ class Kernel(Generic[P, R]):
 
     def _dispatcher(self, *, part: bool) -> Any:
         numba = load_numba()
+        options = self._options if part else self._options | {"_nrt": True, "forceinline": False}
         try:
-            machine = numba.njit(cache=True, **self._options)(self._function)
+            machine = numba.njit(cache=True, **options)(self._function)
             file = machine._cache._cache_file
             if part:
                 file.__init__(file._cache_path, file._index_name.removesuffix(".nbi") + ".part", "")
@@ -196,7 +197,7 @@ class Kernel(Generic[P, R]):
             file.save = partial(_save, file)
             file._load_index = partial(_load_index, file._load_index)
         except RuntimeError:  # neither the package folder nor the user's cache folder is writable
-            machine = numba.njit(**self._options)(self._function)
+            machine = numba.njit(**options)(self._function)
         machine._compiler.compile = partial(_compile_as, part, machine._compiler.compile)
         return machine
 
@@ -247,9 +248,9 @@ def _join_parts() -> None:
     from numba.core import cpu
 
     Library: Any = generator.JITCodeLibrary
+    Codegen: Any = generator.JITCPUCodegen
     CPUContext: Any = cpu.CPUContext
-
-    finalize, execute = Library.finalize, CPUContext.get_executable
+    finalize, execute, set_env = Library.finalize, CPUContext.get_executable, Codegen.set_env
     serialize, restore = Library.serialize_using_object_code, Library._unserialize.__func__
 
     def join(library: Any) -> None:
@@ -280,8 +281,12 @@ def _join_parts() -> None:
             return [].remove  # numba wants a builtin of its own for each, which nobody calls
         return execute(context, library, described, environment)
 
+    def surround(codegen: Any, name: str, environment: Any) -> None:
+        if codegen._engine.is_symbol_defined(name):
+            set_env(codegen, name, environment)
+
     Library.finalize, Library.serialize_using_object_code, Library._unserialize = join, keep, classmethod(reload)
-    CPUContext.get_executable = call
+    CPUContext.get_executable, Codegen.set_env = call, surround
 
 
 def _load_index(load: Callable[[], dict[Any, str]]) -> dict[Any, str]:

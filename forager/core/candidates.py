@@ -21,11 +21,10 @@ from forager.core.choice import (
     rest_time,
 )
 from forager.core.exploration import Thrift
-from forager.core.page_row import LOOKS_APART
+from forager.core.page_row import LOOKS_APART, Mind
 from forager.core.page_table import PageTable
-from forager.core.ranking import POOL, STRANGERS, choose_next, gather, promising, rank_known, some_unseen, strangers
+from forager.core.ranking import POOL, STRANGERS, gather, next_page, promising, rank_known, some_unseen, strangers
 from forager.core.score_columns import number_pool
-from forager.core.updates import Mind
 from forager.gp.machine import NO_PROGRAM, Program, program
 from forager.recrawl.cycle import of_each, top
 from forager.recrawl.policies import ByKind, ScoreFunction
@@ -121,10 +120,7 @@ class Candidates:
                 self._columns = [widened(column, size + 1) for column in self._columns]
         known, listed, unseen = self._columns
         return Choices(
-            pool.awake,
-            pool.resting,
-            pool.until,
-            pool.tally,
+            pool.columns,
             self._row,
             self._number,
             self._wait,
@@ -141,9 +137,9 @@ class Candidates:
         ties."""
         thrift = self.thrift
         while True:
-            if awaits_code(choose_next):
+            if awaits_code(next_page):
                 self._rest_served(now, self.pool_of(group))
-            page, worth = choose_next(
+            page, worth = next_page(
                 self.mind(),
                 self.choices(self.pool_of(group)),
                 self.last(),

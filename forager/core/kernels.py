@@ -3,7 +3,7 @@
 import numpy as np
 
 from forager.arrays import FloatArray, IntArray
-from forager.compiling import compiled
+from forager.compiling import compiled, inner
 
 
 @compiled
@@ -15,7 +15,7 @@ def highest(urls: IntArray) -> int:
     return top
 
 
-@compiled
+@inner
 def best(values: FloatArray, luck: float) -> int:
     """Index of the largest value; `luck`, a random number in [0, 1), picks among equals with equal probability."""
     top, ties = values[0], 0
@@ -47,7 +47,7 @@ def merged(one: IntArray, other: IntArray) -> IntArray:
     return out[:count]
 
 
-@compiled
+@inner
 def append(column: IntArray, number: int) -> None:
     """Appends a number to a column whose first entry is its length; there must be room."""
     column[0] += 1

@@ -32,9 +32,9 @@ from forager.core.choice import (
     use_page,
 )
 from forager.core.kernels import merged
+from forager.core.page_row import Mind
 from forager.core.promise import most_promising, now_and_later
 from forager.core.score_columns import number_pool
-from forager.core.updates import Mind
 
 POOL = 256
 """Number of pages in a pool after a ranking."""
@@ -86,8 +86,7 @@ def _unseen(mind: Mind, pages: IntArray) -> IntArray:
 @compiled
 def promising(mind: Mind, weight: float, pages: IntArray, now: float, size: int) -> IntArray:
     """The `size` pages with the most expected documents, of sorted pages; the link graph adds its weight."""
-    leaning = graph_leanings(mind, weight, pages)
-    return most_promising(mind.table, pages, mind.means, mind.priors, mind.glances, now, leaning, False, size)
+    return most_promising(mind, pages, now, graph_leanings(mind, weight, pages), False, size)
 
 
 @compiled
@@ -95,8 +94,7 @@ def strangers(mind: Mind, unseen: IntArray, now: float) -> IntArray:
     """Some promising never-visited pages, so that there is always something to explore."""
     if len(unseen) <= STRANGERS:
         return unseen
-    leaning = np.empty(0)
-    return most_promising(mind.table, unseen, mind.means, mind.priors, mind.glances, now, leaning, True, STRANGERS)
+    return most_promising(mind, unseen, now, np.empty(0), True, STRANGERS)
 
 
 @compiled
@@ -129,11 +127,7 @@ def _list_anew(mind: Mind, side: Choices, now: float) -> IntArray:
     if size == 0:
         turn.listed = 0
         return known
-    leaning = graph_leanings(mind, turn.weight, known)
-    first, later = now_and_later(
-        mind.table, known, mind.means, mind.priors, mind.glances, now, now + LATER, leaning, size
-    )
-    pages = merged(first, later)
+    pages = merged(*now_and_later(mind, known, now, now + LATER, graph_leanings(mind, turn.weight, known), size))
     _put(side.listed, pages)
     turn.listed, turn.listed_of, turn.listed_late, turn.listed_used = len(pages), len(known), 0, 0
     return pages
@@ -147,7 +141,7 @@ def _join_list(mind: Mind, side: Choices) -> IntArray:
     _put(side.listed, merged(side.listed[1 : 1 + side.listed[0]], late))
     _put(side.unseen, _unseen(mind, merged(side.unseen[1 : 1 + side.unseen[0]], late)))
     turn.listed_late += len(late)
-    pool = np.concatenate((side.awake[: side.tally[AWAKE]], side.resting[: side.tally[RESTING]]))
+    pool = np.concatenate((side.pool.awake[: side.pool.tally[AWAKE]], side.pool.resting[: side.pool.tally[RESTING]]))
     return merged(side.listed[1 : 1 + side.listed[0]], np.sort(pool))
 
 
@@ -163,8 +157,8 @@ def rank_known(mind: Mind, side: Choices, now: float) -> None:
         pages = _list_anew(mind, side, now)
     some = strangers(mind, side.unseen[1 : 1 + side.unseen[0]], now)
     best = merged(promising(mind, turn.weight, pages, now, POOL), some)
-    side.awake[: len(best)] = best
-    side.tally[AWAKE], side.tally[RESTING], side.tally[USED] = len(best), 0, 0
+    side.pool.awake[: len(best)] = best
+    side.pool.tally[AWAKE], side.pool.tally[RESTING], side.pool.tally[USED] = len(best), 0, 0
     turn.known = side.known[0] if turn.listed == 0 else mind.known[0]
     turn.used, turn.ranked, turn.pooled = 0, now, True
     if turn.mode == REORDERED:
@@ -186,7 +180,7 @@ def next_page(
         return seed, np.nan
     turn: Turn = side.turn[0]
     by_itself = turn.mode != ALONE and not turn.grouped
-    if ranking_due(turn, now, side.tally[USED]):
+    if ranking_due(turn, now, side.pool.tally[USED]):
         if not by_itself:
             return RANK, 0.0
         rank_known(mind, side, now)
@@ -200,12 +194,3 @@ def next_page(
         return NOTHING, 0.0
     use_page(side)
     return page, worth
-
-
-@compiled
-def choose_next(
-    mind: Mind, side: Choices, last: FloatArray, revisit_after: float, now: float, luck: float, least: float,
-    explored: float, explore: float, turns: float,
-) -> tuple[int, float]:  # fmt: skip
-    """`next_page` for callers outside kernels."""
-    return next_page(mind, side, last, revisit_after, now, luck, least, explored, explore, turns)

@@ -8,9 +8,8 @@ import numpy as np
 from forager.arrays import FloatArray, IntArray
 from forager.compiling import compiled
 from forager.core.choice import AWAKE, RESTING, Choices
-from forager.core.expectation import busy_between, hazard_on, outlook, rate_on
-from forager.core.page_row import PageRow
-from forager.core.updates import Mind
+from forager.core.expectation import busy_between, hazard_on, look_ahead, rate_on
+from forager.core.page_row import Mind, PageRow
 from forager.gp.machine import (
     BUSY,
     CLOCKLESS,
@@ -43,7 +42,8 @@ COLUMNS = len(FIELDS)
 def page_columns(mind: Mind, pages: IntArray, now: float, cycle: float) -> FloatArray:
     """The fields of visited pages, times in cycles of so many seconds."""
     out, prior, history = np.zeros((COLUMNS, len(pages))), mind.priors[0], mind.history
-    foreseen, hours = outlook(mind.means, prior), cycle / 3600.0
+    look_ahead(mind)
+    foreseen, hours = mind.outlook, cycle / 3600.0
     for i in range(len(pages)):
         url = pages[i]
         page: PageRow = mind.table[url]
@@ -93,7 +93,7 @@ def _number(mind: Mind, side: Choices, steps: Program, pages: IntArray, now: flo
 @compiled
 def number_pool(mind: Mind, side: Choices, now: float) -> None:
     """Numbers the visited pages of a pool, lists and texts apart, each in the order of its function, if it has one."""
-    pages = np.concatenate((side.awake[: side.tally[AWAKE]], side.resting[: side.tally[RESTING]]))
+    pages = np.concatenate((side.pool.awake[: side.pool.tally[AWAKE]], side.pool.resting[: side.pool.tally[RESTING]]))
     for page in pages:
         side.number[page] = 0.0
     if len(side.lists.code):
