@@ -18,7 +18,6 @@ import numpy as np
 
 from forager.arrays import IntArray
 from forager.chance import stream
-from forager.compiling import inner
 from forager.core.findings import NO_LINKS, Finding, Reinforcement, Sighting, Step
 from forager.core.fleet import FleetState, Flock, Forager, ForagerRecord
 from forager.core.judge import (
@@ -33,13 +32,13 @@ from forager.core.judge import (
     count_work,
     fate_of,
 )
-from forager.core.kernels import highest
-from forager.core.page_row import Mind
+from forager.core.page_row import Mind, highest
 from forager.core.parameters import ForagerKind, ForagerSettings, ReinforcingSettings
 from forager.core.rules import Figures, ForagerRules, forager_rules
 from forager.core.shared import Shared
 from forager.core.step import arrive, choose, send, settle
 from forager.core.territory import begin_look, end_look, hand_over, pays_itself, send_for
+from forager.kernel import inner
 from forager.terms import NOBODY, ForagerId, UrlId
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 import numpy as np
 
 from forager.arrays import BoolArray, FloatArray, IntArray, distinct, widened
-from forager.compiling import awaits_code
 from forager.core.choice import (
     ALONE,
     BY_WORTH,
@@ -23,9 +22,19 @@ from forager.core.choice import (
 from forager.core.exploration import Thrift
 from forager.core.page_row import LOOKS_APART, Mind
 from forager.core.page_table import PageTable
-from forager.core.ranking import POOL, STRANGERS, gather, next_page, promising, rank_known, some_unseen, strangers
-from forager.core.score_columns import number_pool
+from forager.core.refill import (
+    POOL,
+    STRANGERS,
+    gather,
+    next_page,
+    number_pool,
+    promising,
+    rank_known,
+    some_unseen,
+    strangers,
+)
 from forager.gp.machine import NO_PROGRAM, Program, program
+from forager.kernel import awaits_code
 from forager.recrawl.cycle import of_each, top
 from forager.recrawl.policies import ByKind, ScoreFunction
 

@@ -13,13 +13,12 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from forager.arrays import BoolArray, FloatArray, IntArray, RowArray
-from forager.compiling import compiled, inner
+from forager.core.best_pages import appears_now, best, pick
 from forager.core.expectation import due_at, look_ahead, promise_of
 from forager.core.exploration import allows, owes
-from forager.core.kernels import best
 from forager.core.page_row import LOOKS_APART, Mind, PageRow
-from forager.core.promise import appears_now, pick
 from forager.gp.machine import Program
+from forager.kernel import compiled, inner
 
 AWAKE, RESTING, USED = range(3)
 """Tallies of a pool: pages that may be chosen now, pages that rest, downloads since it was filled."""
@@ -34,13 +33,6 @@ class PoolColumns(NamedTuple):
     """Pages that rest, and until when: sorted, the first to wake is last."""
     until: FloatArray
     tally: IntArray
-
-
-@inner
-def awake_in(pool: PoolColumns) -> int:
-    """Number of pages that may be chosen now."""
-    count: int = pool.tally[AWAKE]
-    return count
 
 
 @inner
@@ -382,8 +374,8 @@ def choose_of_pool(
     none, the best page below the threshold is visited instead; earlier, that would only show the same pages again.
     """
     wake(side.pool, now)
-    while awake_in(side.pool) > 0:
-        pages = side.pool.awake[: awake_in(side.pool)]
+    while side.pool.tally[AWAKE] > 0:
+        pages = side.pool.awake[: side.pool.tally[AWAKE]]
         index, worth = _pick(mind, side, pages, now, luck, least)
         page = pages[index]
         free = _free_at(mind, side, last, revisit_after, page)

@@ -26,7 +26,6 @@ import math
 import numpy as np
 
 from forager.arrays import BoolArray, FloatArray, IntArray, RowArray
-from forager.compiling import compiled, inlined, inner
 from forager.core.page_row import (
     BACKLOG,
     BUSY_THEN,
@@ -49,6 +48,7 @@ from forager.core.page_row import (
     PageRow,
     Priors,
 )
+from forager.kernel import compiled, inlined, inner
 from forager.recrawl.list_estimates import (
     hazard_everywhere,
     hazard_of,

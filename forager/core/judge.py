@@ -9,13 +9,13 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from forager.arrays import BoolArray, IntArray
-from forager.compiling import inner
 from forager.core.exploration import PaceRow, aged
 from forager.core.fleet import BFS, FleetState, Tally, Walker
 from forager.core.page_row import Mind
 from forager.core.parameters import Identity
 from forager.core.rules import ForagerRules
 from forager.core.updates import note_signal, record_credit
+from forager.kernel import inner
 
 SENT, RELEVANT = 1, 2
 """What became of a document: it was sent; it was accepted."""

@@ -5,6 +5,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from forager.arrays import ByteArray, Float32Array, FloatArray, Int32Array, IntArray, RowArray
+from forager.kernel import compiled, inner
 from forager.recrawl.history import Log, Tables
 from forager.recrawl.rhythm import HOURS
 
@@ -211,3 +212,19 @@ class Mind(NamedTuple):
     """What kernels need of the means, see `expectation.look_ahead`."""
     scratch: FloatArray
     """Three rows of figures of pages, for the length of one choice."""
+
+
+@compiled
+def highest(urls: IntArray) -> int:
+    """The largest number; -1 if there is none."""
+    top = -1
+    for url in urls:
+        top = max(top, url)
+    return top
+
+
+@inner
+def append(column: IntArray, number: int) -> None:
+    """Appends a number to a column whose first entry is its length; there must be room."""
+    column[0] += 1
+    column[column[0]] = number

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from forager.arrays import BoolArray, ByteArray, Float32Array, FloatArray, Int32Array, IntArray, RowArray, widened
 from forager.core.addresses import Forms
+from forager.core.best_pages import GLANCE, fresh_links, most_promising, pick
 from forager.core.expectation import chances, ranks, rates, returning, worths
 from forager.core.exploration import PACE
 from forager.core.findings import NO_LINKS, Finding
-from forager.core.kernels import highest
 from forager.core.packed import pack, unpack
 from forager.core.page_row import (
     BACKLOG,
@@ -31,9 +31,9 @@ from forager.core.page_row import (
     STALE,
     TEXT,
     Mind,
+    highest,
 )
 from forager.core.parameters import ExpectationSettings
-from forager.core.promise import GLANCE, fresh_links, most_promising, pick
 from forager.core.updates import (
     note_arrived,
     note_going,
@@ -195,10 +195,6 @@ class PageTable:
         """For each page the new documents expected of a download now, and whether it is a fresh link."""
         self.reserve(highest(urls) + 1)
         return worths(self.mind(), urls, now)
-
-    def worth_of(self, url: UrlId, now: float) -> float:
-        """The new documents expected of one page."""
-        return float(self.worth(np.array([url]), now)[0][0])
 
     def rank(self, urls: IntArray, now: float) -> FloatArray:
         """For each page its ordering value."""

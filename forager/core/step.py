@@ -14,18 +14,17 @@ import math
 import numpy as np
 
 from forager.arrays import FloatArray, Int32Array, IntArray
-from forager.compiling import compiled, inner
+from forager.core.best_pages import best, pick
 from forager.core.expectation import chances, look_ahead, promise_of, ranks, rates, returning
 from forager.core.exploration import PaceRow
 from forager.core.fleet import BFS, RL, WL, WLRL, FleetState, Tally, Walker
 from forager.core.judge import RELEVANT, Seen, count_judged, count_work, is_document, is_unsent, judge
-from forager.core.kernels import best
 from forager.core.page_row import HUB, TEXT, Mind, PageRow
 from forager.core.profit import foresee, learn_look, learn_profit, profits, value_of
-from forager.core.promise import pick
 from forager.core.rules import ForagerRules
 from forager.core.updates import note_going
 from forager.core.weblog import find_entry, learned
+from forager.kernel import compiled, inner
 
 TYPICAL = 0.05
 """How far one page moves the mean of long-term profit against which others are measured."""

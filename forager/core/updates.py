@@ -9,9 +9,7 @@ import math
 import numpy as np
 
 from forager.arrays import FloatArray, Int32Array, IntArray
-from forager.compiling import inner
 from forager.core.expectation import list_rate, rate_of, sort_of, text_prior
-from forager.core.kernels import append
 from forager.core.page_row import (
     ATTEMPTS,
     BACKLOG,
@@ -33,7 +31,9 @@ from forager.core.page_row import (
     Mind,
     PageRow,
     Priors,
+    append,
 )
+from forager.kernel import inner
 from forager.recrawl.history import enter, log_credit, log_visit, see
 from forager.recrawl.list_estimates import (
     FLEETING,
@@ -59,6 +59,13 @@ def weigh(means: FloatArray, kind: int, hits: float, hours: float, sign: float) 
     means[SPREAD + 2 * kind, 1] += sign * hits * hours
     means[SPREAD + 2 * kind + 1, 0] += sign * hours * hours
     means[SPREAD + 2 * kind + 1, 1] += sign * hours
+
+
+@inner
+def _fade(means: FloatArray, row: int, keep: float) -> None:
+    """Old visits count less."""
+    means[row, 0] *= keep
+    means[row, 1] *= keep
 
 
 @inner
@@ -172,12 +179,12 @@ def note_visit(mind: Mind, url: int, when: float, ok: bool, hub: bool) -> bool:
         return first
     if first:
         if not page.fresh and when - page.latest > prior.max_age:
-            means[OLD] *= prior.backlog_keep
+            _fade(means, OLD, prior.backlog_keep)
             means[OLD, 1] += 1
         elif not page.fresh:
             sort = sort_of(table, page)
             for row in (sort, LISTS + sort - BACKLOG):
-                means[row] *= prior.backlog_keep
+                _fade(means, row, prior.backlog_keep)
                 means[row, 1] += 1
             means[LISTS + sort - BACKLOG, 0] += hub
             alike: PageRow = table[page.place]
@@ -195,7 +202,7 @@ def note_visit(mind: Mind, url: int, when: float, ok: bool, hub: bool) -> bool:
         hours, busy = (when - since) / 3600, _busy_hours(means, since, when)
         page.lifted = page.signal > page.last
         if page.lifted:
-            means[LIFT] *= prior.lift_keep
+            _fade(means, LIFT, prior.lift_keep)
             means[LIFT, 1] += _unlifted_news(mind, page, hours, busy)
         kind, watched = (HUB, hours) if page.hub else (TEXT, busy)
         weigh(means, kind, page.hits, page.hours, -1.0)
@@ -204,7 +211,7 @@ def note_visit(mind: Mind, url: int, when: float, ok: bool, hub: bool) -> bool:
         means[kind, 1] += watched
         _keep_rhythm(page, since, when, means, prior)
         if page.hub:
-            means[LOOK] *= prior.backlog_keep
+            _fade(means, LOOK, prior.backlog_keep)
             means[LOOK, 1] += 1
             table[page.place].looks += 1
             table[page.place].place_hours += hours

@@ -11,9 +11,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.compiling import compiled
 from forager.importers.stays import PageTimes
 from forager.importers.values import Flags, Floats, Ids
+from forager.kernel import compiled
 from forager.tape.tape import KINDS, SETTLING, Tape
 from forager.terms import Kind
 

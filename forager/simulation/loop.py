@@ -7,17 +7,17 @@ a lookup on the tape in between. The loop runs until something must be done that
 import numpy as np
 
 from forager.arrays import IntArray, RowArray
-from forager.compiling import compiled, inner
 from forager.core.choice import ALONE, RANK, Choices, Turn, rest_time, reveal, room_in
 from forager.core.exploration import PaceRow, after, allows, explores, least_of
 from forager.core.fleet import BFS, DRAWS, FleetState, Tally, Walker
 from forager.core.judge import RELEVANT, STAYS, Seen, fate_of
 from forager.core.page_row import LOOKS_APART, Mind
-from forager.core.ranking import next_page, rank_known
+from forager.core.refill import next_page, rank_known
 from forager.core.rules import ForagerRules
 from forager.core.step import arrive, choose, send, settle
 from forager.core.territory import begin_look, end_look, pays_itself, send_for
 from forager.core.updates import lacks_room, note_arrived, note_going, note_shown, note_stays, record_visit
+from forager.kernel import compiled, inner
 from forager.recrawl.history import ADDED
 from forager.simulation.bundles import Books, LoopRules, LoopState, write_document, write_visit
 from forager.tape.lookup import TapeColumns, look_up, standing_in

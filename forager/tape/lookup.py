@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.compiling import compiled, inner
+from forager.kernel import compiled, inner
 
 
 class TapeColumns(NamedTuple):

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from forager.core.best_pages import FEW, SLACK, at_a_glance, best, list_bounds, now_and_later
 from forager.core.expectation import look_ahead
-from forager.core.kernels import best, merged
 from forager.core.page_table import PageTable
-from forager.core.promise import FEW, SLACK, at_a_glance, list_bounds, now_and_later
+from forager.core.refill import merged
 from forager.terms import UrlId
 from tests.watched import watched
 

@@ -8,12 +8,14 @@ With very many known pages, most rankings use only a short list. The expected do
 or slowly. So the list holds the pages with the most expected documents now, and those with the most after a day without
 a visit: the latter are the fast ones, including those visited a moment ago. Any other page is far from the best and
 stays so for a few hundred downloads. Pages that became known since are on the list too.
+
+Score functions number the pages of a pool at every ranking, so that a function costs a replay next to nothing.
 """
 
 import numpy as np
 
 from forager.arrays import FloatArray, IntArray
-from forager.compiling import compiled, inner
+from forager.core.best_pages import most_promising, now_and_later
 from forager.core.choice import (
     ALONE,
     AWAKE,
@@ -31,10 +33,33 @@ from forager.core.choice import (
     ranking_due,
     use_page,
 )
-from forager.core.kernels import merged
-from forager.core.page_row import Mind
-from forager.core.promise import most_promising, now_and_later
-from forager.core.score_columns import number_pool
+from forager.core.expectation import busy_between, hazard_on, look_ahead, rate_on
+from forager.core.page_row import Mind, PageRow
+from forager.gp.machine import (
+    BUSY,
+    CLOCKLESS,
+    DOCUMENTS,
+    ELSEWHERE,
+    FIELDS,
+    FIRST,
+    HALVED,
+    HAZARD,
+    HOUR,
+    HUB,
+    INLINKS,
+    LAST,
+    LAST_CHANGE,
+    LENGTH,
+    NEWS,
+    RANKED,
+    RECENT,
+    N,
+    Program,
+    X,
+    evaluate,
+)
+from forager.kernel import compiled, inner
+from forager.recrawl.list_estimates import elsewhere_of
 
 POOL = 256
 """Number of pages in a pool after a ranking."""
@@ -63,6 +88,20 @@ def list_serves(used: int, known: int, late: int, listed: int) -> bool:
     """Whether a list may still be used: it has `listed` of `known` pages, and since then `used` downloads were made and
     `late` pages became known."""
     return used * LOOKS < known and late <= LATE * listed
+
+
+@compiled
+def merged(one: IntArray, other: IntArray) -> IntArray:
+    """The numbers of two sorted columns, sorted, each once."""
+    out, count, i, j = np.empty(len(one) + len(other), np.int64), 0, 0, 0
+    while i < len(one) or j < len(other):
+        first = j == len(other) or (i < len(one) and one[i] <= other[j])
+        number = one[i] if first else other[j]
+        i += i < len(one) and one[i] == number
+        j += j < len(other) and other[j] == number
+        out[count] = number
+        count += 1
+    return out[:count]
 
 
 @compiled
@@ -143,6 +182,75 @@ def _join_list(mind: Mind, side: Choices) -> IntArray:
     turn.listed_late += len(late)
     pool = np.concatenate((side.pool.awake[: side.pool.tally[AWAKE]], side.pool.resting[: side.pool.tally[RESTING]]))
     return merged(side.listed[1 : 1 + side.listed[0]], np.sort(pool))
+
+
+# The numbers that score functions give to the pages of a pool.
+
+COLUMNS = len(FIELDS)
+
+
+@compiled
+def page_columns(mind: Mind, pages: IntArray, now: float, cycle: float) -> FloatArray:
+    """The fields of visited pages, times in cycles of so many seconds."""
+    out, prior, history = np.zeros((COLUMNS, len(pages))), mind.priors[0], mind.history
+    look_ahead(mind)
+    foreseen, hours = mind.outlook, cycle / 3600.0
+    for i in range(len(pages)):
+        url = pages[i]
+        page: PageRow = mind.table[url]
+        out[N, i], out[X, i], out[DOCUMENTS, i] = history.counts[0, url], history.counts[1, url], history.counts[2, url]
+        out[FIRST, i], out[LAST, i] = history.times[0, url] / cycle, history.times[1, url] / cycle
+        out[LAST_CHANGE, i] = history.times[2, url] / cycle
+        out[RECENT, i], out[RANKED, i], out[HALVED, i] = (
+            history.sums[0, url],
+            history.sums[1, url],
+            history.sums[2, url],
+        )
+        out[HUB, i], out[INLINKS, i], out[LENGTH, i] = page.hub, page.links_in, max(page.length, 1)
+        out[NEWS, i] = rate_on(mind.table, page, foreseen, prior) * hours
+        out[HAZARD, i] = hazard_on(page, foreseen) * hours if page.hub else out[NEWS, i]
+        out[ELSEWHERE, i] = elsewhere_of(page.elsewhere, page.hits) if page.hub else 0.0
+        out[HOUR, i] = now / 3600.0 % 24.0
+        out[BUSY, i] = busy_between(foreseen, history.times[1, url], now) / hours
+    return out
+
+
+@compiled
+def _visited(mind: Mind, pages: IntArray, lists: bool) -> IntArray:
+    """The pages of one kind that have a history."""
+    out, count = np.empty(len(pages), np.int64), 0
+    for page in pages:
+        if mind.history.counts[0, page] > 0 and mind.table[page].hub == lists:
+            out[count] = page
+            count += 1
+    return out[:count]
+
+
+@compiled
+def _number(mind: Mind, side: Choices, steps: Program, pages: IntArray, now: float) -> None:
+    """Numbers pages in the order of a function; of equals the longer unvisited, then the lower page, goes first."""
+    columns, score = page_columns(mind, pages, now, steps.cycle), np.empty(len(pages))
+    moment, hours = now / steps.cycle, steps.cycle / 3600.0
+    evaluate(
+        steps.code, steps.left, steps.right, steps.number, len(pages), moment, hours, CLOCKLESS, columns, columns[LAST],
+        score,
+    )  # fmt: skip
+    order = np.argsort(columns[LAST], kind="mergesort")
+    order = order[np.argsort(-score[order], kind="mergesort")]
+    for place in range(len(order)):
+        side.number[pages[order[place]]] = len(order) - place
+
+
+@compiled
+def number_pool(mind: Mind, side: Choices, now: float) -> None:
+    """Numbers the visited pages of a pool, lists and texts apart, each in the order of its function, if it has one."""
+    pages = np.concatenate((side.pool.awake[: side.pool.tally[AWAKE]], side.pool.resting[: side.pool.tally[RESTING]]))
+    for page in pages:
+        side.number[page] = 0.0
+    if len(side.lists.code):
+        _number(mind, side, side.lists, _visited(mind, pages, True), now)
+    if len(side.texts.code):
+        _number(mind, side, side.texts, _visited(mind, pages, False), now)
 
 
 @compiled

@@ -11,7 +11,6 @@ from typing import Protocol
 import numpy as np
 
 from forager.arrays import FloatArray, IntArray
-from forager.compiling import compiled, inlined, inner
 from forager.core.expectation import (
     SCALE,
     TEXT_HITS,
@@ -29,8 +28,8 @@ from forager.core.expectation import (
     stranger_worth,
     waited_since,
 )
-from forager.core.kernels import best
 from forager.core.page_row import Mind, PageRow, Priors
+from forager.kernel import compiled, inlined, inner
 
 FAR = 0.02
 """If λ has moved by more than this share, it is worked out again."""
@@ -167,6 +166,24 @@ def _worked_out(
             ranks[i], worths[i], _ = promise_of(table, urls[i], outlook, prior, now)
             remembered[bits[i] & 63] = i
     return ranks, worths
+
+
+@inner
+def best(values: FloatArray, luck: float) -> int:
+    """Index of the largest value; `luck`, a random number in [0, 1), picks among equals with equal probability."""
+    top, ties = values[0], 0
+    for value in values:
+        if value > top:
+            top, ties = value, 0
+        if value == top:
+            ties += 1
+    wanted = int(luck * ties)
+    for i in range(len(values)):
+        if values[i] == top:
+            if wanted == 0:
+                return i
+            wanted -= 1
+    return 0
 
 
 @inner
