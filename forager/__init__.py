@@ -14,9 +14,9 @@ The packages and modules, from the ground up; each may only use those above it (
 *Pure* means no I/O, no clock and no random numbers of its own. The docstring of a package lists its files.
 
 terms                   types that packages exchange: requests, responses, links
-events                  the events of a crawl
+events                  the events of a crawl, and its journal
 arrays, units, errors   array operations; durations and sizes; errors that the operator can fix
-clock, chance           clocks; random numbers from one seed
+clock, chance           clocks, and work beside the event loop; random numbers from one seed
 kernel, plugins         kernels that run as machine code or plain Python; plugins of other packages
 functions               score functions that come with the program
 compiler                compiles machine code beside a running crawl
@@ -46,10 +46,9 @@ if TYPE_CHECKING:
     from forager.errors import ForagerError
     from forager.library.frontier_ranks import rank
     from forager.library.lessons import learn
-    from forager.library.one_page import fetch, read
     from forager.library.playback import replay, tune
     from forager.library.run_reader import Story, open_run
-    from forager.library.session import crawl
+    from forager.library.session import crawl, fetch, read
     from forager.pages.page import Page
 
 __all__ = [
@@ -73,11 +72,11 @@ _HOMES = {
     "Page": "forager.pages.page",
     "Story": "forager.library.run_reader",
     "crawl": "forager.library.session",
-    "fetch": "forager.library.one_page",
+    "fetch": "forager.library.session",
     "learn": "forager.library.lessons",
     "open_run": "forager.library.run_reader",
     "rank": "forager.library.frontier_ranks",
-    "read": "forager.library.one_page",
+    "read": "forager.library.session",
     "replay": "forager.library.playback",
     "tune": "forager.library.playback",
 }

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from forager.chance import stream
-from forager.clock import Clock, LoopClock
+from forager.clock import Clock, LoopClock, Offload, in_thread, inline
 from forager.compiler import Compiler, compiler_beside
 from forager.config_file import write_config
 from forager.core.agent import ReinforcingAgent
@@ -21,11 +21,9 @@ from forager.core.page_table import Introduced
 from forager.core.saved import load_agent, save_agent
 from forager.core.scheduler import Scheduler
 from forager.core.shared import Shared
-from forager.engine.background import Offload, in_thread, inline
 from forager.engine.corrections import Corrections
 from forager.engine.crawl import Crawl
 from forager.engine.ingest import Ingest
-from forager.engine.journal import Journal
 from forager.engine.policy import read_policy
 from forager.engine.recrawl_cycle import make_scheduler
 from forager.engine.resume import (
@@ -40,7 +38,7 @@ from forager.engine.scope import Scope, Skipped
 from forager.engine.stories import Teller
 from forager.engine.world import Shares, WebWorld
 from forager.errors import InputError, SettingsError
-from forager.events import AskedToWait, Event, Learned
+from forager.events import AskedToWait, Event, Journal, Learned
 from forager.importers.texts import Example, read_examples
 from forager.pages.page import Page, load_slow_parts, read
 from forager.pages.urls import canonical
@@ -51,13 +49,10 @@ from forager.settings import Settings, changed
 from forager.store.protocol import Story, Version
 from forager.store.store import Store
 from forager.terms import Channel, Request, Url, UrlId, Verdict
-from forager.warc.recorder import BackgroundRecorder
+from forager.warc.recorder import BackgroundRecorder, Recording
 from forager.warc.writer import WarcWriter
 from forager.web.live import Live
-from forager.web.polite import Polite, WaitKeeper
-from forager.web.recording import Recording
-from forager.web.redirects import Following
-from forager.web.retries import Retry, Retrying
+from forager.web.polite import Following, Polite, Retry, Retrying, WaitKeeper
 from forager.web.robots import Robots
 from forager.web.timetable import Refusal, Timetable
 from forager.web.web import Web, product_token
@@ -247,7 +242,7 @@ async def make_crawl(
     keeper.corrections = corrections
     world = WebWorld(wire.web, keeper, clock, shares, wire.robots.sitemaps)
     wire.polite.tell = lambda wait: journal.write(_asked_to_wait(wait, clock.now()))
-    trust, skipped, walls = [await store.recall(name) for name in ("trust", "skipped", "walls")]
+    trust, skipped, walls, looks = [await store.recall(name) for name in ("trust", "skipped", "walls", "corrections")]
     if trust is not None:
         keeper.dating.trust.load(msgspec.json.decode(trust))
     if store.counts().known:
@@ -258,6 +253,8 @@ async def make_crawl(
         keeper.skipped = Skipped.load(skipped)
     if walls is not None:
         keeper.walls.load(walls)
+    if looks is not None:
+        corrections.load(looks)
     thrift = Thrift(settings.crawl.least_worth, settings.crawl.explore, shared.pace, settings.forager.max_age)
     kept = await recall_schedule(store)
     lessons = [] if kept is None else kept.lessons
@@ -286,6 +283,7 @@ async def make_crawl(
         corrections=corrections,
         retraining=await _retraining(settings, clock, scheduler, shared.visits.log, lessons, offload),
         settings=settings.crawl,
+        delay=settings.timetable.download_delay,
         learned={
             "fleet": lambda: save_agent(agent),
             ACCOUNT: account.save,
@@ -294,6 +292,7 @@ async def make_crawl(
             "ground": scope.ground.save,
             "skipped": lambda: keeper.skipped.save(),
             "walls": keeper.walls.save,
+            "corrections": corrections.save,
             SCHEDULE: lambda: save_schedule(settings.crawl.policy, scheduler, lessons),
             **({} if states is None else {"stating": states.save}),
             **({} if focus is None else {"focus": focus.saving}),

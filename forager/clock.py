@@ -3,13 +3,14 @@
 `VirtualLoop` is an event loop that jumps to the next timer when no task can run, so hours of crawling pass in seconds
 with the same engine code. It does not support threads, processes or sockets, because it cannot see them work.
 
-`rest` sleeps on a clock and wakes early when the crawl stops.
+`rest` sleeps on a clock and wakes early when the crawl stops. Long calculations run beside the event loop, or at once in
+simulated time.
 """
 
 import asyncio
 import math
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, NoReturn, Protocol, TypeVar
 
 T = TypeVar("T")
@@ -122,3 +123,19 @@ async def rest(clock: Clock, seconds: float, stopping: asyncio.Event, bell: asyn
         await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         for end in ends:
             end.cancel()
+
+
+class Offload(Protocol):
+    """Runs a long calculation so that the crawl need not wait for it."""
+
+    def __call__(self, work: Callable[[], T]) -> Awaitable[T]: ...
+
+
+async def in_thread(work: Callable[[], T]) -> T:
+    """Beside the event loop."""
+    return await asyncio.to_thread(work)
+
+
+async def inline(work: Callable[[], T]) -> T:
+    """At once: for simulated time, which knows no threads."""
+    return work()

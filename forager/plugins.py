@@ -10,7 +10,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 OUTLETS = "forager.outlets"
-"""Entry point group of output formats; names are file suffixes without the dot, or URL schemes. See `output.formats`."""
+"""Entry point group of output formats; names are file suffixes without the dot, or URL schemes. See `output.writers`."""
 POLICIES = "forager.policies"
 """Entry point group of recrawl policies; names are values of `crawl.policy`. See `engine.policy`."""
 

@@ -6,11 +6,11 @@ defaults, aim, preset, config file, `FORAGER_SECTION__KEY`, `-s section.key=valu
 
 import dataclasses
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 import yaml
 from pydantic import ConfigDict, TypeAdapter, ValidationError
@@ -25,16 +25,16 @@ from forager.core.parameters import (
 )
 from forager.dashboard.dashboard_settings import DashboardSettings
 from forager.engine.crawl_settings import CrawlSettings, DemoSettings
-from forager.errors import SettingsError
+from forager.errors import ForagerError, SettingsError
 from forager.newsroom.newsroom_settings import NewsroomSettings
 from forager.pages.pages_settings import PagesSettings
 from forager.recrawl.recrawl_settings import WORTH, RecrawlSettings
 from forager.store.rundir import StoreSettings
-from forager.warc.recording_settings import RecordingSettings
 from forager.web.web_settings import (
     FollowingSettings,
     LiveSettings,
     PoliteSettings,
+    RecordingSettings,
     RetryingSettings,
     RobotsSettings,
     ScopeSettings,
@@ -42,6 +42,7 @@ from forager.web.web_settings import (
     VisitSettings,
 )
 
+T = TypeVar("T")
 _WHEN_USED = ConfigDict(defer_build=True)
 PRESETS: dict[str, dict[str, Any]] = {
     "": {},
@@ -178,15 +179,20 @@ def changed(settings: Settings) -> dict[str, Any]:
     return {key: value for key, value in mine.items() if value != setting_value(usual, key)}
 
 
-def _from_file(path: Path) -> dict[str, Given]:
+def read_yaml(path: Path, parse: Callable[[str], T], trouble: type[ForagerError]) -> T:
+    """What `parse` makes of the text of a file; one that cannot be read, or is no YAML, is this kind of trouble."""
     try:
-        node = yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+        return parse(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        raise trouble(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f":{mark.line + 1}" if mark else ""
-        raise SettingsError(f"{path}{line}: not valid YAML: {getattr(error, 'problem', error)}") from None
+        raise trouble(f"{path}{line}: not valid YAML: {getattr(error, 'problem', error)}") from None
+
+
+def _from_file(path: Path) -> dict[str, Given]:
+    node = read_yaml(path, lambda text: yaml.compose(text, Loader=yaml.CSafeLoader), SettingsError)
     given: dict[str, Given] = {}
     if node is not None:
         _collect(node, "", path, given)
@@ -266,12 +272,12 @@ def _checked(key: str, given: Given) -> object:
         first = error.errors()[0]
         if first["type"] == "tuple_type" and not first["loc"] and given.value is not None:
             return _checked(key, Given([given.value], given.origin))  # a single value is a list of one
-        raise SettingsError(f"{given.origin}: {key}: {_plain(first['msg'])}, not {given.value!r}") from None
+        raise SettingsError(f"{given.origin}: {key}: {expectation(first['msg'])}, not {given.value!r}") from None
     except ValueError as error:
         raise SettingsError(f"{given.origin}: {key}: {error}, not {given.value!r}") from None
 
 
-def _plain(message: str) -> str:
+def expectation(message: str) -> str:
     """Rewrites an error message of pydantic in our style."""
     message = message.removeprefix("Value error, ").removeprefix("Input should be ")
     return message if message.startswith("expected") else f"expected {message}"

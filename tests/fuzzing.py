@@ -224,12 +224,12 @@ def seeds(raw: bytes) -> None:
 def _dashboard() -> Callable[[str], int]:
     """What asks a dashboard for a path, and gives the status."""
     from forager.assembly import make_crawl, wire
-    from forager.cli.runner import live_view
     from forager.clock import WallClock
     from forager.dashboard.chronicle import Chronicle
     from forager.dashboard.dashboard_settings import DashboardSettings
     from forager.dashboard.server import Dashboard
     from forager.dashboard.views import Views
+    from forager.dashboard.watched import watch
     from forager.newsroom.newsroom import Newsroom
     from forager.report.account import Account
     from forager.store.store import Store
@@ -239,7 +239,7 @@ def _dashboard() -> Callable[[str], int]:
     chronicle = Chronicle(account)
     rules = wire(chosen, clock, newsroom)
     crawl = runner().run(make_crawl(chosen, clock, rules, Store(), newsroom.homes, account, [chronicle]))
-    dashboard = Dashboard(Views(live_view("fuzz", crawl, chronicle, rules), chronicle))
+    dashboard = Dashboard(Views(watch("fuzz", crawl, chronicle.account, rules), chronicle))
     app = dashboard.app(DashboardSettings(), {"localhost:1"})
 
     async def ask(target: str) -> int:

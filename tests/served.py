@@ -30,7 +30,7 @@ def served_newsroom(settings: NewsroomSettings | None = None, *, backlog_hours: 
 
     thread = threading.Thread(target=lambda: asyncio.run(main()), daemon=True)
     thread.start()
-    assert ready.wait(30), "the newsroom did not open"
+    assert ready.wait(120), "the newsroom did not open"
     try:
         yield served[0]
     finally:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from forager.engine.journal import Journal, event_line
+from forager.events import Journal, event_line
 from forager.kernel import compiled, inner, interpreted
 from forager.settings import load_settings
 from forager.simulation.replay import Replay, ReplayPlan

@@ -2,21 +2,21 @@
 
 import asyncio
 import io
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from forager.assembly import make_crawl, wire
 from forager.clock import Clock, LoopClock, run_virtual
 from forager.engine.crawl import Crawl, stop_after
-from forager.engine.journal import JournalFile
-from forager.events import Event, Told
+from forager.events import Event, JournalFile, Told
 from forager.newsroom.newsroom import Newsroom
 from forager.report.account import Account, recall_account
 from forager.settings import Settings, load_settings
 from forager.store.store import Store
 from forager.terms import Url
+from forager.warc.exchange import Exchange
 from forager.warc.writer import WarcWriter
-from forager.web.recording import Exchange
 from forager.web.web import Web
 
 QUICK = (
@@ -46,6 +46,8 @@ class Crawled:
 
     homes: Sequence[Url] = ()
     """Where it starts; by default at the home pages of the newsroom."""
+    knows_end = False
+    """Whether the crawl knows when it will be stopped."""
 
     def __init__(
         self,
@@ -89,7 +91,8 @@ class Crawled:
         )
         async with asyncio.TaskGroup() as group:
             group.create_task(stop_after(clock, hours * 3600, stopping))
-            group.create_task(self.crawl.run(list(self.homes or self.newsroom.homes), stopping))
+            ends = clock.now() + hours * 3600 if self.knows_end else math.inf
+            group.create_task(self.crawl.run(list(self.homes or self.newsroom.homes), stopping, ends))
 
 
 def crawl_newsroom(hours: float, *overrides: str, seed: int = 1, settings: Settings | None = None) -> Crawled:

@@ -3,8 +3,7 @@
 Invariant: a verb is imported only when it is used, and every mistake of the user gives one line that says what to do.
 
 app                the verbs, and how each of them ends
-crawl              `forager crawl`
-demo               `forager demo`: serves a newsroom on loopback and crawls it
+crawl              `forager crawl`, and `forager demo`, which serves a newsroom on loopback and crawls it
 fetch              `forager fetch` and `forager robots`
 export             `forager export` and `forager report`
 why                `forager why` and `forager focus mark`
@@ -13,14 +12,12 @@ replay             `forager replay`, its stories and its dashboard
 replay_bytes       `forager replay --bytes`: the live crawl over recorded bytes
 tune               `forager tune`
 learn              `forager learn function` and `forager learn states`
-rank               `forager rank`
+rankings           `forager rank` and `forager compare rankings`, with its report
 compare_fleets     `forager compare fleets`, and its report
 compare_policies   `forager compare policies`, and its report
-compare_rankings   `forager compare rankings`, and its report
 options            options that verbs share, `forager settings`, and the files and progress that verbs write
 log_input          input of `learn` and `compare policies`
-runner             runs a crawl from the command line: progress, time limit, Ctrl-C, dashboard, statistics.json
-screen             one screenful of a crawl
+runner             runs a crawl from the command line: progress, screen, time limit, Ctrl-C, dashboard, statistics.json
 log                log of a crawl
 compilation        compiles kernels once per installation
 """

@@ -20,7 +20,7 @@ R = TypeVar("R")
 
 VERBS: dict[str, dict[str, tuple[str, str]]] = {
     "": {
-        "demo": ("forager.cli.demo:demo", "Watch a living news site being crawled, on this machine alone."),
+        "demo": ("forager.cli.crawl:demo", "Watch a living news site being crawled, on this machine alone."),
         "crawl": ("forager.cli.crawl:crawl_command", "Crawl news sites and tell new stories as they appear."),
         "export": ("forager.cli.export:export", "Write the stories of a crawl to a file."),
         "report": (
@@ -38,7 +38,7 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
             "Find better settings on a recording and judge them on its held-out part.",
         ),
         "learn": ("learn", "Learn a recrawl score function, or the states of foragers."),
-        "rank": ("forager.cli.rank:rank_command", "Rank the frontier of a link graph: what to download first."),
+        "rank": ("forager.cli.rankings:rank_command", "Rank the frontier of a link graph: what to download first."),
         "compare": ("compare", "Compare fleets, recrawl policies or frontier rankings on your data."),
         "settings": ("forager.cli.options:settings", "Show every setting, its value and where it came from."),
     },
@@ -55,7 +55,7 @@ VERBS: dict[str, dict[str, tuple[str, str]]] = {
     "compare": {
         "fleets": ("forager.cli.compare_fleets:compare_fleets", "Kinds of fleets on a tape, at equal budgets."),
         "policies": ("forager.cli.compare_policies:compare_policies", "Recrawl policies on a change log."),
-        "rankings": ("forager.cli.compare_rankings:compare_rankings", "Frontier rankings on a link graph."),
+        "rankings": ("forager.cli.rankings:compare_rankings", "Frontier rankings on a link graph."),
     },
 }
 """The verbs of each group: the function to import when the verb is used (or the name of another group), and its help."""
@@ -157,7 +157,11 @@ def forager(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
     ] = False,
 ) -> None:
-    """A focused news crawler that learns where and when to look."""
+    """A focused news crawler that learns where and when to look.
+
+    Exit codes: 0 done, 1 a bug, 2 wrong options, 3 wrong settings, 4 unusable input, 5 trouble with the run directory, 6 an
+    output cannot be written, 130 stopped. Of fetch also: 10 gone, 11 refused, 12 failed, 13 moved, 14 not recorded.
+    """
 
 
 def run(arguments: list[str] | None = None) -> Any:

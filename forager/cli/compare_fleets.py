@@ -4,18 +4,15 @@ The report is one HTML file with charts; it loads no other files.
 """
 
 import json as jsonlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from forager.chance import stream
 from forager.cli.compilation import prepare_replays
@@ -37,8 +34,7 @@ from forager.cli.options import (
 from forager.core.parameters import ForagerKind
 from forager.graph.measures import GraphFigures, graph_figures
 from forager.library.playback import seeds_of, tape_folder, usual_budget
-from forager.report import charts as svg
-from forager.report.charts import html_table, page, pair, section
+from forager.report.charts import FigureTable, line_chart, page, pair, section
 from forager.report.phrases import figure, shown, span
 from forager.settings import Settings
 from forager.simulation.fleet_rows import FIGURES, FleetRow, paired, rows_of
@@ -58,35 +54,46 @@ def fleets_page(tape: Tape, graphs: Sequence[GraphFigures], rows: Sequence[Fleet
     """The report as an HTML page."""
     days = (tape.end - tape.start) / 86_400
     size = f"{tape.pages:,} pages, {tape.versions:,} versions, {tape.links.size:,} links, {days:.1f} days."
-    parts = [f"<p class=note>{size}</p>", _graphs(graphs)]
-    for budget, twin in dict.fromkeys((row.budget, row.rewired) for row in rows):
-        group = [row for row in rows if (row.budget, row.rewired) == (budget, twin)]
-        title = f"{budget:g} downloads per hour{', rewired' if twin else ''}"
-        parts += [section(title, spread_and_mark(group), _table(group))]
-        parts += [pair(*(section(label, title, _chart(group, name, label)) for name, label in _CURVES))]
+    parts = [f"<p class=note>{size}</p>", graphs_table(graphs).html()]
+    for group in _groups(rows):
+        table = fleets_table(group, FIGURES)
+        parts += [
+            table.html(),
+            pair(*(section(label, table.title, _chart(group, name, label)) for name, label in _CURVES)),
+        ]
     return page(f"Fleets on {shown(tape.origin)}", parts)
 
 
-def _graphs(graphs: Sequence[GraphFigures]) -> str:
+def graphs_table(graphs: Sequence[GraphFigures]) -> FigureTable:
+    """The graph as recorded and, if there is one, rewired."""
+    forms = {"clustering": ".4f", "mean_path": ".3f", "in_exponent": ".2f", "out_exponent": ".2f"}
     rows = [
         [
             name,
             f"{one.pages:,}",
             f"{one.links:,}",
-            figure(one.clustering, ".4f"),
-            figure(one.mean_path, ".3f"),
-            figure(one.in_exponent, ".2f"),
-            figure(one.out_exponent, ".2f"),
+            *(figure(getattr(one, field), form) for field, form in forms.items()),
         ]
         for name, one in zip(("as recorded", "rewired"), graphs, strict=False)
     ]
-    heads = ["Graph", "Pages", "Links", "Clustering", "Mean path", "In", "Out"]
-    return section("Graph", "in, out: exponents of the power laws of the degrees.", html_table(heads, rows, text=(0,)))
+    heads = ["graph", "pages", "links", "clustering", "mean path", "in", "out"]
+    return FigureTable("Graph", "in, out: exponents of the power laws of the degrees", heads, rows)
 
 
-def _table(rows: Sequence[FleetRow]) -> str:
-    body = [[name, *(told_figure(row, rows[0], name) for row in rows)] for name in FIGURES]
-    return html_table(["Figure", *(escape(row.kind) for row in rows)], body, text=(0,))
+def fleets_table(group: Sequence[FleetRow], names: Iterable[str]) -> FigureTable:
+    """Fleets of one budget and graph; a * marks what differs from the first of them."""
+    first = group[0]
+    title = f"{first.budget:g} downloads per hour{', rewired' if first.rewired else ''}"
+    body = [[name, *(told_figure(row, first, name) for row in group)] for name in names]
+    return FigureTable(title, spread_and_mark(group), ["figure", *(row.kind for row in group)], body)
+
+
+def _groups(rows: Sequence[FleetRow]) -> list[list[FleetRow]]:
+    """The fleets of each budget and graph."""
+    groups: dict[tuple[float, bool], list[FleetRow]] = {}
+    for row in rows:
+        groups.setdefault((row.budget, row.rewired), []).append(row)
+    return list(groups.values())
 
 
 def spread_and_mark(rows: Sequence[FleetRow]) -> str:
@@ -109,7 +116,7 @@ def told_figure(row: FleetRow, first: FleetRow, name: str) -> str:
 
 def _chart(rows: Sequence[FleetRow], name: str, label: str) -> str:
     named = [(row.kind, list(zip(*row.curve(name), strict=True))) for row in rows]
-    return svg.line_chart(named, label, along="hours")
+    return line_chart(named, label, along="hours")
 
 
 SHOWN = (
@@ -151,7 +158,12 @@ def compare_fleets(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Compare kinds of fleets on a recording: what they find, how soon, at what cost."""
+    """Compare kinds of fleets on a recording: what they find, how soon, at what cost.
+
+    --json prints tape, preset, graph (with --rewired also graph_rewired), warm_up_s, for each of `fleets` its kind, budget,
+    repeats and all figures with their standard deviation (_sd), and in `paired` the difference of each figure to the first
+    fleet, with p.
+    """
     check_place(output)
     settings = settings_for(config, set_ or (), preset)
     kinds = list(dict.fromkeys(kind or list(ForagerKind)))
@@ -178,13 +190,11 @@ def compare_fleets(
         facts = fleets_json(recorded, graphs, rows, settings)
         typer.echo(jsonlib.dumps(facts | {"warm_up_s": warm}))
     else:
-        console = Console()
-        console.print(_graph_line(recorded, graphs))
-        console.print(f"News of the first {span(warm)} does not count.")
-        for table in tables(rows):
-            console.print(table)
+        typer.echo(f"{repr(recorded)[1:-1]}. News of the first {span(warm)} does not count.")
+        for table in (graphs_table(graphs), *(fleets_table(group, SHOWN) for group in _groups(rows))):
+            table.show()
         if warning := doubt(rows):
-            console.print(warning)
+            typer.echo(warning)
 
 
 @contextmanager
@@ -222,54 +232,16 @@ def _fleet(row: FleetRow) -> dict[str, Any]:
 
 def _pairs(rows: Sequence[FleetRow]) -> Iterator[dict[str, Any]]:
     """Compares every fleet with the first of the same budget and graph."""
-    for first, row in against_first(rows):
+    for first, row in ((group[0], row) for group in _groups(rows) for row in group[1:]):
         differences = {name: paired(row, first, name) for name in FIGURES}
         yield {"kind": row.kind, "against": first.kind, "rewired": row.rewired, "budget": row.budget} | {
             name: _plain({"difference": mean, "p": p}) for name, (mean, p) in differences.items()
         }
 
 
-def against_first(rows: Sequence[FleetRow]) -> Iterator[tuple[FleetRow, FleetRow]]:
-    """Pairs the first fleet of each budget and graph with each of the others."""
-    first: FleetRow | None = None
-    for row in rows:
-        if first is None or (first.budget, first.rewired) != (row.budget, row.rewired):
-            first = row
-        else:
-            yield first, row
-
-
 def _plain(values: dict[str, Any]) -> dict[str, Any]:
     """Replaces nan, which JSON lacks, by null."""
     return {name: json_number(value) for name, value in values.items()}
-
-
-def _graph_line(tape: Tape, graphs: Sequence[GraphFigures]) -> str:
-    names = ("as recorded", "rewired")
-    parts = [
-        f"{name}: clustering {figure(graph.clustering, '.4f')}, mean path {figure(graph.mean_path, '.2f')}, "
-        f"degree exponents in {figure(graph.in_exponent, '.2f')}, out {figure(graph.out_exponent, '.2f')}"
-        for name, graph in zip(names, graphs, strict=False)
-    ]
-    return "\n".join([repr(tape)[1:-1], *parts])
-
-
-def tables(rows: Sequence[FleetRow]) -> Iterator[Table]:
-    """One table per budget and graph; a * marks what differs from the first fleet (paired t-test, p < 0.05)."""
-    groups: dict[tuple[float, bool], list[FleetRow]] = {}
-    for row in rows:
-        groups.setdefault((row.budget, row.rewired), []).append(row)
-    for (budget, twin), group in groups.items():
-        table = Table(
-            title=f"{budget:g} downloads per hour{', rewired' if twin else ''}",
-            caption=spread_and_mark(group),
-        )
-        table.add_column("figure", no_wrap=True)
-        for row in group:
-            table.add_column(row.kind, justify="right")
-        for name in SHOWN:
-            table.add_row(name, *(told_figure(row, group[0], name) for row in group))
-        yield table
 
 
 def doubt(rows: Sequence[FleetRow]) -> str:

@@ -3,18 +3,12 @@
 The report is one HTML file with charts; it loads no other files. It also says how well HACS predicts which pages change.
 """
 
-import html
 import json as jsonlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich import box
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
-from rich.text import Text
 
 from forager.chance import stream
 from forager.cli.log_input import (
@@ -31,15 +25,23 @@ from forager.cli.log_input import (
 )
 from forager.cli.options import Json, ProgressLine, Quiet, ReportTo, check_place, write_whole
 from forager.errors import InputError
-from forager.recrawl.archive_eval import THRESHOLDS, Quality, WindowJudged, judge_window
 from forager.recrawl.change_log import ChangeLog
-from forager.recrawl.compare import Figure, Judged, MakeScore, judge_policies, victories
+from forager.recrawl.compare import (
+    THRESHOLDS,
+    Figure,
+    Judged,
+    MakeScore,
+    Quality,
+    WindowJudged,
+    judge_policies,
+    judge_window,
+    victories,
+)
 from forager.recrawl.formula import parse
 from forager.recrawl.function_file import function_from_text
 from forager.recrawl.policies import Formula, named
 from forager.recrawl.recrawl_settings import NAMES, RecrawlSettings
-from forager.report import charts as svg
-from forager.report.charts import html_table, page, pair, section
+from forager.report.charts import FigureTable, line_chart, page, pair, section
 from forager.report.phrases import figure, shown
 
 
@@ -69,7 +71,12 @@ def compare_policies(
     json: Json = False,
     output: ReportTo = None,
 ) -> None:
-    """Compare recrawl policies on a change log; the oracle, which knows what changed, is always included."""
+    """Compare recrawl policies on a change log; the oracle, which knows what changed, is always included.
+
+    --json prints log (pages, cycles, changed_share), and for each of `policies` and for `oracle` changerate, ndcg and
+    freshness with half their 95% interval (_ci), age_cycles and, with documents, coverage, delay_mean and delay_median;
+    `hacs` by window if that is among them.
+    """
     check_place(output)
     world = read_change_log(log, cycle=cycle, documents=documents, pages=pages, change=change, settled=settled)
     settings = RecrawlSettings(k=per_cycle(k, world), warmup=warmup, breadth=breadth)
@@ -100,9 +107,9 @@ def compare_policies(
         foretold = {"hacs": hacs_json(windows)} if windows else {}
         typer.echo(jsonlib.dumps(policies_json(world, judged) | foretold))
         return
-    tables = [policies_table(world, judged), *([documents_table(judged)] if world.documents is not None else [])]
-    for table in [*tables, *([hacs_table(windows)] if windows else [])]:
-        Console().print(table)
+    found = [documents_table(judged)] if world.documents is not None else []
+    for table in (policies_table(world, judged), *found, *([hacs_table(windows)] if windows else [])):
+        table.show()
 
 
 def maker(name: str, settings: RecrawlSettings) -> MakeScore:
@@ -161,31 +168,31 @@ def figures(one: Judged) -> dict[str, float]:
     }
 
 
-def policies_table(log: ChangeLog, judged: list[Judged]) -> Table:
+def policies_table(log: ChangeLog, judged: Sequence[Judged]) -> FigureTable:
     """The comparison as a table; victories and losses count cycles by ChangeRate against the first policy."""
-    first = escape(judged[0].name)
-    table = narrow_table(
-        f"{log.pages:,} pages, {log.cycles} cycles, {log.changed_share():.1%} of the pages change in a cycle",
-        f"± 95% interval; age in cycles; v/l: cycles won and lost by ChangeRate against {first} (paired t-test)",
-        ["policy", "ChangeRate", "NDCG", "freshness", "age", "v/l"],
-    )
+    rows = []
     for one in judged:
         values = figures(one)
         cells = [f"{values[name]:.4f} ± {values[name + '_ci']:.4f}" for name in ("changerate", "ndcg", "freshness")]
         won, lost = victories(one, judged[0], "change_rate")
-        table.add_row(Text(one.name), *cells, f"{values['age_cycles']:.2f}", f"{won}/{lost}")
-    return table
+        rows.append([one.name, *cells, f"{values['age_cycles']:.2f}", f"{won}/{lost}"])
+    return FigureTable(
+        f"{log.pages:,} pages, {log.cycles} cycles, {log.changed_share():.1%} of the pages change in a cycle",
+        f"± 95% interval; age in cycles; v/l: cycles won and lost by ChangeRate against {judged[0].name} (paired t-test)",
+        ["policy", "ChangeRate", "NDCG", "freshness", "age", "v/l"],
+        rows,
+    )
 
 
-def documents_table(judged: list[Judged]) -> Table:
-    """The documents that each policy finds, as a table."""
-    caption = "found while young; delays in cycles; the oracle is greedy: most documents now, not most in the end"
-    table = narrow_table("New documents", caption, ["policy", "coverage", "mean delay", "median delay"])
-    for one in judged:
-        if (found := one.discovery) is not None:
-            delays = figure(found.delay_mean, ".2f"), figure(found.delay_median, ".1f")
-            table.add_row(Text(one.name), f"{found.coverage:.1%}", *delays)
-    return table
+def documents_table(judged: Sequence[Judged]) -> FigureTable:
+    """The documents that each policy finds."""
+    rows = [
+        [one.name, f"{found.coverage:.1%}", figure(found.delay_mean, ".2f"), figure(found.delay_median, ".1f")]
+        for one in judged
+        if (found := one.discovery) is not None
+    ]
+    note = "found while young; delays in cycles; the oracle is greedy: most documents now, not most in the end"
+    return FigureTable("New documents", note, ["policy", "coverage", "mean delay", "median delay"], rows)
 
 
 _WINDOWS = (1, 2, 4, 8, 12)
@@ -221,21 +228,22 @@ def hacs_json(judged: Sequence[WindowJudged]) -> list[dict[str, object]]:
     ]
 
 
-def hacs_table(judged: Sequence[WindowJudged]) -> Table:
-    """Table of F1 only; the report and the JSON output have the rest."""
-    narrow = narrow_table(
-        "HACS: which pages change in the next cycle?",
-        "F1 (micro) by window in cycles and threshold θ, and of all pages; weighted P@K of HACS, Last-Obs, Random",
-        ["window", *(f"θ {threshold}" for threshold in THRESHOLDS), "all", "P@K", "Last-Obs", "Random"],
-    )
+_ASKED = "HACS: which pages change in the next cycle?"
+
+
+def hacs_table(judged: Sequence[WindowJudged]) -> FigureTable:
+    """F1 only; the report and the JSON output have the rest."""
+    note = "F1 (micro) by window in cycles and threshold θ, and of all pages; weighted P@K of HACS, Last-Obs, Random"
+    heads = ["window", *(f"θ {threshold}" for threshold in THRESHOLDS), "all", "P@K", "Last-Obs", "Random"]
+    rows = []
     for one in judged:
         values = [*(quality.f1 for quality in one.micro), one.brute.f1, *_precisions(one)]
-        narrow.add_row(str(one.window), *(f"{value:.3f}" for value in values))
-    return narrow
+        rows.append([str(one.window), *(f"{value:.3f}" for value in values)])
+    return FigureTable(_ASKED, note, heads, rows)
 
 
-def as_html(judged: Sequence[WindowJudged]) -> str:
-    """Section of the report with precision, recall and F1."""
+def whole_hacs_table(judged: Sequence[WindowJudged]) -> FigureTable:
+    """Precision, recall and F1."""
     rows = []
     for one in judged:
         precisions = " / ".join(f"{value:.3f}" for value in _precisions(one))
@@ -249,7 +257,7 @@ def as_html(judged: Sequence[WindowJudged]) -> str:
         "Precision / recall / F1 by window (in cycles) and threshold; random: as many pages, drawn at random; brute force: "
         "all pages. Weighted P@K of HACS, Last-Obs and Random."
     )
-    return section("HACS: which pages change in the next cycle?", note, html_table(heads, rows, text=(0,)))
+    return FigureTable(_ASKED, note, heads, rows)
 
 
 def _values(quality: Quality) -> dict[str, float]:
@@ -265,7 +273,6 @@ def _precisions(one: WindowJudged) -> tuple[float, float, float]:
     return one.weighted_precision, one.weighted_precision_last_seen, one.weighted_precision_random
 
 
-_GREEDY = "Found while young; delays in cycles. The oracle is greedy: it takes most documents now, not most in the end."
 _LEGEND = 32
 """Characters of a policy's name below a chart, because a learned function may be far longer."""
 _FIGURES: tuple[tuple[Figure, str], ...] = (
@@ -274,53 +281,32 @@ _FIGURES: tuple[tuple[Figure, str], ...] = (
     ("freshness", "Freshness"),
     ("age", "Age in cycles"),
 )
-_BOUGHT = "In each cycle {:.2%} of them are visited; ± is half the 95% interval over folds of pages."
+_BOUGHT = "In each cycle {:.2%} of the pages are visited; ± is half the 95% interval over folds of pages."
 
 
 def policies_page(
     name: str, log: ChangeLog, judged: Sequence[Judged], k: float, windows: Sequence[WindowJudged]
 ) -> str:
     """The report as an HTML page."""
-    size = f"{log.pages:,} pages, {log.cycles} cycles, {log.changed_share():.1%} of the pages change in a cycle."
     charts = [
         section(label, "Cycle by cycle, mean over folds.", _curves(judged, figure, label)) for figure, label in _FIGURES
     ]
     parts = [
-        f"<p class=note>{size} {_BOUGHT.format(k)}</p>",
-        section("Policies", "", _table(judged)),
-        _found(judged),
+        f"<p class=note>{_BOUGHT.format(k)}</p>",
+        policies_table(log, judged).html(),
+        documents_table(judged).html() if log.documents is not None else "",
         pair(*charts[:2]),
         pair(*charts[2:]),
-        section("The top of the schedule", "ChangeRate of the first part of each cycle's schedule.", _top(judged, k)),
-        _victories(judged, "change_rate", "ChangeRate"),
-        _victories(judged, "freshness", "Freshness"),
-        as_html(windows) if windows else "",
+        section(
+            "The top of the schedule",
+            "ChangeRate and NDCG of the first part of each cycle's schedule.",
+            _top(judged, k),
+        ),
+        _victories(judged, "change_rate", "ChangeRate").html(),
+        _victories(judged, "freshness", "Freshness").html(),
+        whole_hacs_table(windows).html() if windows else "",
     ]
     return page(f"Recrawl policies on {shown(name)}", parts)
-
-
-def _table(judged: Sequence[Judged]) -> str:
-    rows = [
-        [_whole(one), *(f"{one.mean(figure):.4f} ± {one.interval(figure):.4f}" for figure, _ in _FIGURES)]
-        for one in judged
-    ]
-    return html_table(["Policy", *(label for _, label in _FIGURES)], rows, text=(0,))
-
-
-def _found(judged: Sequence[Judged]) -> str:
-    """Coverage and delay of documents, if the log has documents."""
-    rows = [
-        [
-            _whole(one),
-            f"{found.coverage:.1%}",
-            figure(found.delay_mean, ".2f"),
-            figure(found.delay_median, ".1f"),
-        ]
-        for one in judged
-        if (found := one.discovery) is not None
-    ]
-    heads = ["Policy", "Coverage", "Mean delay", "Median delay"]
-    return section("New documents", _GREEDY, html_table(heads, rows, text=(0,))) if rows else ""
 
 
 def _curves(judged: Sequence[Judged], figure: Figure, label: str) -> str:
@@ -328,7 +314,7 @@ def _curves(judged: Sequence[Judged], figure: Figure, label: str) -> str:
         (_short(one), [(float(cycle), value) for cycle, value in enumerate(one.curves(figure).mean(axis=0).tolist())])
         for one in judged
     ]
-    return svg.line_chart(named, label, along="cycle after the warm-up", ticks=".0f")
+    return line_chart(named, label, along="cycle after the warm-up", ticks=".0f")
 
 
 def _short(one: Judged) -> str:
@@ -336,33 +322,19 @@ def _short(one: Judged) -> str:
     return one.name if len(one.name) <= _LEGEND else f"{one.name[: _LEGEND - 1]}…"
 
 
-def _whole(one: Judged) -> str:
-    """Name of a policy in a table."""
-    return f"<span class=formula>{html.escape(one.name)}</span>"
-
-
 def _top(judged: Sequence[Judged], k: float) -> str:
     shares = [100.0 * k * part / 5 for part in range(1, 6)]
-    named = [(_short(one), list(zip(shares, one.top(), strict=True))) for one in judged]
-    return svg.line_chart(named, "ChangeRate of the top of the schedule", along="% of all pages, best first")
+    charts = []
+    for place, label in enumerate(("ChangeRate", "NDCG")):
+        named = [(_short(one), list(zip(shares, one.top()[place], strict=True))) for one in judged]
+        charts.append(line_chart(named, f"{label} of the top of the schedule", along="% of all pages, best first"))
+    return "".join(charts)
 
 
-def _victories(judged: Sequence[Judged], figure: Figure, label: str) -> str:
+def _victories(judged: Sequence[Judged], figure: Figure, label: str) -> FigureTable:
     rows = []
     for one in judged:
         results = [victories(one, other, figure) for other in judged]
-        rows.append([_whole(one), *(f"{won}/{lost}" for won, lost in results)])
-    note = "Cycles in which the policy of the row beats / loses to that of the column, paired t-test, p &lt; 0.05."
-    heads = ["", *(_whole(one) for one in judged)]
-    return section(f"Victories / losses by cycle: {label}", note, html_table(heads, rows, text=(0,)))
-
-
-def narrow_table(title: str, caption: str, headings: Sequence[str]) -> Table:
-    """An empty table; its first column may wrap, the others hold figures."""
-    table = Table(title=title, caption=caption, box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    for place, heading in enumerate(headings):
-        if place:
-            table.add_column(heading, justify="right", no_wrap=True)
-        else:
-            table.add_column(heading, overflow="fold")
-    return table
+        rows.append([one.name, *(f"{won}/{lost}" for won, lost in results)])
+    note = "Cycles in which the policy of the row beats / loses to that of the column, paired t-test, p < 0.05."
+    return FigureTable(f"Victories / losses by cycle: {label}", note, ["", *(one.name for one in judged)], rows)

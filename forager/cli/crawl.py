@@ -1,13 +1,18 @@
-"""`forager crawl`: crawls news sites live into a run directory; a second call on the same directory continues the run."""
+"""`forager crawl` crawls news sites live into a run directory; a second call on the same directory continues the run.
 
-import asyncio
+`forager demo` serves an invented news site on loopback and crawls it in accelerated time.
+"""
+
 import json as jsonlib
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
+from forager.arrays import FloatArray
 from forager.assembly import require_contact
 from forager.cli.log import CrawlLog
 from forager.cli.options import (
@@ -31,13 +36,19 @@ from forager.cli.options import (
     tell,
     time_given,
 )
-from forager.cli.runner import live_view, logged_crawl, run_crawl, run_facts, run_live, show_dashboard, write_statistics
-from forager.clock import WallClock
+from forager.cli.runner import fleet_line, run_crawl, run_facts, run_live, watched_crawl, write_statistics
+from forager.clock import Clock, FastClock, WallClock
+from forager.dashboard.watched import Appeared, Coverage
 from forager.errors import Exit, InputError
+from forager.events import Event, Told
+from forager.measures import delay, found_young
 from forager.output.outlet import Mode, Outlet, StoryWriter
 from forager.report.phrases import day_only, span
 from forager.settings import Settings
 from forager.terms import Url
+
+if TYPE_CHECKING:  # only the demo needs one
+    from forager.newsroom.newsroom import Newsroom
 
 
 def crawl_command(
@@ -62,7 +73,12 @@ def crawl_command(
     log_format: LogAs = None,
     json: Json = False,
 ) -> None:
-    """Crawl news sites and tell new stories as they appear."""
+    """Crawl news sites and tell new stories as they appear.
+
+    --json prints what statistics.json in the run directory holds: stories, delay_median_s, delay_p90_s, requests,
+    requests_per_story, not_modified, changes, wire_bytes, pages, visits, outcomes, errors and skipped by kind, budget,
+    cycles, recrawl, foragers, and the same for each of `sites`.
+    """
     settings = adapted(loaded(config, set_).settings, kind, dashboard=not no_dashboard)
     require_contact(settings)
     seeds = given_seeds(seed_file, seed)
@@ -87,30 +103,17 @@ async def _crawl(
     log: CrawlLog,
 ) -> tuple[dict[str, Any], bool]:
     """Returns the account of the crawl, and whether writing the stories failed."""
-    clock, stopping = WallClock(), asyncio.Event()
+    clock = WallClock()
     async with AsyncExitStack() as stack:
-        opening = logged_crawl(run_dir, settings, seeds, clock, log)
-        opened, chronicle = await stack.enter_async_context(opening)
-        crawl = opened.crawl
+        opened = await stack.enter_async_context(watched_crawl(run_dir, settings, seeds, clock, log))
         for name in archives:
             from forager.importers.files import histories
 
-            pages, captures = await crawl.warm_up(opened.seeds, histories(name))
+            pages, captures = await opened.crawl.warm_up(opened.seeds, histories(name))
             log.say("history", f"{captures:,} captures of {pages:,} pages from {name}", at=clock.now())
-        watched = live_view(str(run_dir), crawl, chronicle, opened.wire)
-        await stack.enter_async_context(show_dashboard(watched, chronicle, settings.dashboard, log.dashboard(clock)))
         outlet = None if writer is None else await stack.enter_async_context(Outlet(opened.store, writer, _warn))
-        await run_crawl(
-            crawl,
-            opened.seeds,
-            opened.account,
-            clock,
-            time_limit=limit,
-            stopping=stopping,
-            log=log,
-            beside=() if outlet is None else (outlet.follow(stopping),),
-        )
-    facts = run_facts(opened.account, crawl.agent, crawl.scheduler, crawl.retraining, crawl.world.keeper.skipped)
+        await run_crawl(opened, log, limit, beside=() if outlet is None else (outlet.follow,))
+    facts = run_facts(opened.account, opened.crawl, opened.crawl.world.keeper.skipped)
     write_statistics(facts, run_dir)
     return facts, outlet is not None and outlet.failed
 
@@ -120,14 +123,142 @@ def _warn(line: str) -> None:
 
 
 def _text(facts: dict[str, Any], run_dir: Path) -> str:
-    errors = ", ".join(f"{count} × {kind}" for kind, count in facts["errors"].items()) or "none"
     skipped = ", ".join(f"{one['links']} × {why}" for why, one in facts["skipped"].items()) or "none"
-    foragers = facts["foragers"]
     lines = [
         f"{facts['stories']} stories, median delay {span(facts['delay_median_s'])}{day_only(facts)}, "
-        f"{facts['requests']} requests ({facts['not_modified']} unchanged), {facts['pages']} pages; errors: {errors}.",
+        f"{facts['requests']} requests ({facts['not_modified']} unchanged), {facts['pages']} pages; "
+        f"errors: {_errors(facts)}.",
         f"Links left out: {skipped}.",
-        f"Fleet: {foragers['alive']} foragers alive, {foragers['born']} born, {foragers['deleted']} deleted.",
+        fleet_line(facts),
         f"Everything is in {run_dir}; the same command goes on from here.",
     ]
+    return "\n".join(lines)
+
+
+def _errors(facts: dict[str, Any]) -> str:
+    return ", ".join(f"{count} × {kind}" for kind, count in facts["errors"].items()) or "none"
+
+
+LOOPBACK = ("127.0.0.0/8",)
+CONTACT = "Forager/0.1 (demo; +http://127.0.0.1/)"
+
+
+def demo(
+    time_limit: TimeLimit = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Another site, another luck.")] = None,
+    kind: Kind = None,
+    config: Config = None,
+    set_: Set = None,
+    no_dashboard: NoDashboard = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    log_format: LogAs = None,
+    json: Json = False,
+) -> None:
+    """Watch a living news site being crawled, on this machine alone."""
+    from forager.cli.export import write_report
+
+    given = adapted(loaded(config, set_).settings, kind, dashboard=not no_dashboard)
+    settings = arranged(given, time_limit, seed)
+    folder = settings.demo.folder or Path("runs") / f"demo-{WallClock().now():.0f}"
+    log = CrawlLog(quiet=quiet, verbose=verbose, form=log_format)
+    facts = run_live(run_demo(settings, folder, log)) | {"run_dir": str(folder)}
+    write_statistics(facts, folder)
+    write_report(folder, folder / "report.html")
+    typer.echo(jsonlib.dumps(facts) if json else _demo_text(facts))
+
+
+def arranged(settings: Settings, time_limit: str | None, seed: int | None) -> Settings:
+    """Settings of the demo: allow loopback, and scale politeness to news time."""
+    limit = time_given(time_limit)
+    seed = settings.seed if seed is None else seed
+    return replace(
+        settings,
+        seed=seed,
+        demo=replace(settings.demo, time_limit=settings.demo.time_limit if limit is None else limit),
+        newsroom=replace(settings.newsroom, seed=seed),
+        live=replace(settings.live, allow_addresses=LOOPBACK, user_agent=CONTACT),
+        timetable=replace(
+            settings.timetable, download_delay=settings.demo.download_delay, latency_factor=0.0, longest_wait=86_400.0
+        ),
+    )
+
+
+async def run_demo(settings: Settings, folder: Path, log: CrawlLog) -> dict[str, Any]:
+    """Serves the site, crawls into the folder, and compares the stories with what was really published."""
+    from forager.newsroom.newsroom import Newsroom, serve
+
+    clock = FastClock(settings.newsroom.start + settings.demo.morning, settings.demo.speed)
+    async with AsyncExitStack() as stack:
+        newsroom = await stack.enter_async_context(serve(Newsroom(settings.newsroom, clock), clock))
+        found = FoundStories(newsroom, clock)
+        opening = watched_crawl(
+            folder, settings, newsroom.homes, clock, log, found, name="the demo", coverage=found.coverage
+        )
+        opened = await stack.enter_async_context(opening)
+        began = clock.now()
+        await run_crawl(opened, log, settings.demo.time_limit * clock.speed)
+        ended = clock.now()
+        measured = delay(*found.between(began + settings.demo.warm_up * (ended - began), ended))
+    return run_facts(opened.account, opened.crawl, opened.crawl.world.keeper.skipped) | {
+        "news_hours": round((ended - began) / 3600, 1),
+        "published": measured.stories,
+        "found": measured.found,
+        "coverage": _number(measured.coverage),
+        "found_median_s": _number(measured.median),
+        "found_p90_s": _number(measured.p90),
+        "late_s": _number(measured.late),
+    }
+
+
+class FoundStories:
+    """Journal reader that holds when each story was first found against the newsroom's record of what it published."""
+
+    def __init__(self, newsroom: "Newsroom", clock: Clock) -> None:
+        self._newsroom, self._clock = newsroom, clock
+        self._times: dict[Url, float] = {}
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, Told):
+            self._times.setdefault(event.url, event.at)
+
+    def between(self, since: float, until: float) -> tuple[FloatArray, FloatArray]:
+        """When each story of this time was published, and when it was found; nan if never."""
+        truth = self._newsroom.truth.published_between(since, until)
+        found = [self._times.get(story.url, np.nan) for story in truth]
+        return np.array([story.published for story in truth]), np.array(found)
+
+    def coverage(self) -> Coverage:
+        """Coverage of what was published from now on."""
+        began = self._clock.now()
+
+        def appeared() -> Appeared:
+            published, when = self.between(began, self._clock.now())
+            return published, found_young(published, when)
+
+        return Coverage("all stories published", appeared)
+
+
+def _number(value: float) -> float | None:
+    return round(value, 4) if np.isfinite(value) else None
+
+
+def _demo_text(facts: dict[str, Any]) -> str:
+    """The summary as text."""
+    coverage = "–" if facts["coverage"] is None else f"{facts['coverage']:.0%}"
+    lines = [
+        f"{facts['news_hours']} hours of news were crawled: {facts['pages']} pages, {facts['requests']} requests "
+        f"({facts['not_modified']} answered with 304, unchanged), {facts['wire_bytes'] / 1e6:.1f} MB.",
+        f"{facts['stories']} stories were told, median delay {span(facts['delay_median_s'])}{day_only(facts)}, "
+        f"{facts['requests_per_story'] or '–'} requests per story.",
+        f"Of {facts['published']} stories published after the warm-up {facts['found']} were found: coverage {coverage}, "
+        f"delay {span(facts['found_median_s'])} (median), {span(facts['found_p90_s'])} (nine in ten).",
+        f"{fleet_line(facts)} Errors: {_errors(facts)}.",
+    ]
+    lines += [
+        f"  {name}: {one['stories']} stories, median delay {span(one['delay_median_s'])}, {one['requests']} requests, "
+        f"found first by {', '.join(f'{channel} ({count})' for channel, count in one['channels'].items()) or '–'}"
+        for name, one in facts["sites"].items()
+    ]
+    lines.append(f"Report: {facts['run_dir']}/report.html   Stories: forager export {facts['run_dir']}")
     return "\n".join(lines)

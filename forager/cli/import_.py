@@ -4,7 +4,6 @@ import json as jsonlib
 import time
 from collections import Counter
 from collections.abc import Callable
-from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,11 +13,12 @@ import typer
 from forager.cli.options import Json, ProgressLine, Quiet, tape_facts
 from forager.errors import InputError, OutputError
 from forager.importers.files import Imported, import_files
-from forager.importers.streams import Tally, sources
+from forager.importers.streams import ImportTally, sources
 from forager.importers.tables import import_tables
 from forager.library.playback import tape_of
+from forager.report.phrases import shown_moment
 from forager.store.rundir import DATABASE
-from forager.tape.tape import CONTENTS, Tape, holds_else, save
+from forager.tape.tape import CONTENTS, holds_else, save
 from forager.tape.tape_world import documents
 
 _EVERY = 0.2
@@ -67,6 +67,15 @@ def import_(
     """Compile recordings into a tape for replay, comparison and tuning.
 
     Formats are told by content. Broken records are counted and the first ones named; they never stop an import.
+
+    A change log has the columns url (or page), time (timestamp, at), and changed or digest (hash, checksum); optional gone.
+
+    With --table, each table is Parquet or CSV, whole or in parts. versions: url, time, digest or text; optional published,
+    gone. links: url, time, target. stays: url, target, first_time, last_time. kinds: url, kind (hub, article, feed, sitemap
+    or other). Times are seconds since 1970 or ISO 8601.
+
+    --json prints tape, pages, versions, links, start, end, identity, documents, records, spellings_merged, formats, left_out,
+    broken, named, seconds.
     """
     if (table is None) == (not files):
         raise typer.BadParameter("give files, or --table DIR")
@@ -100,7 +109,7 @@ def _import(files: list[str], identity: str | None, progress: Callable[[str, int
     if (folder / DATABASE).exists():
         if len(files) > 1:
             raise InputError(f"{folder}: a run directory is imported alone")
-        return Imported(tape_of(folder, identity or IdentityChoice.URL), Tally(), Counter({"run directory": 1}))
+        return Imported(tape_of(folder, identity or IdentityChoice.URL), ImportTally(), Counter({"run directory": 1}))
     origin += f" and {len(files) - 1} more" if len(files) > 1 else ""
     return import_files(sources(files), origin=origin, identity=identity, progress=progress)
 
@@ -111,7 +120,7 @@ def _check_output(output: Path) -> None:
         raise OutputError(f"{output}: is not empty and holds no tape; choose another folder")
 
 
-def _nothing(tally: Tally, names: str) -> str:
+def _nothing(tally: ImportTally, names: str) -> str:
     left = f"; {tally.left_out.total():,} records show no page" if tally.left_out.total() else ""
     broken = f"; {tally.broken.total():,} broken, first {tally.named[0]}" if tally.named else ""
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in _counted(tally.passed).items())
@@ -119,17 +128,12 @@ def _nothing(tally: Tally, names: str) -> str:
     return f"{names}: holds no version of a page{left}{broken}{passed}"
 
 
-def _appeared(tape: Tape) -> int:
-    """Number of documents that appeared after the start."""
-    return int((documents(tape).born > tape.start).sum())
-
-
 def _facts(imported: Imported, output: Path, seconds: float) -> dict[str, Any]:
     tape, tally = imported.tape, imported.tally
     return {
         "tape": str(output),
         **tape_facts(tape),
-        "documents": _appeared(tape),
+        "documents": int((documents(tape).born > tape.start).sum()),  # that appeared after the start
         "records": tally.records,
         "spellings_merged": tally.spelled,
         "formats": dict(imported.formats),
@@ -146,8 +150,10 @@ def _counted(counts: Counter[str]) -> dict[str, int]:
 
 def _summary(imported: Imported, output: Path, appeared: int) -> str:
     tape, tally = imported.tape, imported.tally
+    begin, end = (shown_moment(at)[:16] for at in (tape.start, tape.end))
     lines = [
-        f"{tape.pages:,} pages, {tape.versions:,} versions, {tape.links.size:,} links; {_span(tape)}",
+        f"{tape.pages:,} pages, {tape.versions:,} versions, {tape.links.size:,} links; {begin} to {end} UTC, "
+        f"{(tape.end - tape.start) / 86_400:.1f} days",
         f"{appeared:,} documents appeared, {_NEW[tape.identity]}",
         *(f"{count:,} × {name}" for name, count in imported.formats.most_common()),
     ]
@@ -159,8 +165,3 @@ def _summary(imported: Imported, output: Path, appeared: int) -> str:
     lines += [f"{count:,} broken: {kind}" for kind, count in _counted(tally.broken).items()]
     lines += [f"  {named}" for named in tally.named]
     return "\n".join([*lines, f"written to {output}"])
-
-
-def _span(tape: Tape) -> str:
-    begin, end = (f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M}" for at in (tape.start, tape.end))
-    return f"{begin} to {end} UTC, {(tape.end - tape.start) / 86_400:.1f} days"

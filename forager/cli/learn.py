@@ -14,6 +14,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 
 from forager.cli.compilation import prepare_learning
@@ -33,11 +34,13 @@ from forager.cli.options import Config, Json, ProgressLine, Quiet, Set, check_pl
 from forager.core.states import LONGEST_TEXT, States
 from forager.errors import InputError
 from forager.gp import learn as learning
-from forager.gp.gp_settings import GPSettings, Measure, Selection, Terminals
+from forager.gp.gp_settings import GPSettings, Measure, Parents, Selection, Terminals
 from forager.gp.learn import CarefulChoice
 from forager.gp.trees import canonical_tree, terminals_of
 from forager.importers.texts import read_texts
-from forager.library.lessons import check_log, teach
+from forager.library.lessons import check_log, teach, teach_folds
+from forager.recrawl.change_log import ChangeLog
+from forager.recrawl.compare import half_interval
 from forager.recrawl.formula import formula_text
 from forager.recrawl.function_file import function_to_text
 from forager.recrawl.terminals import MEANINGS, TERMINALS
@@ -62,23 +65,9 @@ class Display:
             f"{self.settings.generations} best {current.best[0][1]:.4f} mean {current.mean:.4f} {left:.0f} s left"
         )
 
-    def end(self) -> None:
-        self.line.end()
-
     def _generations(self, progress: learning.LearnProgress) -> int:
         under_way = progress.current.number + 1 if progress.current else 0
         return len(progress.finished) * self.settings.generations + under_way
-
-
-def rivalry(choice: CarefulChoice) -> dict[str, object]:
-    """How the evolved function compares with the best known rule."""
-    assert choice.known is not None
-    return {
-        "rule": formula_text(choice.known.tree),
-        "function": formula_text(choice.evolved.tree),
-        "gain": choice.gain,
-        "error": choice.error if isfinite(choice.error) else None,
-    }
 
 
 def told_learned(choice: CarefulChoice) -> list[str]:
@@ -133,12 +122,23 @@ def learn_command(
             "chance; the papers do not.",
         ),
     ] = True,
+    breed_from: Annotated[
+        str,
+        typer.Option(help="generation or best: parents are the last generation, or the best of all, as in the papers."),
+    ] = "generation",
+    folds: Annotated[
+        int,
+        typer.Option(min=0, help="Judge by so many test sets of pages in turn, as the papers do by 5; 0: learn once."),
+    ] = 0,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint next to the output.")] = False,
     json: Json = False,
 ) -> None:
     """Learn when to look again: evolve a score function and write it to a file.
 
     Ctrl-C ends the learning early and keeps the best function so far; --resume goes on from there.
+
+    --json prints formula, terminals, fitness, train, validation, evaluations, unique_evaluations, seconds, evolved (whether
+    it was, or is a known rule), and against_known_rule: rule, function, gain, error.
     """
     check_place(output)
     settings = GPSettings(
@@ -151,6 +151,7 @@ def learn_command(
         warmup=warmup,
         young=young,
         known_rules=known_rules,
+        parents=picked(breed_from, Parents, "--breed-from"),
     )
     world = read_change_log(log, cycle=cycle, documents=documents, pages=pages, change=change, settled=settled)
     budgets = [per_cycle(one, world) for one in k or ["5%"]]
@@ -159,6 +160,9 @@ def learn_command(
         world = world.span(0, cut_log(world, train_until, "--train-until"))
     check_log(world, str(log), settings)
     prepare_learning(settings)
+    if folds:
+        _learn_in_folds(world, log.name, settings, folds, output, seed=seed, processes=processes, json=json)
+        return
     begun = time.monotonic()
     checkpoint = output.with_name(output.name + ".checkpoint")
     source = f"{log.name} {world.pages} x {world.cycles}, {int(world.changed.sum())} changes, seed {seed}"
@@ -179,7 +183,7 @@ def learn_command(
     write_whole(output, function_to_text(lesson.learned) + "\n")
     if len(done.finished) == settings.seeds:
         checkpoint.unlink(missing_ok=True)  # this learning is complete
-    result = {
+    result: dict[str, object] = {
         "formula": lesson.learned.formula,
         "terminals": settings.terminals,
         "fitness": settings.fitness,
@@ -189,14 +193,72 @@ def learn_command(
         "unique_evaluations": done.unique_evaluations,
         "seconds": round(time.monotonic() - begun, 3),
         "evolved": choice.is_evolved,
-        **({} if choice.known is None else {"against_known_rule": rivalry(choice)}),
     }
+    if choice.known is not None:
+        result["against_known_rule"] = {
+            "rule": formula_text(choice.known.tree),
+            "function": formula_text(choice.evolved.tree),
+            "gain": choice.gain,
+            "error": choice.error if isfinite(choice.error) else None,
+        }
     if json:
         typer.echo(jsonlib.dumps(result))
         return
     figures = f"{settings.fitness} {chosen.train:.4f} on training, {chosen.validation:.4f} on validation pages"
     read = [f"  {name}: {MEANINGS[name]}" for name in TERMINALS if name in terminals_of(chosen.tree)]
     typer.echo("\n".join([str(result["formula"]), *read, *told_learned(choice), f"{figures}; written to {output}"]))
+
+
+def _learn_in_folds(
+    world: ChangeLog,
+    name: str,
+    settings: GPSettings,
+    folds: int,
+    output: Path,
+    *,
+    seed: int,
+    processes: int,
+    json: bool,
+) -> None:
+    """Learns once for each fold of the pages and tells the figures on the test sets; the function that did best on its
+    validation pages is written."""
+    if not 2 <= folds <= world.pages // 4:
+        raise InputError(
+            f"--folds: {world.pages} pages cannot be dealt out to {folds} folds; at least four in each of two"
+        )
+
+    def follow(steps: Iterable[learning.LearnProgress]) -> learning.LearnProgress:
+        display, done = Display(settings, None), learning.LearnProgress()
+        for done in steps:
+            display.show(done)
+        display.line.end()
+        return done
+
+    results, told = [], []
+    command = f"forager {shlex.join(sys.argv[1:])}"
+    for one in teach_folds(
+        world, name, settings, folds, seed=seed, processes=processes, follow=follow, command=command
+    ):
+        figures = {label: float(getattr(one.test, label).mean()) for label in ("change_rate", "ndcg", "freshness")}
+        results.append(one)
+        told.append({"formula": one.lesson.learned.formula, "evolved": one.lesson.choice.is_evolved, **figures})
+        if not json:
+            shown = ", ".join(f"{label} {value:.4f}" for label, value in figures.items())
+            typer.echo(f"fold {len(told)}: {shown}: {told[-1]['formula']}")
+    best = max(results, key=lambda one: one.lesson.learned.validation).lesson.learned
+    write_whole(output, function_to_text(best) + "\n")
+    means = {}
+    for label in ("change_rate", "ndcg", "freshness"):
+        values = np.array([getattr(one.test, label).mean() for one in results])
+        means[label] = float(values.mean()), half_interval(values)
+    tops = np.mean([one.test.top.mean(axis=0) for one in results], axis=0)
+    if json:
+        of_top = {label: row.tolist() for label, row in zip(("change_rate", "ndcg"), tops, strict=True)}
+        typer.echo(jsonlib.dumps({"folds": told, "test": means, "top": of_top, "formula": best.formula}))
+        return
+    shown = ", ".join(f"{label} {mean:.4f} ± {half:.4f}" for label, (mean, half) in means.items())
+    parts = " ".join(f"{value:.3f}" for value in tops[1])
+    typer.echo(f"test sets of {folds} folds: {shown} (95%); NDCG of the top 1/5 to 5/5: {parts}; written to {output}")
 
 
 def _followed(
@@ -213,7 +275,7 @@ def _followed(
         for done in steps:
             write_whole(checkpoint, learning.lesson_to_text(done, settings, source))
             display.show(done)
-    display.end()
+    display.line.end()
     if not done.best():
         raise InputError("stopped before the first generation was measured: nothing was learned")
     return done

@@ -53,7 +53,7 @@ class CrawlLog:
     """A journal reader that writes log lines; other parts log through `say`."""
 
     def __init__(self, *, quiet: bool = False, verbose: bool = False, form: LogFormat | None = None) -> None:
-        """`form` None writes lines of text; but on a terminal it shows the live view (see `progress`) and only
+        """`form` None writes lines of text; but on a terminal it shows the live view (see `runner`) and only
         warnings."""
         self.quiet, self.form = quiet, form or LogFormat.TEXT
         self.view = sys.stderr.isatty() and form is None and not (quiet or verbose)

@@ -8,9 +8,9 @@ import typer
 
 from forager.cli.options import share_of
 from forager.errors import InputError
+from forager.importers.columns import time_of
 from forager.importers.log_files import read_log
 from forager.importers.tape_logs import ChangeRule, Pages
-from forager.importers.times import time_of
 from forager.recrawl.change_log import ChangeLog
 from forager.units import seconds
 

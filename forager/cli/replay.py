@@ -41,27 +41,24 @@ from forager.cli.options import (
     time_given,
     warm_up_of,
 )
-from forager.cli.runner import run_facts, show_dashboard, stopped_by_signals
+from forager.cli.runner import fleet_line, run_facts, show_dashboard, stopped_by_signals
 from forager.dashboard.chronicle import Chronicle
-from forager.dashboard.dashboard_settings import DashboardSettings
 from forager.dashboard.watched import Appeared, Coverage, Watched
-from forager.engine.journal import Journal, JournalFile
 from forager.engine.scope import Skipped
 from forager.errors import InputError, OutputError
-from forager.events import Event, Told
+from forager.events import Event, Journal, JournalFile, Told
 from forager.library.playback import make_replay, tape_folder, usual_budget
 from forager.measures import found_young
 from forager.output.fields import FIELDS, Row, iso_moment
 from forager.output.outlet import Mode, StoryWriter
 from forager.report.account import Account
 from forager.report.phrases import figure, shown_moment, span
-from forager.settings import Settings
 from forager.simulation.fleet_rows import FIGURES
 from forager.simulation.replay import Replay
 from forager.simulation.replay_account import ReplayFigures
 from forager.simulation.replay_records import ReplayRecords
 from forager.tape.tape import Tape, load_tape
-from forager.terms import NOBODY, Url
+from forager.terms import NOBODY
 
 if TYPE_CHECKING:  # slow to import, or needed for types only
     from forager.assembly import Reader
@@ -131,30 +128,6 @@ YIELDS = 3
 """Event loop iterations between two pieces (ours); an HTTP answer needs several."""
 
 
-async def play_watched(
-    replay: Replay,
-    chronicle: Chronicle,
-    records: ReplayRecords,
-    settings: DashboardSettings,
-    name: str,
-    *,
-    log: CrawlLog,
-    finish: Callable[[], None],
-    serve: bool,
-) -> None:
-    """Plays to the end with the dashboard open and calls `finish`; with `serve`, keeps serving until Ctrl-C."""
-    watched = watch_replay(replay, records, name)
-    async with show_dashboard(watched, chronicle, settings, log.dashboard(replay.clock)):
-        await play_beside(replay)
-        finish()
-        if serve and settings.enabled:
-            if log.form is LogFormat.TEXT:
-                typer.echo("The dashboard stays until Ctrl-C.", err=True)
-            stopping = asyncio.Event()
-            with stopped_by_signals(stopping):
-                await stopping.wait()
-
-
 async def play_beside(replay: Replay) -> None:
     """Plays in pieces and yields to the event loop in between."""
     loop, piece = asyncio.get_running_loop(), 60.0
@@ -217,91 +190,76 @@ def replay_command(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Run a fleet over a recording in simulated time and say what it would have found, how soon, at what cost."""
+    """Run a fleet over a recording in simulated time and say what it would have found, how soon, at what cost.
+
+    --json prints the account as `forager crawl --json` does, with `tape`, and in `replay` the figures of `forager compare
+    fleets --json`; with --bytes, `recording` instead of both.
+    """
     if bytes_ and config is None and (tape / "config.yaml").is_file():
         config = tape / "config.yaml"  # the settings of the recorded crawl
     settings = adapted(settings_for(config, set_ or (), preset), kind, dashboard=not no_dashboard)
     given = given_seeds(seed_file, seed)
     limit = time_given(time_limit)
     log = CrawlLog(quiet=quiet, verbose=verbose, form=log_format)
-    logs = [log] if verbose or log_format is not None else []
     writer = stories_writer(append, overwrite, Mode.REPLACE)
-    if bytes_:
-        from forager.cli.replay_bytes import bytes_summary
-
-        if serve:
-            raise InputError("--serve: a crawl of recorded bytes has no dashboard; leave out --serve or --bytes")
-        per = per_hour(budget) if budget else None
-        facts = _replay_bytes(
-            tape, settings, given, limit, writer, journal, logs, per, lambda length: warm_up_of(warm_up, length)
-        )
-        tell(jsonlib.dumps(facts) if json else bytes_summary(facts), append, overwrite)
-        return
-    with tape_folder(tape) as folder:
-        world = load_tape(folder)
-        warm = warm_up_of(warm_up, world.end - world.start)
-        account = Account()
-        chronicle, records = Chronicle(account), ReplayRecords(world)
-        readers: list[Reader] = [account.hear]
-        if settings.dashboard.enabled:
-            readers += [chronicle, records]
-        stories = None if writer is None else ReplayedStories(writer)
-        if stories is not None:
-            readers.append(stories)
-        readers += logs
-        file = None if journal is None else _opened(journal)
-        try:
-            written = Journal(readers if file is None else [*readers, JournalFile(file)])
-            per = per_hour(budget) if budget else usual_budget(world)
-            run = make_replay(world, settings, seeds=given, budget=per, time_limit=limit, tell=written.write)
-            if log.is_for_people:
-                typer.echo(f"forager: {world!r}, {per:g} downloads per hour", err=True)
-
-            def finish() -> None:
-                figures = run.figures(warm_up=warm)
-                facts = _facts(account, run, world, figures)
-                tell(jsonlib.dumps(facts) if json else _text(facts, figures, world, run.end), append, overwrite)
-
-            watching = play_watched(
-                run, chronicle, records, settings.dashboard, tape.resolve().name, log=log, finish=finish, serve=serve
-            )
-            with once(f"replay-{settings.forager.kind.value}", quiet=not log.is_for_people):
-                asyncio.run(watching)
-            if stories is not None:
-                stories.close()
-        finally:
-            if file is not None:
-                file.close()
-
-
-def _replay_bytes(
-    path: Path,
-    settings: Settings,
-    seeds: list[Url],
-    limit: float | None,
-    writer: StoryWriter | None,
-    journal: Path | None,
-    logs: list[CrawlLog],
-    per_hour: float | None,
-    warm_up: Callable[[float], float],
-) -> dict[str, Any]:
-    from forager.cli.replay_bytes import crawl_bytes, write_stories
-
+    if bytes_ and serve:
+        raise InputError("--serve: a crawl of recorded bytes has no dashboard; leave out --serve or --bytes")
     with ExitStack() as stack:
-        readers: list[Reader] = [*logs]
+        readers: list[Reader] = [log] if verbose or log_format is not None else []
         if journal is not None:
             readers.append(JournalFile(stack.enter_context(_opened(journal))))
-        facts, store = crawl_bytes(path, settings, seeds, limit, readers, budget=per_hour, warm_up=warm_up)
-    if writer is not None:
-        write_stories(store, writer)
-    return facts
+        per = per_hour(budget) if budget else None
+        if bytes_:
+            from forager.cli.replay_bytes import bytes_summary, crawl_bytes, write_stories
+
+            facts, store = crawl_bytes(
+                tape, settings, given, limit, readers, budget=per, warm_up=lambda length: warm_up_of(warm_up, length)
+            )
+            if writer is not None:
+                write_stories(store, writer)
+            tell(jsonlib.dumps(facts) if json else bytes_summary(facts), append, overwrite)
+            return
+        world = load_tape(stack.enter_context(tape_folder(tape)))
+        warm = warm_up_of(warm_up, world.end - world.start)
+        account, records = Account(), ReplayRecords(world)
+        chronicle = Chronicle(account)
+        if settings.dashboard.enabled:
+            readers = [chronicle, records, *readers]
+        stories = None if writer is None else ReplayedStories(writer)
+        told = Journal([account.hear, *readers, *([] if stories is None else [stories])])
+        run = make_replay(world, settings, seeds=given, budget=per, time_limit=limit, tell=told.write)
+        if log.is_for_people:
+            typer.echo(f"forager: {world!r}, {per or usual_budget(world):g} downloads per hour", err=True)
+
+        def finish() -> None:
+            figures = run.figures(warm_up=warm)
+            facts = run_facts(account, run) | {
+                "tape": tape_facts(world),
+                "replay": {name: json_number(of(figures)) for name, of in FIGURES.items()},
+            }
+            tell(jsonlib.dumps(facts) if json else _text(facts, figures, world, run.end), append, overwrite)
+
+        async def play() -> None:
+            """Plays to the end with the dashboard open, and keeps it open if wanted."""
+            watched = watch_replay(run, records, tape.resolve().name)
+            async with show_dashboard(watched, chronicle, settings.dashboard, log.dashboard(run.clock)):
+                await play_beside(run)
+                finish()
+                if serve and settings.dashboard.enabled:
+                    await _wait_for_signal(log)
+
+        with once(f"replay-{settings.forager.kind.value}", quiet=not log.is_for_people):
+            asyncio.run(play())
+        if stories is not None:
+            stories.close()
 
 
-def _facts(account: Account, run: Replay, tape: Tape, figures: ReplayFigures) -> dict[str, Any]:
-    return run_facts(account, run.agent, run.scheduler, run.retraining) | {
-        "tape": tape_facts(tape),
-        "replay": {name: json_number(of(figures)) for name, of in FIGURES.items()},
-    }
+async def _wait_for_signal(log: CrawlLog) -> None:
+    if log.form is LogFormat.TEXT:
+        typer.echo("The dashboard stays until Ctrl-C.", err=True)
+    stopping = asyncio.Event()
+    with stopped_by_signals(stopping):
+        await stopping.wait()
 
 
 def _opened(path: Path) -> Any:
@@ -312,7 +270,7 @@ def _opened(path: Path) -> Any:
 
 
 def _text(facts: dict[str, Any], figures: ReplayFigures, tape: Tape, run_end: float) -> str:
-    delay, foragers = figures.delay, facts["foragers"]
+    delay = figures.delay
     found = f"{delay.found} of {delay.stories} stories found while young"
     lines = [
         f"{shown_moment(tape.start)[:16]} to {shown_moment(run_end)[:16]}, replayed.",
@@ -326,6 +284,6 @@ def _text(facts: dict[str, Any], figures: ReplayFigures, tape: Tape, run_end: fl
         f"Freshness {figure(figures.freshness, '.3f')}, age {span(figures.age)}.",
         f"Stories per download: fleet {figure(figures.fleet_hits, '.3f')}, recrawl {figure(figures.recrawl_hits, '.3f')} "
         f"({figure(figures.recrawl_share, '.0%')} of the downloads).",
-        f"Fleet: {foragers['alive']} foragers alive, {foragers['born']} born, {foragers['deleted']} deleted.",
+        fleet_line(facts),
     ]
     return "\n".join(lines)

@@ -114,7 +114,7 @@ def crawl_bytes(
             group.create_task(stop_after(clock, seconds, stopping))
             group.create_task(crawl.run(seeds, stopping))
         world = crawl.world
-        return run_facts(counted, crawl.agent, crawl.scheduler, crawl.retraining) | {
+        return run_facts(counted, crawl) | {
             "skipped": dict(world.keeper.skipped.counts()),
             "pages_out": sum(begin == math.inf for begin in world.held_from.values()),
         }

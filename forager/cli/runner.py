@@ -1,40 +1,41 @@
 """Runs a crawl from the command line: progress, dashboard, time limit, final figures; Ctrl-C once drains, twice stops.
 
-The final figures are the output of `--json`, and `statistics.json` in the run directory.
+The final figures are the output of `--json`, and `statistics.json` in the run directory. On a terminal, one screenful
+shows sites, foragers and the latest stories.
 """
 
 import asyncio
+import json
 import signal
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from forager.cli.log import CrawlLog
 from forager.clock import Clock, FastClock
+from forager.core.fleet import ForagerRecord
 from forager.dashboard.chronicle import Chronicle
 from forager.dashboard.dashboard_settings import DashboardSettings
-from forager.dashboard.watched import AnnouncedStories, Coverage, Watched, watch
+from forager.dashboard.watched import Coverage, Watched, watch
 from forager.engine.crawl import Crawl, stop_after
-from forager.report.account import Account
-from forager.terms import Url
-
-if TYPE_CHECKING:  # slow to import, or needed for types only
-    from forager.assembly import OpenCrawl, Reader, Wire
-    from forager.engine.teacher import Retraining
-    from forager.settings import Settings
-
-import json
-from collections import Counter
-from pathlib import Path
-
-from forager.core.agent import ReinforcingAgent
-from forager.core.fleet import ForagerRecord
-from forager.core.scheduler import Scheduler
 from forager.engine.policy import function_source
 from forager.engine.scope import Skipped
 from forager.errors import OutputError
-from forager.report.phrases import span
+from forager.events import Told
+from forager.report.account import Account
+from forager.report.phrases import shown, shown_moment, span
 from forager.store.rundir import own_file
+from forager.terms import Url
+
+if TYPE_CHECKING:  # slow to import, or needed for types only
+    from rich.console import Group
+    from rich.table import Table
+
+    from forager.assembly import OpenCrawl, Reader
+    from forager.settings import Settings
+    from forager.simulation.replay import Replay
 
 STOPS = (signal.SIGINT, signal.SIGTERM)
 T = TypeVar("T")
@@ -55,10 +56,21 @@ def run_live(main: Coroutine[Any, Any, T]) -> T:
 
 
 @asynccontextmanager
-async def logged_crawl(
-    run_dir: Path, settings: "Settings", seeds: list[Url], clock: Clock, log: CrawlLog, *readers: "Reader"
-) -> AsyncIterator[tuple["OpenCrawl", Chronicle]]:
-    """Opens a crawl whose journal is read by these readers, a chronicle and the log."""
+async def watched_crawl(
+    run_dir: Path,
+    settings: "Settings",
+    seeds: list[Url],
+    clock: Clock,
+    log: CrawlLog,
+    *readers: "Reader",
+    name: str = "",
+    coverage: Callable[[], Coverage] | None = None,
+) -> AsyncIterator["OpenCrawl"]:
+    """Opens a crawl that writes its log and is shown on the dashboard, under this name or that of its directory.
+
+    These readers read its journal too. `coverage` is asked once the crawl is open; without it, coverage is that of the
+    stories announced in feeds.
+    """
     from forager.assembly import open_crawl
 
     chronicles: list[Chronicle] = []
@@ -68,40 +80,38 @@ async def logged_crawl(
         return [*readers, *chronicles, log]
 
     async with open_crawl(run_dir, settings, seeds, clock, all_readers, say=log.saying("kernels", clock)) as opened:
+        (chronicle,) = chronicles
+        measured = None if coverage is None else coverage()
+        watched = watch(name or str(run_dir), opened.crawl, chronicle.account, opened.wire, measured)
         with log.kept_in(run_dir):
-            yield opened, chronicles[0]
+            async with show_dashboard(watched, chronicle, settings.dashboard, log.dashboard(clock)):
+                yield opened
 
 
 async def run_crawl(
-    crawl: Crawl,
-    seeds: list[Url],
-    account: Account,
-    clock: Clock,
-    *,
-    time_limit: float | None,
-    stopping: asyncio.Event,
+    opened: "OpenCrawl",
     log: CrawlLog,
-    beside: tuple[Coroutine[Any, Any, None], ...] = (),
+    time_limit: float | None,
+    beside: Sequence[Callable[[asyncio.Event], Coroutine[Any, Any, None]]] = (),
 ) -> None:
-    """Crawls until the time limit (on the crawl's clock) or until stopped; `beside` runs as long as the crawl."""
+    """Crawls until the time limit (on the crawl's clock) or until stopped.
+
+    `beside` are called with the event that stops the crawl, and run as long as it does.
+    """
+    clock, stopping = opened.crawl.clock, asyncio.Event()
     ends = None if time_limit is None else clock.now() + time_limit
     speed = clock.speed if isinstance(clock, FastClock) else 1.0
+
+    def left() -> float | None:
+        return None if ends is None else max(0.0, ends - clock.now()) / speed
+
     with stopped_by_signals(stopping):
         async with asyncio.TaskGroup() as group:
             group.create_task(stop_after(clock, time_limit, stopping))
-            group.create_task(
-                show_progress(
-                    crawl,
-                    account,
-                    clock,
-                    stopping,
-                    log=log,
-                    left=lambda: None if ends is None else max(0.0, ends - clock.now()) / speed,
-                )
-            )
+            group.create_task(_show_progress(opened, stopping, log, left))
             for task in beside:
-                group.create_task(task)
-            await crawl.run(seeds, stopping)
+                group.create_task(task(stopping))
+            await opened.crawl.run(opened.seeds, stopping)
 
 
 @asynccontextmanager
@@ -117,14 +127,6 @@ async def show_dashboard(
     async with serve_dashboard(watched, chronicle, settings) as address:
         say(f"{address}{'?token=' + settings.token if settings.token else ''}")
         yield
-
-
-def live_view(name: str, crawl: Crawl, chronicle: Chronicle, wire: "Wire", coverage: Coverage | None = None) -> Watched:
-    """View of a live crawl for the dashboard; coverage is by default measured against the entries of feeds."""
-    account = chronicle.account
-    announced = AnnouncedStories(crawl.store, account.is_told, lambda: account.began)
-    measured = coverage or Coverage("stories announced in feeds", announced)
-    return watch(name, crawl, measured, wire.timetable, wire.robots)
 
 
 @contextmanager
@@ -152,26 +154,27 @@ HOSTS = 10
 """Number of hosts listed per reason for skipping URLs (ours)."""
 
 
-def run_facts(
-    account: Account,
-    agent: ReinforcingAgent,
-    scheduler: Scheduler,
-    retraining: "Retraining | None",
-    skipped: Skipped | None = None,
-) -> dict[str, Any]:
+def run_facts(account: Account, run: "Crawl | Replay", skipped: Skipped | None = None) -> dict[str, Any]:
     """Results of a run: its account, all foragers that ever lived, the function in force, and what was skipped."""
+    agent, policy = run.agent, run.scheduler.policy
     facts = account.facts() | {"kind": agent.forager_settings.label, "profit": {"decided": agent.decided}}
     facts["foragers"]["kinds"] = Counter(one.kind.value for one in agent.foragers.values())
-    lessons = [] if retraining is None else retraining.lessons
+    lessons = [] if run.retraining is None else run.retraining.lessons
     facts["recrawl"] = {
-        "function": str(scheduler.policy),
-        "from": function_source(scheduler.policy, lessons),
+        "function": str(policy),
+        "from": function_source(policy, lessons),
         "lessons": len(lessons),
         "replaced": sum(one.replaced for one in lessons),
         "cycles": account.cycles.done,
     }
     facts["foragers"]["list"] = [_life(record) for record in agent.records.values()]
     return facts if skipped is None else facts | {"skipped": skipped_facts(skipped)}
+
+
+def fleet_line(facts: dict[str, Any]) -> str:
+    """What became of the fleet, in a sentence."""
+    foragers = facts["foragers"]
+    return f"Fleet: {foragers['alive']} foragers alive, {foragers['born']} born, {foragers['deleted']} deleted."
 
 
 def _life(record: ForagerRecord) -> dict[str, Any]:
@@ -212,38 +215,30 @@ def skipped_facts(skipped: Skipped) -> dict[str, Any]:
     return facts
 
 
-async def show_progress(
-    crawl: Crawl,
-    account: Account,
-    clock: Clock,
-    stopping: asyncio.Event,
-    *,
-    log: CrawlLog,
-    left: Callable[[], float | None],
+async def _show_progress(
+    opened: "OpenCrawl", stopping: asyncio.Event, log: CrawlLog, left: Callable[[], float | None]
 ) -> None:
     """Shows progress on standard error until the crawl stops; `left` returns the seconds until then, if known.
 
     Other output to standard error appears above the view, because rich redirects it.
     """
+    account, clock = opened.account, opened.crawl.clock
     if log.quiet:
         await stopping.wait()
     elif log.view:
         from rich.console import Console  # slow to import, and only a terminal needs it
         from rich.live import Live as Screen
 
-        from forager.cli.screen import picture
-
-        console = Console(stderr=True)
-        with Screen(console=console, refresh_per_second=4, transient=True) as screen:
+        with Screen(console=Console(stderr=True), refresh_per_second=4, transient=True) as screen:
             while not stopping.is_set():
-                screen.update(picture(crawl, account, log.latest, clock, left()))
+                screen.update(screenful(opened.crawl, account, log.latest, left()))
                 await _pause(0.25, stopping)
     else:
         while not stopping.is_set():
             await _pause(60.0, stopping)
             if not stopping.is_set():
-                line = progress_line(account)
-                log.say("progress", line, at=clock.now(), stories=account.stories, requests=account.requests)
+                requests = account.total.requests
+                log.say("progress", progress_line(account), at=clock.now(), stories=account.stories, requests=requests)
 
 
 async def _pause(seconds: float, stopping: asyncio.Event) -> None:
@@ -256,8 +251,74 @@ async def _pause(seconds: float, stopping: asyncio.Event) -> None:
 
 def progress_line(account: Account) -> str:
     """The progress in one line."""
+    total = account.total
     return (
-        f"{account.stories} stories, median delay {span(account.delay(0.5))}, {account.requests} requests "
-        f"({account.not_modified} unchanged), {account.pages} pages, {account.alive} foragers, "
-        f"{account.error_count} errors"
+        f"{account.stories} stories, median delay {span(total.delay(0.5))}, {total.requests} requests "
+        f"({total.not_modified} unchanged), {account.pages} pages, {account.alive} foragers, "
+        f"{sum(total.error_counts.values())} errors"
     )
+
+
+TALLEST_FLEET = 8
+
+
+def screenful(crawl: Crawl, account: Account, latest: Sequence[Told], left: float | None) -> "Group":
+    """A crawl on a terminal: its sites, its foragers and the latest stories."""
+    from rich.console import Group
+    from rich.text import Text
+
+    total, ending = account.total, "" if left is None else f"   {left:.0f} s left"
+    headline = Text.assemble(
+        (f"{shown_moment(crawl.clock.now())[:16]} UTC", "bold"),
+        f"   {account.stories} stories   {total.requests} requests   {total.not_modified} unchanged   "
+        f"{crawl.store.counts().known} known URLs{ending}   Ctrl-C stops",
+    )
+    return Group(headline, _sites(account), _fleet(crawl), _stories(latest))
+
+
+def _sites(account: Account) -> "Table":
+    rows = []
+    for name, one in sorted(account.sites.items()):
+        facts = one.facts()
+        delays = span(facts["delay_median_s"]), span(facts["delay_p90_s"])
+        counts = facts["requests"], facts["not_modified"], sum(facts["errors"].values())
+        channels = ", ".join(f"{channel} {count}" for channel, count in [*facts["channels"].items()][:3])
+        rows.append((name, facts["stories"], *delays, *counts, channels))
+    return _table(("site", "stories", "median delay", "p90", "requests", "304", "errors", "found first by"), rows)
+
+
+def _fleet(crawl: Crawl) -> "Table":
+    alive = sorted((crawl.agent.records[id] for id in crawl.agent.foragers), key=lambda one: -one.score)
+    rows: list[tuple[object, ...]] = [
+        (
+            one.id,
+            one.kind.value,
+            f"{one.score:.0f}",
+            one.relevant,
+            one.downloads,
+            "" if one.parent is None else one.parent,
+        )
+        for one in alive[:TALLEST_FLEET]
+    ]
+    more = [("…", f"{len(alive)} alive")] if len(alive) > TALLEST_FLEET else []
+    return _table(("forager", "kind", "score", "stories", "downloads", "parent"), [*rows, *more])
+
+
+def _stories(latest: Sequence[Told]) -> "Table":
+    rows = [
+        (shown_moment(one.published)[:16], span(one.delay), one.site, one.via.value, shown(one.title, 70))
+        for one in reversed(latest)
+    ]
+    return _table(("published", "delay", "site", "found by", "latest stories"), rows)
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> "Table":
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2), header_style="dim")
+    for column in columns:
+        table.add_column(column, no_wrap=True)
+    for row in rows:
+        table.add_row(*(Text(str(cell)) for cell in row))
+    return table

@@ -16,8 +16,6 @@ from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from forager.cli.compilation import once
 from forager.cli.options import (
@@ -31,6 +29,7 @@ from forager.cli.options import (
     json_number,
     per_hour,
     settings_for,
+    share_of,
     time_given,
     write_whole,
 )
@@ -46,6 +45,7 @@ from forager.store.store import Store
 from forager.tape.tape import load_tape
 from forager.tuning.goals import goals_named
 from forager.tuning.held_out import FIGURES, HeldOutResult
+from forager.tuning.report import held_out_table, tuned_yaml, tuning_report
 from forager.tuning.space import Space, read_space, shown_space
 from forager.tuning.study import Trial
 from forager.tuning.tuning import Tuning, TuningOutcome, Wishes
@@ -109,7 +109,6 @@ def training(tuning: Tuning, values: Sequence[float]) -> str:
 
 def say(tuning: Tuning, outcome: TuningOutcome | None, outputs: Sequence[Path], end: str = "Stopped") -> None:
     """Prints the summary; `end` says why there is no outcome."""
-    console = Console()
     if outcome is None:
         best = tuning.best()
         kept = f"{len(tuning.study.trials())} trials are kept in {tuning.folder}" if outputs else "nothing was kept"
@@ -121,7 +120,7 @@ def say(tuning: Tuning, outcome: TuningOutcome | None, outputs: Sequence[Path], 
         typer.echo("Nothing was judged on the held-out part, so nothing was written.")
         return
     chosen, judged = outcome.chosen, outcome.judged
-    console.print(tuning_table(judged, outcome.tuning.judged))
+    held_out_table(judged, tuning.judged).show()
     typer.echo(verdict(outcome))
     for key, value in chosen.changes.items():
         typer.echo(f"  {key}: {value}")
@@ -144,23 +143,6 @@ def verdict(outcome: TuningOutcome) -> str:
         names = ", ".join(goal.figure for goal in judged.harmed)
         return f"Worse on the held-out part in {names}: the settings as they are stay. Tried:"
     return "No better than the settings as they are on the held-out part, which stay. Tried:"
-
-
-def tuning_table(judged: HeldOutResult, times: int) -> Table:
-    """Table of old against new settings."""
-    again = "" if times == 1 else f"; the held-out part was looked at {times} times, so this is no fresh evidence"
-    shown = Table(
-        title="On the held-out part",
-        caption=f"means over {len(judged.before.repeats)} seeds; new − old paired, 95% interval; * sought{again}",
-    )
-    sought = {goal.figure for goal in judged.goals}
-    shown.add_column("figure")
-    for name in ("before", "after", "difference"):
-        shown.add_column(name, justify="right")
-    for figure in FIGURES:
-        cells = [f"{row.mean(figure):.4g}" for row in (judged.before, judged.after)]
-        shown.add_row(f"{figure}{' *' if figure in sought else ''}", *cells, str(judged.difference(figure)))
-    return shown
 
 
 def tuning_json(tuning: Tuning, outcome: TuningOutcome | None) -> dict[str, Any]:
@@ -232,6 +214,9 @@ def tune_command(
 
     Every finished trial is kept beside the first -O: Ctrl-C or a crash loses none, and the same command goes on.
     A part of a time limit is kept for the judgement.
+
+    --json prints trials, pruned, goals, budget, best (the changes), better, folder, and held_out: before, after, difference
+    and difference_ci of each figure, and seeds; null if the search stopped before it was judged.
     """
     base = settings_for(config, set_ or (), preset)
     searched = read_space(space, base) if space else Space(base)
@@ -252,7 +237,7 @@ def tune_command(
             goals,
             per_hour(budget) if budget else usual_budget(recorded),
             trials,
-            _share(held_out),
+            share_of(held_out, "--held-out"),
             seeds,
             repeats,
             processes or os.cpu_count() or 1,
@@ -291,16 +276,6 @@ async def survivors(run: Path, base: Settings) -> dict[str, float]:
     return {f"forager.{key}": median(one.genes[key] for one in alive) for key in INHERITED}
 
 
-def _share(text: str) -> float:
-    try:
-        value = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
-    except ValueError:
-        value = 0.0
-    if not 0.0 < value < 1.0:
-        raise typer.BadParameter(f"expected a share such as 50% or 0.5, not {text!r}", param_hint="--held-out")
-    return value
-
-
 def _check_outputs(outputs: list[Path]) -> None:
     """Raises an error before hours of work if an output cannot be written."""
     for path in outputs:
@@ -322,9 +297,6 @@ def _folder(outputs: list[Path], quiet: bool) -> Iterator[Path]:
 
 
 def _write(outputs: list[Path], outcome: TuningOutcome, now: float) -> None:
-    from forager.tuning.report import tuning_report
-    from forager.tuning.tuning import tuned_yaml
-
     for path in outputs:
         text = tuning_report(outcome, now) if path.suffix == ".html" else tuned_yaml(outcome, now)
         write_whole(path, text)

@@ -4,6 +4,7 @@
 """
 
 import asyncio
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +17,7 @@ from forager.core.saved import load_agent
 from forager.core.shared import Shared
 from forager.engine.resume import recall_waits
 from forager.engine.scope import Scope
+from forager.engine.topic import Mark, add_mark
 from forager.engine.walls import Walls
 from forager.errors import InputError
 from forager.pages.urls import host
@@ -30,10 +32,6 @@ from forager.web.timetable import Timetable
 if TYPE_CHECKING:  # few crawls have one, and it is slow to load
     from forager.core.focus import Focus
 
-from enum import StrEnum
-
-from forager.engine.topic import Mark, add_mark
-
 LOOKS = 10
 """Number of latest visits printed (ours); --json has more."""
 
@@ -45,7 +43,11 @@ def why(
     set_: Set = None,
     json: Json = False,
 ) -> None:
-    """Say who found a page, how and when, how often it was visited, and why it is a story or not."""
+    """Say who found a page, how and when, how often it was visited, and why it is a story or not.
+
+    --json prints the same with more visits, as the dashboard's /api/page does: found, latest_visits, editions, stories,
+    story, visiting, recrawl, copies and more.
+    """
     kept = run / "config.yaml"
     settings = loaded(config or (kept if kept.is_file() else None), set_).settings
     dossier = asyncio.run(_look_up(run, url, settings))
@@ -68,7 +70,7 @@ async def _look_up(run: Path, text: str, settings: Settings) -> Dossier:
             max_age=settings.forager.max_age,
             least_worth=settings.crawl.least_worth,
             statistics=statistics,
-            host=await _at_host(url, reader, settings),
+            host=await _at_host(url, reader, settings, now),
             recrawl=await why_again(id, reader, now, settings.recrawl, statistics, outlook),
             focus=await _focus(reader, settings),
             territory=await _territory(id, reader, settings),
@@ -91,15 +93,15 @@ def _left_out(url: Url, reader: Store, settings: Settings) -> str:
     return f"a link to it stays out: {objection}" if objection else "was it linked from a page within its scope?"
 
 
-async def _at_host(url: Url, reader: Store, settings: Settings) -> str:
+async def _at_host(url: Url, reader: Store, settings: Settings, now: float) -> str:
     """Budget and delay of the page's host at the end of the run."""
     timetable = Timetable(settings.timetable)
-    timetable.load(await recall_waits(reader), _end(reader))
+    timetable.load(await recall_waits(reader), now)
     kept, walls = await reader.recall("walls"), Walls(settings.visits.retry_after)
     if kept is not None:
         walls.load(kept)
-    wall = walls.why(url, _end(reader))
-    return at_host(host(url), timetable, _end(reader)) + (f" A wall: {wall}." if wall else "")
+    wall = walls.why(url, now)
+    return at_host(host(url), timetable, now) + (f" A wall: {wall}." if wall else "")
 
 
 def _end(reader: Store) -> float:
@@ -110,8 +112,7 @@ def _end(reader: Store) -> float:
 
 async def _statistics(reader: Store, settings: Settings) -> PageTable | None:
     saved = await reader.recall("shared")
-    walk = settings.forager
-    return None if saved is None else Shared.load(saved, walk).visits
+    return None if saved is None else Shared.load(saved, settings.forager).visits
 
 
 async def _focus(reader: Store, settings: Settings) -> "Focus | None":

@@ -44,6 +44,9 @@ EVERYWHERE: BoolArray = np.empty(0, dtype=np.bool_)
 Choice = tuple[int, float]
 """A page and its expected new documents: nan if a score function decided, 0 if it is explored."""
 
+CLOSING_SHARE = 0.5
+"""Share of the usual threshold at the end of a crawl: what is not found now is found by the next crawl, if at all."""
+
 FEW = 64
 """Number of pages ranked in a trial."""
 
@@ -141,21 +144,23 @@ class Candidates:
             *self._programs,
         )
 
-    def choose(self, now: float, luck: float, group: int = 0) -> Choice | None:
+    def choose(self, now: float, luck: float, group: int = 0, *, closing: bool = False) -> Choice | None:
         """The best page of a group and its worth, or None if none is worth a download. `luck`, a random number, breaks
-        ties."""
+        ties. `closing`: the crawl is about to end, so that waiting for more documents gains nothing."""
         thrift = self.thrift
+        least = thrift.least_worth * (CLOSING_SHARE if closing else 1.0)
         while True:
             if awaits_code(next_page):
                 self._rest_served(now, self.pool_of(group))
+            mind = self.mind()
             page, worth = next_page(
-                self.mind(),
+                mind._replace(priors=self.pages.impatient) if closing else mind,
                 self.choices(self.pool_of(group)),
                 self.last(),
                 self.revisit_after,
                 now,
                 luck,
-                thrift.least_worth,
+                least,
                 float(thrift.explored),
                 thrift.explore,
                 float(thrift.spent + thrift.rests),

@@ -16,7 +16,7 @@ from forager.arrays import BoolArray, FloatArray, IntArray, RowArray
 from forager.core.best_pages import appears_now, best, pick
 from forager.core.expectation import due_at, look_ahead, promise_of
 from forager.core.exploration import allows, owes
-from forager.core.page_row import LOOKS_APART, Mind, PageRow
+from forager.core.page_row import LOOKS_APART, Mind, PageRow, Priors
 from forager.gp.machine import Program
 from forager.kernel import compiled, inner
 
@@ -149,6 +149,12 @@ LAST = -1e300
 """The order of never-visited pages that should be too old."""
 TIE = 1e-9
 """Weight of the link graph for visited pages: it only breaks ties."""
+
+IN_VAIN = 0.4
+"""Share of the hours in which a list was watched without a document for which it then rests, though never longer than
+`max_age`, however little else there is to do. Else hosts that bring nothing, and there may be dozens, would be asked as often
+as politeness allows: thrift ends where documents are found late, and what is explored knows none. Ours: the usual thrift lets
+such lists rest for about as long."""
 
 ROUND = 64
 """Number of downloads from one pool after which all pages are ranked again."""
@@ -356,11 +362,23 @@ def _stranger(mind: Mind, pages: IntArray, now: float, luck: float) -> int:
 
 
 @inner
+def _rests_in_vain(page: PageRow, prior: Priors) -> float:
+    """Until when a visited page rests that never brought a document; a single text only if it is not worth a request."""
+    if page.visits == 0 or page.hits > 0:
+        return -np.inf
+    return page.last + min((IN_VAIN if page.hub else 1.0) * 3600 * page.hours, prior.max_age)
+
+
+@inner
 def _free_at(mind: Mind, side: Choices, last: FloatArray, revisit_after: float, page: int) -> float:
-    """Until when a page is excluded, or its last copy serves all requests."""
+    """Until when a page is excluded, its last copy serves all requests, or a list rests because it brought nothing so far,
+    unless a score function decides alone."""
     until: float = side.wait[page]
-    apart = min(revisit_after, LOOKS_APART) if mind.table[page].hub else revisit_after
-    return max(until, last[page] + apart) if mind.history.counts[0, page] > 0 else until
+    if mind.history.counts[0, page] == 0:
+        return until
+    row: PageRow = mind.table[page]
+    until = max(until, last[page] + (min(revisit_after, LOOKS_APART) if row.hub else revisit_after))
+    return max(until, _rests_in_vain(row, mind.priors[0])) if row.hub and side.turn[0].mode != ALONE else until
 
 
 @inner
@@ -371,7 +389,8 @@ def choose_of_pool(
     """The page of the pool to visit and its worth; `NOTHING` if none is worth a download.
 
     While too little was explored, or nothing is worth a request, a never-visited page comes first. Only if there is
-    none, the best page below the threshold is visited instead; earlier, that would only show the same pages again.
+    none, the best page below the threshold is visited instead; earlier, that would only show the same pages again. A text
+    that never brought anything must have rested for as long as it was watched, so that it is explored ever more seldom.
     """
     wake(side.pool, now)
     while side.pool.tally[AWAKE] > 0:
@@ -388,6 +407,8 @@ def choose_of_pool(
                 stranger = _stranger(mind, pages, now, luck)
             if stranger >= 0 and _free_at(mind, side, last, revisit_after, stranger) <= now:
                 return stranger, 0.0
+        if worth < least and now < _rests_in_vain(mind.table[page], mind.priors[0]):
+            return NOTHING, worth
         return (page if allows(worth, least, explored, explore, turns) else NOTHING), worth
     return NOTHING, 0.0
 
@@ -401,7 +422,9 @@ def rest_time(mind: Mind, side: Choices, now: float, least: float, shortest: flo
         for url in part:
             page: PageRow = mind.table[url]
             if page.visits > 0 and page.hub:
-                first = min(first, due_at(mind.table, page, mind.outlook, prior, least))
+                first = min(
+                    first, max(due_at(mind.table, page, mind.outlook, prior, least), _rests_in_vain(page, prior))
+                )
     return max(shortest, first - now)
 
 

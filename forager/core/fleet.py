@@ -36,6 +36,8 @@ class ForagerRecord:
     downloads: int = 0
     expected: float = 0.0
     """Documents that the fleet's mean would have found with its downloads, since its score began."""
+    recent: float = 0.0
+    """Its latest downloads, fading with every document that the fleet finds."""
     genes: dict[str, float] = field(default_factory=dict)
     """Its own parameters, see `INHERITED`."""
 
@@ -43,7 +45,7 @@ class ForagerRecord:
         """Copies score and counts from the flock."""
         self.score, self.sent = float(walker["score"]), int(walker["sent"])
         self.relevant, self.downloads = int(walker["relevant"]), int(walker["downloads"])
-        self.expected = float(walker["expected"])
+        self.expected, self.recent = float(walker["expected"]), float(walker["recent"])
 
     def own(self, usual: Mapping[str, float]) -> dict[str, float]:
         """Its parameters as far as they differ from those of the settings."""
@@ -53,7 +55,7 @@ class ForagerRecord:
         """Copies score and counts to the flock."""
         walker["score"], walker["sent"] = self.score, self.sent
         walker["relevant"], walker["downloads"] = self.relevant, self.downloads
-        walker["expected"] = self.expected
+        walker["expected"], walker["recent"] = self.expected, self.recent
 
 
 WL, RL, WLRL, BFS = range(len(ForagerKind))
@@ -85,6 +87,7 @@ class Walker(Protocol):
     relevant: int
     downloads: int
     expected: float  # documents that the fleet's mean would have found since the score began
+    recent: float  # its latest downloads, fading with every document that the fleet finds
     typical: float  # long-term profit of the pages that it saw for the first time, a running mean
     max_step: float  # its own parameters, in the order of `INHERITED`
     weblog_size: float
@@ -103,8 +106,6 @@ class Tally(Protocol):
 
     alive: int
     turns: int  # the place in the order of the one whose turn is next; past the end, it is the first one's
-    relevant: float  # documents accepted from foragers, fading, and …
-    worked: float  # … their downloads, for the mean that relative scores are measured against
     steps: int  # steps along open links, and …
     decided: int  # … those that long-term profit led elsewhere than expected documents would have
 

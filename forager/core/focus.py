@@ -7,11 +7,12 @@ which are mostly off topic, but not all (learning from positive and unlabelled e
 that match it are the examples, and its own words are hidden from the regression: what else these documents have in
 common is the topic, and if they have nothing in common, nothing is learned.
 
-By cross-validation, examples and documents get scores from a regression that has not seen them. T(t) is the share of the
-examples that reach a score t, A(t) that of the documents. The best ratio A/T bounds the share π of documents on topic
-(Garg et al. 2021), and π·T(t)/A(t) estimates the precision at t. The threshold is the lowest score that promises the
-precision asked for, with a margin. A document's probability is a logistic curve over its score, from the means and
-variances of both samples and π.
+By cross-validation, examples and documents get scores from a regression that has not seen them; new texts are judged by
+the mean of these regressions, so that their scores compare. T(t) is the share of the examples that reach a score t, A(t)
+that of the documents. The best ratio A/T bounds the share π of documents on topic (Garg et al. 2021), and π·T(t)/A(t)
+estimates the precision at t. The threshold is the lowest score that promises the precision asked for, with a margin; a
+topic so rare that hardly a document of the crawl is on it gets one from the odds of the regression. A document's
+probability is a logistic curve over its score, from the means and variances of both samples and π.
 
 It says "cannot tell yet" as long as there are too few examples or documents, no threshold promises the precision asked
 for, or two halves of the examples disagree on what passes. Such a document is rewarded like any new one, so
@@ -26,7 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import expit
+from scipy.special import expit, logit
 from scipy.stats import norm
 
 from forager.arrays import BoolArray, FloatArray
@@ -45,10 +46,14 @@ MOST_MATCHES = 60
 """Documents that match the query best; only they are taken for examples."""
 GOOD_MATCH = 0.6
 """The share of the query's words, by rarity, that makes a document an example."""
-MARGIN = 0.25
+MARGIN = 0.5
 """The estimated share of wrong documents may be this part of what was asked for: estimates are hopeful."""
+ODDS = 0.5
+"""A score of this part of the log-odds of the precision asked for is always enough."""
 LEAST_RECALL = 0.1
-"""A threshold that fewer of the examples reach is none."""
+"""A threshold that fewer of the examples reach is none …"""
+LEAST_MATCHES = 0.3
+"""… and one that fewer of the documents reach that match a query: too few of them have something in common."""
 
 CLEARLY_APART = 2.5
 """Standard deviations of the documents' scores by which examples lie above them where they need no further check …"""
@@ -178,7 +183,7 @@ class FocusLesson:
         wide = np.zeros(2 * _WIDTH, dtype=np.float32)
         wide[among] = slopes
         doubt = ""
-        if not np.isfinite(threshold) or recall < LEAST_RECALL:
+        if recall < LEAST_RECALL or (len(self.hidden) and (own >= threshold).mean() < LEAST_MATCHES):
             doubt = f"no threshold promises a precision of {self.precision:g}"
         elif not _is_confirmed(own[self.marked], refused, threshold, self.precision):
             apart = (own.mean() - others.mean()) / max(float(others.std()), 1e-12)
@@ -220,9 +225,9 @@ def _regression() -> Any:
 def _fitted(
     rows: sparse.csr_matrix, sides: NDArray[np.int64], weights: FloatArray
 ) -> tuple[FloatArray, float, FloatArray]:
-    """Slopes, intercept, and the score of each row by a fit that has not seen it."""
-    whole = _regression().fit(rows, sides, sample_weight=weights)
+    """The score of each row by a fit that has not seen it, and slopes and intercept of the mean of these fits."""
     unseen, folds = np.zeros(len(sides)), min(_FOLDS, *np.bincount(sides).tolist())
+    slopes, intercept = np.zeros(rows.shape[1]), 0.0
     dealt = np.zeros(len(sides), dtype=np.int64)
     for side in (0, 1):  # every fold has its share of both sides, spread over time
         dealt[sides == side] = np.arange((sides == side).sum()) % folds
@@ -230,13 +235,15 @@ def _fitted(
         left_out = dealt == fold
         part = _regression().fit(rows[~left_out], sides[~left_out], sample_weight=weights[~left_out])
         unseen[left_out] = part.decision_function(rows[left_out])
-    return whole.coef_[0], float(whole.intercept_[0]), unseen
+        slopes += part.coef_[0] / folds
+        intercept += float(part.intercept_[0]) / folds
+    return slopes, intercept, unseen
 
 
 def _threshold(own: FloatArray, others: FloatArray, wanted: float) -> tuple[float, tuple[float, float], float, float]:
     """Threshold, curve of probability, and precision and recall to be expected.
 
-    What is on topic is also more likely so than not.
+    What is on topic by the estimated precision is also more likely so than not.
     """
     scores = np.sort(np.concatenate([own, others]))
     spread = max(float(own.std(ddof=1)), 0.1)
@@ -248,10 +255,10 @@ def _threshold(own: FloatArray, others: FloatArray, wanted: float) -> tuple[floa
     precision = np.minimum(1.0, share * reached / np.maximum(passing, half))
     curve = _probability_curve(own, others, share)
     good = np.flatnonzero(precision >= 1 - MARGIN * (1 - wanted))
-    if not len(good) or not curve[0]:
-        return np.inf, curve, 0.0, 0.0
-    threshold = max(float(scores[good[0]]), -curve[1] / curve[0])
-    return threshold, curve, float(precision[good[0]]), float(norm.sf((threshold - own.mean()) / spread))
+    threshold = max(float(scores[good[0]]), -curve[1] / curve[0]) if len(good) and curve[0] else np.inf
+    threshold = min(threshold, ODDS * float(logit(wanted)))
+    place = min(int(np.searchsorted(scores, threshold)), len(scores) - 1)
+    return threshold, curve, float(precision[place]), float(norm.sf((threshold - own.mean()) / spread))
 
 
 def _above_refused(threshold: float, marked: FloatArray, refused: FloatArray, wanted: float) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from forager.arrays import BoolArray, IntArray
 from forager.core.exploration import PaceRow, aged
-from forager.core.fleet import BFS, FleetState, Tally, Walker
+from forager.core.fleet import BFS, FleetState, Walker
 from forager.core.page_row import Mind
 from forager.core.parameters import Identity
 from forager.core.rules import ForagerRules
@@ -142,30 +142,41 @@ def judge(
 def count_judged(rules: ForagerRules, fleet: FleetState, slot: int, relevant: bool) -> None:
     """Updates the score of a forager after one of its documents was judged."""
     me: Walker = fleet.walkers[slot]
-    tally: Tally = fleet.tally[0]
     me.sent += 1
     me.relevant += relevant
-    tally.relevant += relevant
-    me.score += 1.0 * relevant if rules.relative else rules.score_relevant * relevant - rules.score_sent
+    if not rules.relative:
+        me.score += rules.score_relevant * relevant - rules.score_sent
+    elif relevant:
+        me.score += 1.0
+        _share_cost(rules, fleet)
+
+
+@inner
+def _share_cost(rules: ForagerRules, fleet: FleetState) -> None:
+    """A new document costs the fleet as much as it pays where there are as many foragers as usual.
+
+    It costs less where there are fewer, so that they multiply, and more where there are more, so that the poor go. Each
+    forager pays by its part of the latest downloads: however rich or poor the time, scores compare it with the others only.
+    """
+    alive, all_work = fleet.tally[0].alive, 0.0
+    for i in range(alive):
+        all_work += fleet.walkers[fleet.order[i]].recent
+    if all_work <= 0.0:
+        return
+    for i in range(alive):
+        one: Walker = fleet.walkers[fleet.order[i]]
+        part = one.recent / all_work
+        one.score -= part * alive / rules.usual_size
+        one.expected += part
+        one.recent *= rules.score_keep
 
 
 @inner
 def count_work(rules: ForagerRules, fleet: FleetState, slot: int, downloads: int) -> None:
-    """This forager has downloaded so many pages; shared copies are not work.
-
-    With relative scores a download costs what the fleet finds by one on average where there are as many foragers as usual,
-    less where there are fewer, so that they multiply, and more where there are more, so that the poor go.
-    """
+    """This forager has downloaded so many pages; shared copies are not work."""
     me: Walker = fleet.walkers[slot]
-    tally: Tally = fleet.tally[0]
     me.downloads += downloads
-    if rules.relative and downloads > 0:
-        keep = rules.score_keep if downloads == 1 else rules.score_keep**downloads
-        tally.worked = tally.worked * keep + downloads
-        tally.relevant *= keep
-        expected = downloads * tally.relevant / tally.worked
-        me.score -= expected * tally.alive / rules.usual_size
-        me.expected += expected
+    me.recent += downloads
 
 
 @inner

@@ -112,6 +112,9 @@ class PageTable:
             ],
             dtype=PRIORS,
         )
+        self.impatient = self._priors.copy()
+        """The priors of a crawl that is about to end."""
+        self.impatient["patience"] = 0.0
         pages, links = settings.prior_weight * settings.prior_hours, settings.prior_weight * settings.prior_links
         self._means = np.full((MEANS, 2), settings.prior_weight)
         self._means[HUB] = settings.hub_rate * pages, pages

@@ -350,8 +350,9 @@ class ScoreSettings:
     """Documents above the fleet's mean at which a forager multiplies, and below it at which it is deleted (ours)."""
     beyond_chance: Annotated[float, Field(ge=0)] = 1.0
     """The same must be so many times what chance gives: the root of the documents that the mean would have found (ours)."""
-    memory: Count = 1000
-    """Downloads over which that mean is taken, so that a night is measured against the night (ours)."""
+    memory: Count = 20
+    """Documents of the fleet over which a download fades from that mean, so that a night is measured against the night
+    (ours)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,8 +366,8 @@ class PopulationSettings:
     most: Count = 16
     """Maximum number of foragers: no multiplication beyond it (stated)."""
     usual: Count = 6
-    """Number of foragers about which the fleet settles with relative scores: then a download costs a forager what the fleet
-    finds by one on average; fewer pay less and multiply, more pay more and the poor are deleted (ours)."""
+    """Number of foragers about which the fleet settles with relative scores: then its downloads cost what they find; fewer pay
+    less and multiply, more pay more and the poor are deleted (ours)."""
     starts: Annotated[int, Field(ge=0)] = 10
     """A child whose half of the weblog has fewer pages than this also gets the best pages of the link graph, lists and
     never-visited pages, if `crawl.ordering` is `rw-eg` or `mixed`; 0: none, as in the paper (ours)."""

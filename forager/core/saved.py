@@ -140,8 +140,6 @@ class _SavedFleet(msgspec.Struct):
     form: int
     seed: int
     turns: int
-    relevant: float
-    downloads: float
     accepted: bytes
     records: list[ForagerRecord]
     foragers: list[bytes]
@@ -158,8 +156,6 @@ def save_agent(agent: ReinforcingAgent) -> bytes:
         form=_FLEET_FORM,
         seed=agent.seed,
         turns=int(tally["turns"]),
-        relevant=float(tally["relevant"]),
-        downloads=float(tally["worked"]),
         accepted=np.array(known_as.marked(state.accepted), dtype=np.uint64).tobytes(),
         records=list(agent.records.values()),
         foragers=[save_forager(forager, sent_as) for forager in agent.foragers.values()],
@@ -196,6 +192,5 @@ def load_agent(
         forager = load_forager(each, flock, sent_as)
         agent.enter(forager, records[forager.id])
     tally = flock.state.tally
-    tally["turns"], tally["relevant"], tally["worked"] = held.turns, held.relevant, held.downloads
-    tally["steps"], tally["decided"] = held.steps, held.decided
+    tally["turns"], tally["steps"], tally["decided"] = held.turns, held.steps, held.decided
     return agent

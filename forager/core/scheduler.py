@@ -81,9 +81,9 @@ class Scheduler:
 
     # Output.
 
-    def choose(self, now: float, luck: float, group: int = 0) -> Choice | None:
-        """The next page of a group and its worth, or None if nothing is worth a download."""
-        return self.candidates.choose(now, luck, group)
+    def choose(self, now: float, luck: float, group: int = 0, *, closing: bool = False) -> Choice | None:
+        """The next page of a group and its worth, or None if nothing is worth a download; `closing`: at the end."""
+        return self.candidates.choose(now, luck, group, closing=closing)
 
     def rest(self, now: float, group: int, shortest: float, longest: float) -> float:
         """How long to rest before something in a group is worth a request, within bounds."""

@@ -5,9 +5,8 @@ Invariant: it only reads, and keeps a bounded amount; its figures come from the 
 server               routes, access control, server-sent events, and the server
 chronicle            reads the journal and keeps the latest events
 watched              the parts of a crawl or replay that the dashboard reads; share of the published stories that was found
-views                the content of each page as JSON values
+views                the content of each page as JSON values, and the figures for Prometheus
 recrawl_view         the page Recrawl
-metrics              figures for Prometheus
 dashboard_settings   where it listens
 static/              the pages: plain HTML, CSS and JavaScript without a build step
 """

@@ -4,9 +4,8 @@ Figures come from the account; the chronicle keeps single events, with all text 
 """
 
 from collections import deque
-from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from forager.core.agent import ReinforcingAgent
 from forager.engine.stories import told
@@ -14,7 +13,7 @@ from forager.events import Born, CycleDone, Deleted, Event, Fetched, Learned, Re
 from forager.pages.urls import host
 from forager.report.account import Account
 from forager.report.phrases import shown, visitor
-from forager.store.protocol import Counts, Story
+from forager.store.protocol import RunRecords
 from forager.terms import NOBODY, NOTHING, ForagerId, Outcome, Trouble
 
 Facts = dict[str, Any]
@@ -66,13 +65,6 @@ def request_facts(fetched: Fetched) -> Facts:
 STORIES, ERRORS, FETCHES, CYCLES, LIVES, HOSTS = 5000, 300, 100, 300, 1000, 1000
 """Limits (ours): latest stories, errors, fetches, recrawl cycles and foragers kept, and number of hosts."""
 HOUR = 3600.0
-
-
-class Remembers(Protocol):
-    """What the chronicle reads from a store."""
-
-    def counts(self) -> Counts: ...
-    def stories(self, after: int = 0) -> AsyncIterator[Story]: ...
 
 
 class LastHour:
@@ -141,13 +133,9 @@ class Cycle:
 
 @dataclass(slots=True)
 class Life:
-    """The life of one forager, from the journal."""
+    """What a forager earned, from the journal; the agent's records tell the rest."""
 
-    forager: ForagerId
-    kind: str
-    parent: ForagerId
-    born: float
-    deleted: float | None = None
+    is_over: bool = False
     rewards: float = 0.0
     penalties: float = 0.0
     scores: Trace = field(default_factory=Trace)
@@ -177,7 +165,7 @@ class Chronicle:
         """Also records the scores of this agent's foragers from now on."""
         self._agent = agent
 
-    async def remember(self, store: Remembers) -> None:
+    async def remember(self, store: RunRecords) -> None:
         """Loads the latest stories of earlier runs from the store."""
         number = max(0, store.counts().stories - STORIES)
         async for story in store.stories(number):
@@ -239,13 +227,13 @@ class Chronicle:
             self.cycles[-1].ndcg = event.ndcg if event.changes else None  # without a change every order is equally good
 
     def _born(self, event: Born) -> None:
-        self.lives[event.forager] = Life(event.forager, event.kind, event.parent, event.at)
+        self.lives[event.forager] = Life()
         if len(self.lives) > LIVES:
-            ended = next((id for id, life in self.lives.items() if life.deleted is not None), None)
+            ended = next((id for id, life in self.lives.items() if life.is_over), None)
             if ended is not None:
                 del self.lives[ended]
 
     def _deleted(self, event: Deleted) -> None:
         life = self.lives.get(event.forager)
         if life is not None:
-            life.deleted = event.at
+            life.is_over = True

@@ -42,7 +42,7 @@ REORDERED = (
 
 def recrawl(watched: Watched, chronicle: Chronicle) -> Facts:
     """Content of the page."""
-    now, settings, account = watched.clock.now(), watched.settings, chronicle.account
+    now, settings, total = watched.clock.now(), watched.settings, chronicle.account.total
     policy = Policy() if watched.scheduler is None else watched.scheduler.policy
     by_hand, by_kind = policy.score is None, isinstance(policy.score, ByKind)
     return {
@@ -57,7 +57,7 @@ def recrawl(watched: Watched, chronicle: Chronicle) -> Facts:
         "explore": settings.explore,
         "cycle": settings.cycle,
         "share": settings.recrawl_share,
-        "turns": {"fleet": account.fleet.requests, "recrawl": account.recrawl.requests},
+        "turns": {"fleet": total.fleet.requests, "recrawl": total.recrawl.requests},
         "cycles": [_cycle(cycle) for cycle in chronicle.cycles],
         "next": schedule(watched, now),
     }

@@ -40,7 +40,7 @@ import contextlib
 import hmac
 import ipaddress
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -49,14 +49,13 @@ import msgspec
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
-from forager.dashboard import metrics
 from forager.dashboard.chronicle import Chronicle
 from forager.dashboard.dashboard_settings import DashboardSettings
-from forager.dashboard.views import LATEST, Views
+from forager.dashboard.views import LATEST, METRICS_TYPE, Views, metrics
 from forager.dashboard.watched import Watched
 from forager.errors import SettingsError
-from forager.output.atom import feed
 from forager.output.fields import row
+from forager.output.writers import feed
 from forager.pages.urls import canonical
 from forager.terms import ForagerId
 
@@ -292,18 +291,18 @@ class Dashboard:
         app.add_routes(
             [
                 web.get("/api", self.offers),
-                web.get("/api/now", self.now),
+                web.get("/api/now", _told(self.now)),
                 web.get("/api/stories", self.stories),
-                web.get("/api/fleet", self.fleet),
+                web.get("/api/fleet", _told(self.views.fleet)),
                 web.get("/api/forager", self.forager),
-                web.get("/api/sites", self.sites),
-                web.get("/api/recrawl", self.recrawl),
+                web.get("/api/sites", _told(self.views.sites)),
+                web.get("/api/recrawl", _told(self.views.recrawl)),
                 web.get("/api/page", self.page),
                 web.post("/api/mark", self.mark),
                 web.get("/api/stream", self.stream.listen, allow_head=False),
                 web.get("/stories.atom", self.atom),
                 web.get("/metrics", self.metrics),
-                web.get("/healthz", self.health),
+                web.get("/healthz", _told(lambda: {"ok": True})),
             ]
         )
         return app
@@ -311,25 +310,16 @@ class Dashboard:
     async def offers(self, request: web.Request) -> web.Response:
         return web.Response(text=__doc__ or "")
 
-    async def now(self, request: web.Request) -> web.Response:
-        return _json(self.views.now() | {"figures": self.stream.pace.figures()})
+    def now(self) -> dict[str, Any]:
+        return self.views.now() | {"figures": self.stream.pace.figures()}
 
     async def stories(self, request: web.Request) -> web.Response:
         limit = _number(request, "limit", LATEST)
         return _json({"stories": self.views.stories(_number(request, "after", 0), min(limit, 1000))})
 
-    async def fleet(self, request: web.Request) -> web.Response:
-        return _json(self.views.fleet())
-
     async def forager(self, request: web.Request) -> web.Response:
         facts = self.views.forager(ForagerId(_number(request, "id", -1)))
         return _json(facts) if facts is not None else _json({"error": "there never was such a forager"}, 404)
-
-    async def sites(self, request: web.Request) -> web.Response:
-        return _json(self.views.sites())
-
-    async def recrawl(self, request: web.Request) -> web.Response:
-        return _json(self.views.recrawl())
 
     async def page(self, request: web.Request) -> web.Response:
         url = canonical(request.query.get("url", ""))
@@ -361,11 +351,8 @@ class Dashboard:
         return web.Response(body=body, content_type="application/atom+xml", charset="utf-8")
 
     async def metrics(self, request: web.Request) -> web.Response:
-        text = metrics.exposition(self.views.watched, self.views.chronicle)
-        return web.Response(body=text.encode(), headers={"Content-Type": metrics.CONTENT_TYPE})
-
-    async def health(self, request: web.Request) -> web.Response:
-        return _json({"ok": True})
+        text = metrics(self.views.watched, self.views.chronicle)
+        return web.Response(body=text.encode(), headers={"Content-Type": METRICS_TYPE})
 
 
 def _file(path: Path) -> Handler:
@@ -376,6 +363,15 @@ def _file(path: Path) -> Handler:
         return web.Response(body=body, content_type=kind, charset="utf-8")
 
     return serve
+
+
+def _told(facts: Callable[[], object]) -> Handler:
+    """A handler that answers with these facts, as of the request."""
+
+    async def answer(request: web.Request) -> web.Response:
+        return _json(facts())
+
+    return answer
 
 
 def _json(content: object, status: int = 200) -> web.Response:

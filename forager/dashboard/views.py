@@ -1,5 +1,6 @@
 """The content of each page as JSON values; `recrawl_view` has the page Recrawl."""
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from forager.terms import ForagerId, Url
 
 LATEST, POINTS, WEBLOG, LIVES = 200, 600, 30, 300
 """Limits (ours): stories, delays, weblog entries and foragers sent at once."""
+SKIPS, HOSTS, RULES = 300, 300, 5
+"""Limits (ours): rows of skipped URLs and hosts sent at once, refusing rules listed per site."""
 
 
 class Views:
@@ -28,17 +31,17 @@ class Views:
 
     def figures(self) -> Facts:
         """The headline figures."""
-        account = self.chronicle.account
+        account, total = self.chronicle.account, self.chronicle.account.total
         return {
             "name": self.watched.name,
             "now": self.watched.clock.now(),
             "stories": account.stories,
-            "delay_median": account.delay(0.5),
-            "delay_p90": account.delay(0.9),
-            "requests": account.requests,
-            "requests_per_story": account.requests_per_story,
-            "unchanged": account.not_modified,
-            "wire_bytes": account.wire_bytes,
+            "delay_median": total.delay(0.5),
+            "delay_p90": total.delay(0.9),
+            "requests": total.requests,
+            "requests_per_story": total.requests_per_story,
+            "unchanged": total.not_modified,
+            "wire_bytes": total.wire_bytes,
             "known": len(self.watched.known()),
             "pages": account.pages,
             "visits": account.visits,
@@ -46,10 +49,10 @@ class Views:
             "alive": account.alive,
             "born": account.born,
             "deleted": account.deleted,
-            "errors": account.error_count,
+            "errors": sum(total.error_counts.values()),
             "off_topic": account.topics.get("off topic", 0),
             "cannot_tell": account.topics.get("cannot tell yet", 0),
-            "refused": account.outcomes.get("refused", 0),
+            "refused": total.outcomes.get("refused", 0),
         }
 
     def now(self) -> Facts:
@@ -105,7 +108,20 @@ class Views:
 
     def sites(self) -> Facts:
         """Page Sites."""
-        return sites(self.watched, self.chronicle)
+        watched, chronicle = self.watched, self.chronicle
+        skipped = watched.skipped()
+        busiest = [*chronicle.hosts][:HOSTS]
+        return {
+            "now": watched.clock.now(),
+            "sites": [_site(name, account) for name, account in chronicle.account.sites.items()],
+            "hosts": [host_facts(name, watched, chronicle) | _robots(name, watched) for name in busiest],
+            "errors": [request_facts(fetched) for fetched in reversed(chronicle.errors)],
+            "skipped": [
+                {"reason": skip.reason, "host": skip.host, "count": skip.count, "example": skip.example}
+                for skip, _ in zip(skipped, range(SKIPS), strict=False)
+            ],
+            "skipped_by_reason": dict(skipped.counts()),
+        }
 
     def recrawl(self) -> Facts:
         """Page Recrawl."""
@@ -165,26 +181,6 @@ class Views:
         }
 
 
-SKIPS, HOSTS, RULES = 300, 300, 5
-"""Limits (ours): rows of skipped URLs and hosts sent at once, refusing rules listed per site."""
-
-
-def sites(watched: Watched, chronicle: Chronicle) -> Facts:
-    """Content of the page."""
-    skipped = watched.skipped()
-    return {
-        "now": watched.clock.now(),
-        "sites": [_site(name, account) for name, account in chronicle.account.sites.items()],
-        "hosts": [host_facts(name, watched, chronicle) | _robots(name, watched) for name in _busiest(chronicle)],
-        "errors": [request_facts(fetched) for fetched in reversed(chronicle.errors)],
-        "skipped": [
-            {"reason": skip.reason, "host": skip.host, "count": skip.count, "example": skip.example}
-            for skip, _ in zip(skipped, range(SKIPS), strict=False)
-        ],
-        "skipped_by_reason": dict(skipped.counts()),
-    }
-
-
 def host_facts(name: str, watched: Watched, chronicle: Chronicle) -> Facts:
     """The last hour at a host against the limits of politeness and budget."""
     now = watched.clock.now()
@@ -206,20 +202,14 @@ def host_facts(name: str, watched: Watched, chronicle: Chronicle) -> Facts:
     return facts
 
 
-def _busiest(chronicle: Chronicle) -> list[str]:
-    return [*chronicle.hosts][:HOSTS]
-
-
 def _robots(name: str, watched: Watched) -> dict[str, Any]:
     """What the host's robots.txt says about us; empty if it has not been read."""
-    known = [
-        verdict
-        for scheme in ("https", "http")
-        if watched.robots is not None and (verdict := watched.robots.known_verdict(Url(f"{scheme}://{name}/")))
-    ]
-    if not known:
+    if watched.robots is None:
         return {"robots": None}
-    verdict = known[0]
+    places = (Url(f"{scheme}://{name}/") for scheme in ("https", "http"))
+    verdict = next(filter(None, map(watched.robots.known_verdict, places)), None)
+    if verdict is None:
+        return {"robots": None}
     return {
         "robots": {
             "allowed": verdict.allowed,
@@ -253,3 +243,78 @@ def _site(name: str, account: SiteAccount) -> Facts:
         "last_error": shown(account.last_error),
         "last_story": account.last_story,
     }
+
+
+METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+Sample = tuple[dict[str, str], float]
+
+
+def metrics(watched: Watched, chronicle: Chronicle) -> str:
+    """The figures in the text format of Prometheus, labelled by site: one sample per line."""
+    account, counts = chronicle.account, watched.store.counts()
+    sites = sorted(account.sites.items())
+    outcomes = [
+        ({"site": name, "side": side, "outcome": key}, n)
+        for name, one in sites
+        for side, visits in (("fleet", one.fleet), ("recrawl", one.recrawl))
+        for key, n in visits.outcomes.items()
+    ]
+    stories = [({"site": name, "channel": key}, n) for name, one in sites for key, n in one.channels.items()]
+    errors = [
+        ({"site": name, "kind": key}, sum(reasons.values()))
+        for name, one in sites
+        for key, reasons in one.errors.items()
+    ]
+    skipped = [({"reason": reason}, n) for reason, n in watched.skipped().counts().items()]
+    hosts = [host_facts(name, watched, chronicle) for name in sorted(chronicle.hosts)]
+    used = [({"host": facts["host"]}, facts["used"]) for facts in hosts]
+    waits = [({"host": facts["host"]}, facts["delay"]) for facts in hosts if facts["delay"] is not None]
+    families = [
+        _family("fetches_total", "counter", "Visits, by who made them and how they ended.", outcomes),
+        _family("wire_bytes_total", "counter", "Bytes received.", [({"site": n}, one.wire_bytes) for n, one in sites]),
+        _family("stories_total", "counter", "Stories, by the channel that brought the URL first.", stories),
+        _family("errors_total", "counter", "Fetches that ended in trouble, by kind.", errors),
+        _family("skipped_total", "counter", "Links left out, by reason.", skipped),
+        _family("host_requests_last_hour", "gauge", "Requests of the last hour.", used),
+        _family("host_delay_seconds", "gauge", "Seconds between two requests, as in force now.", waits),
+        _delays(sites),
+        _family("known_urls", "gauge", "URLs known to the crawl.", [({}, len(watched.known()))]),
+        _family("pages_total", "counter", "Different pages fetched.", [({}, account.pages)]),
+        _family("changes_total", "counter", "Visits that saw a change.", [({}, account.total.changes)]),
+        _family("recrawl_cycles_total", "counter", "Recrawl cycles finished.", [({}, account.cycles.done)]),
+        _family("versions_total", "counter", "Page versions stored.", [({}, counts.versions)]),
+        _family("foragers", "gauge", "Foragers alive.", [({}, account.alive)]),
+        _family("foragers_born_total", "counter", "Foragers born.", [({}, account.born)]),
+        _family("foragers_deleted_total", "counter", "Foragers deleted.", [({}, account.deleted)]),
+    ]
+    return "".join(families)
+
+
+def _delays(sites: Sequence[tuple[str, SiteAccount]]) -> str:
+    """Summary of the delays of each site's stories."""
+    name = "forager_story_delay_seconds"
+    lines = [f"# HELP {name} Seconds from publication to fetch.", f"# TYPE {name} summary"]
+    for site, account in sites:
+        for share in (0.5, 0.9):
+            found = account.delay(share)
+            if found is not None:
+                lines.append(f"{name}{_labels({'site': site, 'quantile': str(share)})} {found:.17g}")
+        lines.append(f"{name}_sum{_labels({'site': site})} {account.delays.values.sum():.17g}")
+        lines.append(f"{name}_count{_labels({'site': site})} {account.stories}")
+    return "\n".join(lines) + "\n"
+
+
+def _family(name: str, kind: str, meaning: str, samples: Iterable[Sample]) -> str:
+    lines = [f"# HELP forager_{name} {meaning}", f"# TYPE forager_{name} {kind}"]
+    lines += [f"forager_{name}{_labels(labels)} {value:.17g}" for labels, value in samples]
+    return "\n".join(lines) + "\n"
+
+
+def _labels(labels: dict[str, str]) -> str:
+    inside = ",".join(f'{name}="{_escaped(value)}"' for name, value in labels.items())
+    return f"{{{inside}}}" if inside else ""
+
+
+def _escaped(value: str) -> str:
+    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -7,11 +7,11 @@ side.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from forager.arrays import IntArray
+from forager.arrays import BoolArray, FloatArray, IntArray
 from forager.clock import Clock
 from forager.core.agent import ReinforcingAgent
 from forager.core.scheduler import Scheduler
@@ -19,18 +19,14 @@ from forager.core.shared import Shared
 from forager.engine.crawl import Crawl
 from forager.engine.crawl_settings import CrawlSettings
 from forager.engine.scope import Skipped
-from forager.report.dossier import Records
+from forager.report.account import Account
+from forager.store.protocol import RunRecords
+from forager.terms import UrlId
 from forager.web.robots import Robots
 from forager.web.timetable import Timetable
 
 if TYPE_CHECKING:  # few crawls have one
     from forager.engine.topic import TopicDesk
-
-from typing import Any, Protocol
-
-from forager.arrays import BoolArray, FloatArray
-from forager.store.protocol import Counts, Known
-from forager.terms import UrlId
 
 BUCKETS = 48
 """Maximum number of columns in the chart (ours)."""
@@ -70,17 +66,19 @@ class Coverage:
         }
 
 
-class Book(Protocol):
-    """What coverage reads from a store."""
+class Rules(Protocol):
+    """The rules of a live web that pages are asked by."""
 
-    def counts(self) -> Counts: ...
-    def known(self, id: UrlId) -> Known: ...
+    @property
+    def timetable(self) -> Timetable: ...
+    @property
+    def robots(self) -> Robots: ...
 
 
 class AnnouncedStories:
     """URLs that feeds and news sitemaps dated after the crawl began; each URL is checked once, when it is new."""
 
-    def __init__(self, store: Book, told: Callable[[UrlId], bool], since: Callable[[], float | None]) -> None:
+    def __init__(self, store: RunRecords, told: Callable[[UrlId], bool], since: Callable[[], float | None]) -> None:
         """`told` returns whether a URL is a story, `since` when the crawl began."""
         self._store, self._told, self._since = store, told, since
         self._next = 0
@@ -114,7 +112,7 @@ class Watched:
 
     name: str
     """Name of the run, for people who watch several."""
-    store: Records
+    store: RunRecords
     known: Callable[[], IntArray]
     """Returns the URLs known now."""
     agent: ReinforcingAgent
@@ -133,10 +131,9 @@ class Watched:
     """The focus; None if every topic will do."""
 
 
-def watch(
-    name: str, crawl: Crawl, coverage: Coverage, timetable: Timetable | None = None, robots: Robots | None = None
-) -> Watched:
-    """The parts of a live crawl."""
+def watch(name: str, crawl: Crawl, account: Account, rules: Rules | None, coverage: Coverage | None = None) -> Watched:
+    """The parts of a live crawl; coverage is by default measured against the entries of feeds."""
+    announced = AnnouncedStories(crawl.store, account.is_told, lambda: account.began)
     return Watched(
         name=name,
         store=crawl.store,
@@ -146,9 +143,9 @@ def watch(
         clock=crawl.clock,
         settings=crawl.settings,
         skipped=lambda: crawl.world.keeper.skipped,
-        coverage=coverage,
-        timetable=timetable,
-        robots=robots,
+        coverage=coverage or Coverage("stories announced in feeds", announced),
+        timetable=None if rules is None else rules.timetable,
+        robots=None if rules is None else rules.robots,
         scheduler=crawl.scheduler,
         topic=crawl.topic,
     )

@@ -2,15 +2,14 @@
 
 Invariant: it waits, the core decides; what a visit shows is stored in one transaction before it is told.
 
-crawl            a crawl from start to stop
-fleet            every forager is a task; births start tasks, deaths end them
+crawl            a crawl from start to stop, and its warm start from archives
+fleet            every forager is a task; and the baseline BFS, which sweeps all known pages
 step             one step of a forager: decide, wait, judge and learn (Alg 12)
-sweep            the baseline BFS: every known page in turn
 recrawl_cycle    the recrawl side: a worker for each host
 world            the live World: one fetch for all who ask, hosts shared by both sides
 ingest           from a response to what is kept of it
-scope            which URLs belong to the crawl, and which were left out
-traps            where on a site documents stand, and where none do
+memory           what is remembered of pages between visits: dates, links shown, texts
+scope            which URLs belong to the crawl, which were left out, and where documents stand
 archive_order    what is too old by its place in an archive
 walls            where on a site pages do not answer
 page_states      the states of pages and links (Alg 2)
@@ -18,11 +17,8 @@ link_order       never-visited pages in the order of the link graph
 corrections      second looks at young stories
 stories          from an accepted document to a story
 topic            the focus at work: judges, learns, takes in what people mark
-journal          every event, in order, for whoever reads along
 policy           the recrawl policy that the settings name
 teacher          learns a score function beside the crawl
-warm_start       archives give histories to pages never visited
 resume           what the recrawl side knows, kept in the store
-background       long calculations beside the event loop
 crawl_settings   the settings of a crawl and of the demo
 """

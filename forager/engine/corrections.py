@@ -8,6 +8,8 @@ longest time, if it may well have changed. How often stories change is learned f
 import math
 from dataclasses import dataclass, field
 
+import msgspec
+
 from forager.events import Event, Fetched, Told
 from forager.pages.urls import host
 from forager.terms import Outcome, Url, UrlId
@@ -16,7 +18,10 @@ YOUNG = 6 * 3600.0
 """Seconds after which a story is left alone."""
 HOURS, CHANGES = 1.0, 0.3
 """First guess of how often a story changes: so many times in so many hours of watching."""
-SIGNLESS = 0.7
+APART = 450.0
+"""Seconds between two looks at a story without a sign of a correction: a correction that is seen within a quarter of an hour
+is seen soon enough, and a share spent on the stories told last is missing when there are many."""
+SIGNLESS = 0.9
 """Part of the share that may be spent without a sign of a correction, so that the rest is there when a feed shows one."""
 PROBABLE = 0.02
 """The chance of a change from which on a story deserves a second look."""
@@ -56,6 +61,17 @@ class Corrections:
         looks = sum(one.looks for one in self._hosts.values())
         return f"<Corrections {sum(len(one.seen) for one in self._hosts.values())} young stories, {looks} second looks>"
 
+    def save(self) -> bytes:
+        """What was spent and learned at each host; the stories themselves are in the store."""
+        figures = {name: (one.requests, one.looks, one.changes, one.hours) for name, one in self._hosts.items()}
+        return msgspec.json.encode(figures)
+
+    def load(self, saved: bytes) -> None:
+        """Go on with what `save` gave."""
+        for name, figures in msgspec.json.decode(saved, type=dict[str, tuple[int, int, float, float]]).items():
+            here = self._of_host(name)
+            here.requests, here.looks, here.changes, here.hours = figures
+
     def hear(self, event: Event) -> None:
         """Learn of a visit or a new story."""
         match event:
@@ -94,7 +110,7 @@ class Corrections:
             here.chosen = next(iter(here.suspects))
         elif here.seen and here.looks + 1 <= self.share * SIGNLESS * here.requests:
             id, last = next(iter(here.seen.items()))
-            if 1 - math.exp(-here.changes / here.hours * (now - last) / 3600) >= PROBABLE:
+            if now - last >= APART and 1 - math.exp(-here.changes / here.hours * (now - last) / 3600) >= PROBABLE:
                 here.chosen = id
         return here.chosen
 
@@ -114,7 +130,9 @@ class Corrections:
         here.changes += event.changed
 
     def _of(self, url: Url) -> _HostStories:
-        name = host(url)
+        return self._of_host(host(url))
+
+    def _of_host(self, name: str) -> _HostStories:
         here = self._hosts.get(name)
         if here is None:
             here = self._hosts[name] = _HostStories()

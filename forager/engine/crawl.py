@@ -1,34 +1,39 @@
-"""A crawl: the fleet (or the sweep) and the recrawl cycle over one world and one store, until told to stop."""
+"""A crawl: the fleet (or the sweep) and the recrawl cycle over one world and one store, until told to stop.
+
+A warm start: archives give histories to pages that we never visited, so the first cycle of a crawl knows rates. Each
+capture counts as a visit of the page, other content as a change. Captures not later than the last visit known are left
+out, so the same archive can be given again when a crawl goes on.
+"""
 
 import asyncio
 import contextlib
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from forager.clock import Clock, rest
+from forager.clock import Clock, Offload, inline, rest
 from forager.compiler import Compiler
 from forager.core.agent import ReinforcingAgent
 from forager.core.exploration import Thrift
 from forager.core.findings import Sighting
+from forager.core.page_row import LOOKS_APART
+from forager.core.page_table import PageTable
 from forager.core.parameters import ForagerKind
 from forager.core.scheduler import Scheduler
 from forager.core.shared import Shared
-from forager.engine.background import Offload, inline
 from forager.engine.corrections import YOUNG, Corrections
 from forager.engine.crawl_settings import CrawlSettings
-from forager.engine.fleet import Fleet, announce
-from forager.engine.journal import Journal
-from forager.engine.recrawl_cycle import RecrawlCycle
+from forager.engine.fleet import CrawlParts, Fleet, announce, sweep
+from forager.engine.recrawl_cycle import CLOSING_VISITS, RecrawlCycle
+from forager.engine.scope import Scope
 from forager.engine.step import judge_sighting
 from forager.engine.stories import Teller
-from forager.engine.sweep import sweep
-from forager.engine.warm_start import warm_up
 from forager.engine.world import WebWorld
-from forager.events import Resumed
-from forager.recrawl.archive_eval import Captured
+from forager.events import Journal, Resumed
+from forager.recrawl.change_log import Captured
 from forager.store.protocol import Found
 from forager.store.store import Store
 from forager.terms import Channel, Kind, Url, UrlId
@@ -59,6 +64,8 @@ class Crawl:
     settings: CrawlSettings
     learned: Mapping[str, Callable[[], bytes | Callable[[], bytes]]]
     """What to keep in the store, by name: each gives its present state; a large one as what is left to do beside."""
+    delay: float
+    """Seconds between two requests to one host."""
     offload: Offload = inline
     states: "LiveStates | None" = None
     """None if nobody asks for states."""
@@ -72,8 +79,9 @@ class Crawl:
     def __repr__(self) -> str:
         return f"<Crawl {self.agent!r} {self.store!r}>"
 
-    async def run(self, seeds: list[Url], stopping: asyncio.Event) -> None:
-        """Crawl until told to stop; then finish what is under way and save."""
+    async def run(self, seeds: list[Url], stopping: asyncio.Event, ends: float = math.inf) -> None:
+        """Crawl until told to stop; then finish what is under way and save. `ends` is when that will be, if it is known:
+        then a last look at busy lists, and at what they show, comes before it."""
         await self._begin(seeds)
         if self.compiler is not None:
             await self.compiler.ready(
@@ -90,13 +98,15 @@ class Crawl:
                 group.create_task(self.topic.run(stopping))
             if self.ordering is not None:
                 group.create_task(self.ordering.run(self.store, self.clock, stopping))
+            parts = self._parts()
             if self.agent.forager_settings.kind is ForagerKind.BFS:
-                group.create_task(self._sweep(stopping))
+                group.create_task(sweep(parts, self.store, stopping))
             else:
                 if self.settings.recrawl_share < 1:
-                    group.create_task(self._fleet().run(stopping))
+                    group.create_task(Fleet(parts).run(stopping))
                 if self.settings.recrawl_share > 0:
-                    group.create_task(self._recrawl().run(stopping))
+                    closes = ends - LOOKS_APART - CLOSING_VISITS * self.delay
+                    group.create_task(RecrawlCycle(parts, self.scheduler, self.corrections, closes).run(stopping))
         await self.save()
 
     async def warm_up(self, seeds: list[Url], captured: Iterable[Captured]) -> tuple[int, int]:
@@ -159,35 +169,10 @@ class Crawl:
                 self.topic.read(id, number, f"{version.title}\n{version.text}", at)
             await self.teller.settle(judge_sighting(sighting, self.agent, self.shared, now))
 
-    def _fleet(self) -> Fleet:
-        return Fleet(
-            self.agent,
-            self.world,
-            self.shared,
-            self.teller,
-            self.clock,
-            self.thrift,
-            self.settings,
-            self.journal.write,
-        )
-
-    def _recrawl(self) -> RecrawlCycle:
-        return RecrawlCycle(
-            self.scheduler,
-            self.world,
-            self.agent,
-            self.shared,
-            self.teller,
-            self.clock,
-            self.thrift,
-            self.settings,
-            self.corrections,
-            self.journal.write,
-        )
-
-    async def _sweep(self, stopping: asyncio.Event) -> None:
-        await sweep(
-            self.settings.workers, self.store, self.world, self.agent, self.shared, self.teller, self.clock, stopping
+    def _parts(self) -> CrawlParts:
+        note = self.journal.write
+        return CrawlParts(
+            self.world, self.agent, self.shared, self.teller, self.clock, self.thrift, self.settings, note
         )
 
     async def _mind_the_end(self, stopping: asyncio.Event) -> None:
@@ -210,3 +195,39 @@ async def stop_after(clock: Clock, seconds: float | None, stopping: asyncio.Even
         if seconds is not None:
             await rest(clock, seconds, stopping)
             stopping.set()
+
+
+_BATCH = 1000  # pages entered into the store at once
+
+
+async def warm_up(captured: Iterable[Captured], store: Store, table: PageTable, scope: Scope) -> tuple[int, int]:
+    """Enter the captures of all pages that belong to the crawl; how many pages and captures that were."""
+    pages = captures = 0
+    batch: list[Captured] = []
+    for one in captured:
+        url = Url(one.url)
+        if store.find(url) is not None or not scope.objection(url, 1):
+            batch.append(one)
+        if len(batch) == _BATCH:
+            pages, captures = pages + len(batch), captures + await _enter(batch, store, table)
+            batch = []
+    return pages + len(batch), captures + await _enter(batch, store, table)
+
+
+async def _enter(batch: list[Captured], store: Store, table: PageTable) -> int:
+    found = [
+        Found(Url(one.url), Channel.ARCHIVE, float(one.when[0]), depth=1, due=float(one.when[-1])) for one in batch
+    ]
+    captures = 0
+    for id, one in zip(await store.put(found), batch, strict=True):
+        new = one.when > table.history.last(id)
+        captures += int(np.count_nonzero(new))
+        _note(id, one.when[new].tolist(), one.changed[new].tolist(), table)
+        watched = np.minimum(np.diff(one.when[new]), table.max_age).sum() / 3600.0
+        table.foretell(id, float(watched), float(np.count_nonzero(one.changed[new][1:])))
+    return captures
+
+
+def _note(id: UrlId, when: list[float], changed: list[bool], table: PageTable) -> None:
+    for at, saw in zip(when, changed, strict=True):
+        table.recall(np.array([id]), np.array([at]), np.array([saw]))

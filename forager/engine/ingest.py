@@ -2,15 +2,11 @@
 
 Between two waits everything is decided synchronously: whether the page changed, what is kept of it, and which of its
 links belong to the crawl.
-
-When a page was published is judged by what it says, what a feed announced, and when we first met its link, weighed by
-trust. The last sighting of each page is kept, of so many pages as memory is given; one that dropped out is no loss:
-what it showed is in the store.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,15 +16,15 @@ from forager.core.addresses import form_of, names_one_page
 from forager.core.findings import NO_LINKS, Sighting
 from forager.engine.archive_order import ArchiveOrder
 from forager.engine.corrections import Corrections
+from forager.engine.memory import SIGHTINGS, Dating, ShownLinks, remember
 from forager.engine.scope import REFUSALS, Scope, Skipped
 from forager.engine.walls import Walls
 from forager.events import Event, Fetched
-from forager.pages.changes import Change, has_changed
 from forager.pages.feeds import Entry, told_by
 from forager.pages.page import Page, read
-from forager.pages.pages_settings import PagesSettings
-from forager.pages.trust import DAY, Trust
-from forager.pages.urls import UrlMemo, site
+from forager.pages.pages_settings import Change, PagesSettings, has_changed
+from forager.pages.trust import DAY
+from forager.pages.urls import UrlMemo
 from forager.store.protocol import Found, Known, Version, VersionId, Visit
 from forager.store.store import Store
 from forager.terms import (
@@ -36,7 +32,6 @@ from forager.terms import (
     About,
     Channel,
     Dated,
-    DateSource,
     ForagerId,
     Kind,
     Outcome,
@@ -46,167 +41,16 @@ from forager.terms import (
     UrlId,
     Validators,
 )
+from forager.web.web import validators_of
 from forager.web.web_settings import VisitSettings
 
-MOST_TEXTS = 200_000
-"""Texts remembered where each is a document: about 20 MB. Ours."""
-
-
-class Dating:
-    """Chooses the publication date to believe, and learns which sources lie where."""
-
-    def __init__(self, store: Store) -> None:
-        self.store = store
-        self.trust = Trust()
-        self._announced: dict[UrlId, float] = {}
-        self._first: dict[UrlId, float] = {}
-        """When the pages that revealed others were first kept."""
-        self._texts: dict[int, None] = {}
-        """Prints of texts seen, where texts are the documents."""
-
-    def __repr__(self) -> str:
-        return f"<Dating by {self.trust!r}, {len(self._announced)} dates announced>"
-
-    def announce(self, id: UrlId, published: float) -> None:
-        """A feed or news sitemap gives a date for a page that was known before; the first one counts."""
-        self._announced.setdefault(id, published)
-
-    def kept(self, before: Known, now: float) -> None:
-        """A version of a page is kept: its first one dates the links that appear on it later."""
-        if before.version is None:
-            self._first.setdefault(before.id, now)
-
-    async def published(self, known: Known, page: Page, now: float) -> Dated | None:
-        """The date to believe: from the page, from the feed that announced it, or our first sighting."""
-        stated = self._announced.get(known.id) if known.published is None else known.published
-        announced = None if stated is None else Dated(stated, DateSource.FEED)
-        others = (announced, await self._first_sighting(known))
-        return self.trust.published(site(known.url), page, others, now, new=known.version is None)
-
-    async def published_text(self, known: Known, page: Page, now: float) -> Dated | None:
-        """The same where each new text is a document: one that a known page has now is new, unless it stood elsewhere."""
-        texts = self._texts
-        is_new = page.text_print not in texts
-        texts[page.text_print] = None
-        if len(texts) > MOST_TEXTS:
-            del texts[next(iter(texts))]
-        if not is_new:
-            return None
-        stated = page.published_but({DateSource.TEXT})  # a day that a text mentions is not its date
-        if known.version is None:
-            return stated or await self._first_sighting(known)
-        return stated if stated is not None and now - stated.time < DAY else Dated(now, DateSource.FIRST_SEEN)
-
-    async def _first_sighting(self, known: Known) -> Dated | None:
-        """When its link appeared; unknown if it stood there already when we first looked at the linking page."""
-        if known.source is None:
-            return None
-        first = self._first.get(known.source)
-        if first is None:
-            versions = await self.store.versions(known.source)
-            if not versions:
-                return None
-            first = self._first[known.source] = versions[0][1]
-        return None if first >= known.found else Dated(known.found, DateSource.FIRST_SEEN)
-
-
-MOST = 10_000
-"""Sightings kept: about 10 MB with the links of usual pages. Ours."""
-
-
-class Lately:
-    """The sightings of the pages visited last, one for each."""
-
-    def __init__(self, most: int = MOST) -> None:
-        self.most = most
-        self._seen: dict[UrlId, Sighting] = {}  # in the order in which they were made
-
-    def __len__(self) -> int:
-        return len(self._seen)
-
-    def of(self, id: UrlId) -> Sighting | None:
-        """The last sighting of a page; None if it was never made, or too many others since."""
-        return self._seen.get(id)
-
-    def note(self, id: UrlId, sighting: Sighting) -> None:
-        """Remember what a page shows now."""
-        self._seen.pop(id, None)
-        self._seen[id] = sighting
-        if len(self._seen) > self.most:
-            del self._seen[next(iter(self._seen))]
-
+if TYPE_CHECKING:  # few crawls have these, and they are slow to load
+    from forager.engine.page_states import LiveStates
+    from forager.engine.topic import TopicDesk
 
 ENTRIES = 2_000
 """Entries of feeds that are kept for pages not yet read: about 5 MB. Ours."""
-
-
-class Announced:
-    """What feeds say of pages, until the pages are read: many a page names no author where its feed does."""
-
-    def __init__(self) -> None:
-        self._said: dict[UrlId, Entry] = {}  # in the order in which they came
-
-    def note(self, id: UrlId | None, entry: Entry | None) -> None:
-        """Remember what a feed says of a page; the first feed counts."""
-        if id is None or entry is None or id in self._said:
-            return
-        self._said[id] = entry
-        if len(self._said) > ENTRIES:
-            del self._said[next(iter(self._said))]
-
-    def of(self, id: UrlId) -> About:
-        """What was said of a page; it is forgotten with that."""
-        entry = self._said.pop(id, None)
-        return NOTHING if entry is None else told_by(entry)
-
-
-class ShownLinks:
-    """Every link that the kept versions of a page showed, of the lists visited last; of the others the store knows.
-
-    What brings a list a link that it never had makes a version, so nothing else that it showed need be kept.
-    """
-
-    def __init__(self, store: Store, most: int = MOST) -> None:
-        self.store, self.most = store, most
-        self._shown: dict[UrlId, NDArray[np.int32]] = {}  # in the order in which they were asked for
-
-    async def new(self, id: UrlId, links: NDArray[np.int64]) -> int:
-        """How many of these links no kept version of a page showed."""
-        shown = self._shown.pop(id, None)
-        if shown is None:
-            shown = (await self.store.links_shown(id)).astype(np.int32)
-        self._shown[id] = shown
-        if len(self._shown) > self.most:
-            del self._shown[next(iter(self._shown))]
-        return np.setdiff1d(links, shown).size
-
-    def kept(self, id: UrlId, links: NDArray[np.int64]) -> None:
-        """A version with these links is kept."""
-        if id in self._shown:
-            self._shown[id] = np.union1d(self._shown[id], links).astype(np.int32)
-
-
 LISTS = (Kind.HUB, Kind.FEED, Kind.SITEMAP)
-
-
-class StateReader(Protocol):
-    """Turns the texts of pages, and the words of links, into states."""
-
-    def read(self, id: UrlId, page: Page) -> None:
-        """A page was read."""
-
-    def found(self, source: UrlId, ids: Sequence[UrlId], found: Sequence[Found], regions: Sequence[str]) -> None:
-        """New links were found on a page, in these regions of it."""
-
-    def settle(self) -> None:
-        """Somebody is about to ask for the states."""
-
-
-class FocusReader(Protocol):
-    """Judges whether a document is on the topic of the crawl."""
-
-    def read(self, id: UrlId, version: int, text: str, at: float) -> None:
-        """A document was read, and its version is stored."""
 
 
 class Ingest:
@@ -219,8 +63,8 @@ class Ingest:
         settings: VisitSettings,
         pages: PagesSettings,
         note: Callable[[Event], None],
-        states: StateReader | None = None,
-        focus: FocusReader | None = None,
+        states: "LiveStates | None" = None,
+        focus: "TopicDesk | None" = None,
         on_page: Callable[[Page], None] | None = None,
         *,
         texts: bool = False,
@@ -232,7 +76,9 @@ class Ingest:
         self.dating = Dating(store)
         self.skipped = Skipped()
         """Links that stayed out, and why."""
-        self.lately, self.shown_links = Lately(), ShownLinks(store)
+        self.sightings: dict[UrlId, Sighting] = {}
+        """The last sightings of the pages visited last."""
+        self.shown_links = ShownLinks(store)
         self.date: Callable[[IntArray, FloatArray], None] | None = None
         """Told of the dates that feeds give for pages known before."""
         self.bound: Callable[[IntArray, FloatArray | float], None] | None = None
@@ -244,18 +90,25 @@ class Ingest:
         """Told of stories of which a feed or sitemap says something else than before."""
         self._entries: dict[tuple[UrlId, UrlId], float] = {}
         """What each feed said of each page, as fingerprints, and each sitemap, as dates."""
-        self.announced = Announced()
+        self._listed: dict[UrlId, list[UrlId]] = {}
+        """The pages that each feed named last, in its order."""
+        self._announced: dict[UrlId, Entry] = {}
+        """What feeds say of pages that were not read yet: many a page names no author where its feed does."""
         self.walls = Walls(settings.retry_after)
         self._memo = UrlMemo()
 
     def __repr__(self) -> str:
-        return f"<Ingest of {len(self.lately)} pages, {self.skipped!r}>"
+        return f"<Ingest of {len(self.sightings)} pages, {self.skipped!r}>"
 
     async def keep(self, before: Known, response: Response, by: ForagerId) -> Sighting:
         """Keep what a visit showed of a page."""
         sighting = await self._kept(before, response, by)
-        self.lately.note(before.id, sighting)
+        self.keep_sighting(before.id, sighting)
         return sighting
+
+    def keep_sighting(self, id: UrlId, sighting: Sighting) -> None:
+        """Remembers what a page shows now."""
+        remember(self.sightings, id, sighting, SIGHTINGS)
 
     async def _kept(self, before: Known, response: Response, by: ForagerId) -> Sighting:
         if response.outcome is not Outcome.FETCHED:
@@ -289,7 +142,7 @@ class Ingest:
             self._survey(before, page, dated, response.asked)
         self._date_by_lists(before, page, dated, response.asked)
         visit = self._visit(before, response, by, changed, version)
-        self._tell(before, response, by, kind, changed, new)
+        self._tell(before, visit, kind, new)
         if version is not None:
             number = self.store.record(visit)  # whoever judges the version waits until it is on disk
             self.shown_links.kept(before.id, links)
@@ -352,8 +205,9 @@ class Ingest:
 
     async def _keep_nothing(self, before: Known, response: Response, by: ForagerId) -> Sighting:
         """The page is as it was, or there is none."""
-        self._tell(before, response, by, before.kind, changed=False, new=0)
-        await self.store.ack(self._visit(before, response, by, changed=False, version=None))
+        visit = self._visit(before, response, by, changed=False, version=None)
+        self._tell(before, visit, before.kind)
+        await self.store.ack(visit)
         if response.outcome is Outcome.REFUSED:
             self.skipped.add(REFUSALS.get(response.trouble, response.trouble.value), before.url)
         first = before.visits == 0 or before.version is not None
@@ -362,7 +216,7 @@ class Ingest:
             self.scope.ground.seen(before.url)
         if response.outcome not in (Outcome.FETCHED, Outcome.UNCHANGED):
             return Sighting(before.id, response.asked, ok=False, gone=response.outcome is Outcome.GONE)
-        seen = self.lately.of(before.id)
+        seen = self.sightings.get(before.id)
         if seen is not None and seen.ok:
             return replace(seen, when=response.asked)
         links = await self._old_links(before)
@@ -370,7 +224,7 @@ class Ingest:
 
     async def _old_links(self, page: Known) -> NDArray[np.int64]:
         """The links of a page as it looked last."""
-        seen = self.lately.of(page.id)
+        seen = self.sightings.get(page.id)
         if seen is not None and seen.ok:
             return seen.links
         if page.version is None:
@@ -393,24 +247,29 @@ class Ingest:
         entering = self._entering(page, unknown, source, now)
         new = self.store.enter(entering)
         for id, link in zip(new, entering, strict=True):
-            self.announced.note(id, page.announced(link.url))
+            self._note_entry(id, page.announced(link.url))
         if self.states is not None and new:
             self.states.found(source.id, new, entering, [page.link(one.url).region.value for one in entering])
         return _rising(known + new), len(new)
 
     def _compare_entries(self, page: Page, source: Known) -> None:
-        """Stories of which a feed or sitemap says something else than at the last look have probably been corrected."""
+        """Stories of which a feed or sitemap says something else than at the last look have probably been corrected, and
+        those that a feed no longer names taken down."""
         assert self.corrections is not None
         said = page.entry_prints if page.kind is Kind.FEED else page.latest_dates
+        listed: list[UrlId] = []
         for target, number in said.items():
             id = self.store.find(target)
             if id is not None:
-                before = self._entries.pop((source.id, id), None)
-                self._entries[source.id, id] = number
+                listed.append(id)
+                before = self._entries.get((source.id, id))
+                remember(self._entries, (source.id, id), number, SIGHTINGS)
                 if before not in (None, number):
                     self.corrections.suspect(id, target)
-        while len(self._entries) > MOST:
-            del self._entries[next(iter(self._entries))]
+        if page.kind is Kind.FEED:
+            for id in missing_between(self._listed.get(source.id, []), listed):
+                self.corrections.suspect(id, self.store.url(id))
+            self._listed[source.id] = listed
 
     def _announce(self, page: Page, source: Known, found: Sequence[UrlId | None]) -> None:
         """Note the dates that a feed or sitemap gives for pages known before, and what it says of them."""
@@ -418,13 +277,20 @@ class Ingest:
         if self.corrections is not None:
             self._compare_entries(page, source)
         for target, id in zip(page.targets, found, strict=True):
-            self.announced.note(id, page.announced(target))
-            published = None if id is None else page.link(target).published
-            if id is not None and published is not None:
+            if id is None:
+                continue
+            self._note_entry(id, page.announced(target))
+            published = page.link(target).published
+            if published is not None:
                 self.dating.announce(id, published)
                 dates[id] = published
         if dates and self.date is not None:
             self.date(np.array(list(dates)), np.array(list(dates.values())))
+
+    def _note_entry(self, id: UrlId, entry: Entry | None) -> None:
+        """Remembers what a feed says of a page; the first feed counts."""
+        if entry is not None and id not in self._announced:
+            remember(self._announced, id, entry, ENTRIES)
 
     def _entering(self, page: Page, unknown: Sequence[Url], source: Known, now: float) -> list[Found]:
         """Those of the unknown links of a page that may enter the crawl."""
@@ -466,8 +332,13 @@ class Ingest:
             published=dated,
             modified=page.modified if is_text else None,
             links=tuple(links.tolist()),
-            about=page.about.filled(self.announced.of(before.id)) if is_text else NOTHING,
+            about=self._about(before, page) if is_text else NOTHING,
         )
+
+    def _about(self, before: Known, page: Page) -> About:
+        """What the page tells of its story, or else the first feed that announced it; which is forgotten with that."""
+        entry = self._announced.pop(before.id, None)
+        return page.about if entry is None else page.about.filled(told_by(entry))
 
     def _visit(self, before: Known, response: Response, by: ForagerId, changed: bool, version: Version | None) -> Visit:
         fine = response.outcome in (Outcome.FETCHED, Outcome.UNCHANGED)
@@ -490,28 +361,34 @@ class Ingest:
 
     def tell_moved(self, before: Known, visit: Visit, status: int) -> None:
         """A page was asked for and had moved; what was found at its new place is told by itself."""
-        response = Response(before.url, visit.outcome, visit.at, visit.seconds, status)
-        self._tell(before, response, visit.by, Kind.OTHER, changed=False, new=0)
+        self._tell(before, replace(visit, status=status), Kind.OTHER)
 
-    def _tell(self, before: Known, response: Response, by: ForagerId, kind: Kind, changed: bool, new: int) -> None:
+    def _tell(self, before: Known, visit: Visit, kind: Kind, new: int = 0) -> None:
         """Told in the moment in which the store takes the visit, so that events have the order of stored visits."""
         self.note(
             Fetched(
-                at=response.asked,
+                at=visit.at,
                 id=before.id,
                 url=before.url,
-                by=by,
-                outcome=response.outcome,
-                status=response.status,
-                trouble=response.trouble,
-                error=response.error,
-                seconds=response.seconds,
-                wire_bytes=response.wire_bytes,
+                by=visit.by,
+                outcome=visit.outcome,
+                status=visit.status,
+                trouble=visit.trouble,
+                error=visit.error,
+                seconds=visit.seconds,
+                wire_bytes=visit.wire_bytes,
                 kind=kind,
-                changed=changed,
+                changed=visit.changed,
                 new_links=new,
             )
         )
+
+
+def missing_between(before: Sequence[UrlId], now: Sequence[UrlId]) -> list[UrlId]:
+    """The pages that a feed named before and no longer names, though it still names some that came after them there."""
+    there = set(now)
+    last = max((place for place, id in enumerate(before) if id in there), default=0)
+    return [id for id in before[:last] if id not in there]
 
 
 def _rising(ids: list[UrlId]) -> NDArray[np.int64]:
@@ -523,9 +400,9 @@ def _rising(ids: list[UrlId]) -> NDArray[np.int64]:
 
 def _validators(before: Known, response: Response) -> Validators:
     """What to ask with next time: as the server gave them now; a failure leaves those we had, a page gone has none."""
-    etag, modified = response.header("etag"), response.header("last-modified")
-    if response.outcome is Outcome.FETCHED or (response.outcome is Outcome.UNCHANGED and (etag or modified)):
-        return Validators(etag, modified)
+    given = validators_of(response)
+    if response.outcome is Outcome.FETCHED or (response.outcome is Outcome.UNCHANGED and given != Validators()):
+        return given
     return Validators() if response.outcome is Outcome.GONE else before.validators
 
 

@@ -13,12 +13,11 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from forager.clock import Clock, rest
+from forager.clock import Clock, Offload, inline, rest
 from forager.core.agent import ReinforcingAgent
 from forager.core.page_table import PageTable
 from forager.core.parameters import ForagerKind
 from forager.core.shared import Shared
-from forager.engine.background import Offload, inline
 from forager.engine.crawl_settings import CrawlSettings, OrderingKind
 from forager.graph.graph import Graph, GrowingGraph, Packing
 from forager.graph.kernels import Vector
@@ -51,22 +50,14 @@ class Renewal:
     """Impact by page number; may be shorter or longer than the graph."""
     last: Ranking | None
 
-    def done(self) -> "Renewed":
+    def done(self) -> tuple[Graph, Ranking, Vector]:
+        """The graph, its scores, and the appeal of each page."""
         graph = self.packing.done()
         impact = np.zeros(graph.pages)
         known = min(graph.pages, self.earned.size)
         impact[:known] = self.earned[:known]
         ranking = enriched_walk(graph, impact, WALK, self.last)
-        return Renewed(graph, ranking, appeals(graph, ranking))
-
-
-@dataclass(frozen=True, slots=True)
-class Renewed:
-    """A graph with its scores."""
-
-    graph: Graph
-    ranking: Ranking
-    appeal: Vector
+        return graph, ranking, appeals(graph, ranking)
 
 
 class Ordering:
@@ -142,19 +133,19 @@ class Ordering:
         self._renewed = now
         return Renewal(self._growing.packing(), self.visits.hits(), self.ranking)
 
-    def take(self, renewed: Renewed) -> None:
+    def take(self, graph: Graph, ranking: Ranking, appeal: Vector) -> None:
         """From now on these scores hold."""
-        self._growing.keep(renewed.graph)
-        self.ranking, self.scores, self._links = renewed.ranking, renewed.appeal, renewed.graph.links
-        hubs = self.visits.hubs[self.visits.hubs < renewed.graph.pages]
-        candidates = np.union1d(renewed.graph.frontier, hubs)
-        self._starts = [UrlId(int(url)) for url in renewed.ranking.order(candidates)[:STARTS]]
+        self._growing.keep(graph)
+        self.ranking, self.scores, self._links = ranking, appeal, graph.links
+        hubs = self.visits.hubs[self.visits.hubs < graph.pages]
+        candidates = np.union1d(graph.frontier, hubs)
+        self._starts = [UrlId(int(url)) for url in ranking.order(candidates)[:STARTS]]
         self.renewals += 1
 
     def renew_if_due(self, now: float) -> None:
         """At once: for simulated time."""
         if self.due(now):
-            self.take(self.renewal(now).done())
+            self.take(*self.renewal(now).done())
 
     async def run(self, store: Store, clock: Clock, stopping: asyncio.Event) -> None:
         """Renew the scores beside the crawl until told to stop; first of all, read what an earlier run has seen."""
@@ -163,5 +154,5 @@ class Ordering:
             self.saw(url, np.asarray(version.links, dtype=np.int64))
         while not stopping.is_set():
             if self.due(clock.now()):
-                self.take(await self.offload(self.renewal(clock.now()).done))
+                self.take(*await self.offload(self.renewal(clock.now()).done))
             await rest(clock, min(self.every, LOOK_EVERY), stopping)

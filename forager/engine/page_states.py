@@ -16,14 +16,13 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from forager.clock import Clock, rest
+from forager.clock import Clock, Offload, rest
 from forager.core.addresses import address_marks
 from forager.core.agent import ReinforcingAgent
 from forager.core.parameters import ForagerSettings
 from forager.core.profit import check_rate, first_weights
 from forager.core.shared import StateMatrix
 from forager.core.states import States, document
-from forager.engine.background import Offload
 from forager.errors import ForagerError, InputError
 from forager.pages.page import Page
 from forager.pages.urls import url_words

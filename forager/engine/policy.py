@@ -1,7 +1,6 @@
 """The recrawl policy that the settings name: a rule, a formula, a file written by `forager learn`, or a package's own."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -9,28 +8,15 @@ from pathlib import Path
 import numpy as np
 
 from forager import functions
-from forager.arrays import FloatArray
 from forager.errors import InputError, SettingsError
 from forager.events import Learned
 from forager.plugins import POLICIES, load_plugin
 from forager.recrawl.formula import formula_text
 from forager.recrawl.function_file import function_from_text
-from forager.recrawl.policies import ByKind, Formula, Policy, ScoreFunction, named, rules_in_use
+from forager.recrawl.policies import ByKind, Formula, Policy, Rule, ScoreFunction, named, rules_in_use
 from forager.recrawl.recrawl_settings import LEARNED, WORTH, RecrawlSettings
-from forager.recrawl.terminals import PageStates
 
 DAY = 86_400.0
-
-
-@dataclass(frozen=True, slots=True)
-class Borrowed:
-    """A function of another package, found by its entry point in `forager.policies`."""
-
-    function: Callable[[PageStates], FloatArray]
-    """The worth of a visit now, one for each row of the states."""
-
-    def scores(self, states: PageStates) -> FloatArray:
-        return self.function(states)
 
 
 def read_policy(name: str, rng: np.random.Generator, settings: RecrawlSettings, cycle: float) -> Policy:
@@ -93,4 +79,4 @@ def _score(name: str, rng: np.random.Generator, settings: RecrawlSettings, cycle
         raise SettingsError(
             f"crawl.policy: {name} is a package's own and cannot learn; set recrawl.retrain.any_policy=false"
         )
-    return Borrowed(function)
+    return Rule(function)

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from forager.arrays import FloatArray, IntArray
 from forager.chance import stream
-from forager.clock import Clock, rest
-from forager.core.agent import ReinforcingAgent
+from forager.clock import rest
 from forager.core.candidates import EVERYWHERE, NOWHERE, Candidates
 from forager.core.exploration import Thrift
 from forager.core.page_row import LOOKS_APART
@@ -21,10 +20,8 @@ from forager.core.scheduler import Scheduler
 from forager.core.shared import Shared
 from forager.engine.corrections import Corrections
 from forager.engine.crawl_settings import CrawlSettings
+from forager.engine.fleet import CrawlParts
 from forager.engine.step import judge_sighting
-from forager.engine.stories import Teller
-from forager.engine.world import WebWorld
-from forager.events import Event
 from forager.recrawl.policies import Policy, history_for
 from forager.recrawl.recrawl_settings import LEARNED, RecrawlSettings
 from forager.recrawl.visit_log import VisitLog
@@ -32,28 +29,18 @@ from forager.terms import NOBODY, UrlId
 
 RESTS = 30
 """A rest is no shorter than `crawl.idle` over this."""
+CLOSING_VISITS = 5
+"""At the end of a crawl each host is given time for so many visits after lists that were just seen may be seen again."""
 
 
 class RecrawlCycle:
     """Looks at known pages again."""
 
-    def __init__(
-        self,
-        scheduler: Scheduler,
-        world: WebWorld,
-        agent: ReinforcingAgent,
-        shared: Shared,
-        teller: Teller,
-        clock: Clock,
-        thrift: Thrift,
-        settings: CrawlSettings,
-        corrections: Corrections,
-        note: Callable[[Event], None],
-    ) -> None:
-        self.scheduler, self.world, self.agent, self.shared, self.teller = scheduler, world, agent, shared, teller
-        self.corrections = corrections
-        self.clock, self.thrift, self.settings, self.note = clock, thrift, settings, note
-        self._rng = stream(agent.seed, "recrawl")
+    def __init__(self, parts: CrawlParts, scheduler: Scheduler, corrections: Corrections, closes: float) -> None:
+        """From the time `closes` on, shortly before the end, what is known to be busy is looked at a last time."""
+        self.parts, self.scheduler, self.corrections, self.closes = parts, scheduler, corrections, closes
+        self.world, self.clock, self.settings = parts.world, parts.clock, parts.settings
+        self._rng = stream(parts.agent.seed, "recrawl")
 
     def __repr__(self) -> str:
         return f"<RecrawlCycle {self.scheduler!r}>"
@@ -64,7 +51,7 @@ class RecrawlCycle:
         async with asyncio.TaskGroup() as group:
             while not stopping.is_set():
                 for event in self.scheduler.turn(self.clock.now()):
-                    self.note(event)
+                    self.parts.note(event)
                 for host in self.scheduler.groups:
                     if host not in served:
                         served.add(host)
@@ -74,20 +61,24 @@ class RecrawlCycle:
     async def _serve(self, host: int, stopping: asyncio.Event) -> None:
         """Visit the pages of one host, the best as of now first."""
         while not stopping.is_set():
-            chosen = self.scheduler.choose(self.clock.now(), self._rng.random(), host)
+            closing = self.clock.now() >= self.closes
+            chosen = self.scheduler.choose(self.clock.now(), self._rng.random(), host, closing=closing)
             if chosen is not None and await self._look(UrlId(chosen[0]), chosen[1]):
                 await self._correct(host)
                 continue
             if chosen is None and await self._correct(host):
                 continue
-            longest = self.settings.idle
+            longest, shortest = self.settings.idle, self.settings.idle / RESTS
             if chosen is None:
-                longest = self.scheduler.rest(self.clock.now(), host, longest / RESTS, longest)
-                self.thrift.rested(longest / self.settings.idle)
-            await rest(self.clock, longest, stopping)
+                longest = self.scheduler.rest(self.clock.now(), host, shortest, longest)
+                self.parts.thrift.rested(longest / self.settings.idle)
+            until_close = max(shortest, self.closes - self.clock.now())
+            await rest(self.clock, min(longest, until_close), stopping)
 
     async def _correct(self, host: int) -> bool:
         """Look at a young story once more, if it is time for that; whether somebody was asked."""
+        if self.clock.now() >= self.closes:
+            return False
         id = self.corrections.choose(self.world.store.host_name(host), self.clock.now())
         if id is None:
             return False
@@ -97,14 +88,14 @@ class RecrawlCycle:
 
     async def _look(self, id: UrlId, worth: float, *, correct: bool = False) -> bool:
         """Visit a page; False if nothing can be asked of its host now. `correct`: it is a story seen before."""
-        self.shared.visits.going(id, self.clock.now())
+        self.parts.shared.visits.going(id, self.clock.now())
         (sighting,) = await self.world.visit([id], NOBODY)
         if not sighting.free and not correct:
-            self.thrift.spend(worth)
-        await self.teller.settle(judge_sighting(sighting, self.agent, self.shared, self.clock.now()))
+            self.parts.thrift.spend(worth)
+        await self.parts.teller.settle(judge_sighting(sighting, self.parts.agent, self.parts.shared, self.clock.now()))
         if not sighting.free:
             if sighting.url != id:  # redirected: what the other page shows says nothing of this one
-                self.shared.visits.record(id, sighting.when)
+                self.parts.shared.visits.record(id, sighting.when)
             self.scheduler.looked(sighting.url)
             return True
         await asyncio.sleep(0)  # no request made this task wait: let others run, such as whoever ends the crawl

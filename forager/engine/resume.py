@@ -16,7 +16,7 @@ from forager.core.scheduler import Scheduler
 from forager.engine.ingest import LISTS
 from forager.events import CycleDone, Learned
 from forager.recrawl.formula import parse
-from forager.recrawl.policies import ByKind, Formula, Policy, RuleInUse, rhythm_in, rules_in_use
+from forager.recrawl.policies import ByKind, Formula, Policy, RuleInUse, rhythm_of_score, rules_in_use
 from forager.recrawl.recrawl_settings import WORTH
 from forager.recrawl.rhythm import Rhythm
 from forager.recrawl.visit_log import VisitLog
@@ -74,7 +74,7 @@ def save_schedule(setting: str, scheduler: Scheduler, lessons: Sequence[Learned]
         latest,
         scheduler.done,
         scheduler.cycle,
-        rhythm_in(policy),
+        rhythm_of_score(policy.score),
         rules[0].cycle,
         by_kind,
     )

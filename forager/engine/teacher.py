@@ -12,84 +12,42 @@ That process runs this very file: the lesson comes in, the verdict goes out.
 import asyncio
 import logging
 import os
+import pickle
 import sys
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from threading import Thread
 
 import msgspec
 import numpy as np
 
 from forager.clock import Clock, rest
-from forager.core.packed import pack, unpack
 from forager.core.scheduler import Scheduler
 from forager.events import Event, Learned
 from forager.recrawl.formula import parse
-from forager.recrawl.policies import ByKind, Formula, Policy, RuleInUse, rules_in_use
+from forager.recrawl.policies import ByKind, Formula, Policy, rules_in_use
 from forager.recrawl.recrawl_settings import LEARNED, WORTH, RecrawlSettings
 from forager.recrawl.retrain import Lesson, LessonVerdict, contest
-from forager.recrawl.rhythm import Rhythm
-from forager.recrawl.visit_log import VisitLog, Visits
+from forager.recrawl.visit_log import VisitLog
 
-KIND, FORM = "lesson", 4
 POLITENESS = 19
 """How much this process stands back behind all others (`nice`)."""
-
-
-class _Terms(msgspec.Struct):
-    """All of a lesson but its visits."""
-
-    cycle: float
-    in_use: tuple[RuleInUse, RuleInUse]
-    by_kind: bool
-    settings: RecrawlSettings
-    seed: int
-    rhythm: Rhythm
-
-
-def to_bytes(lesson: Lesson) -> bytes:
-    terms = _Terms(lesson.cycle, lesson.in_use, lesson.by_kind, lesson.settings, lesson.seed, lesson.rhythm)
-    visits = lesson.visits
-    columns = {
-        "page": visits.page,
-        "when": visits.when,
-        "changed": visits.changed,
-        "brought": visits.brought,
-        "lists": lesson.lists,
-    }
-    return pack(KIND, FORM, {**columns, "terms": np.frombuffer(msgspec.msgpack.encode(terms), np.uint8)})
-
-
-def from_bytes(saved: bytes) -> Lesson:
-    held = unpack(KIND, FORM, saved)
-    terms = msgspec.msgpack.decode(np.asarray(held["terms"], np.uint8).tobytes(), type=_Terms)
-    visits = Visits(
-        np.asarray(held["page"], np.int64),
-        np.asarray(held["when"], np.float64),
-        np.asarray(held["changed"], np.bool_),
-        np.asarray(held["brought"], np.int32),
-    )
-    lists = np.asarray(held["lists"], np.int64)
-    return Lesson(
-        visits, lists, terms.cycle, terms.in_use, terms.by_kind, terms.settings, terms.seed, tuple(terms.rhythm)
-    )
-
-
-def verdict_of(answer: bytes) -> LessonVerdict | None:
-    """What the process said."""
-    return msgspec.json.decode(answer, type=LessonVerdict | None)
-
-
-def main() -> None:
-    os.nice(POLITENESS)
-    sys.stdout.buffer.write(msgspec.json.encode(contest(from_bytes(sys.stdin.buffer.read()))))
-
-
-if __name__ == "__main__":
-    main()
-
-
 LOOK_EVERY = 30.0
 """Seconds between two looks whether there are visits enough."""
+
+
+def _end_with(parent: int) -> None:
+    """End this process soon after its parent: a crawl that was killed leaves nobody at work for it."""
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    os._exit(1)
+
+
+def _main() -> None:
+    os.nice(POLITENESS)
+    Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    sys.stdout.buffer.write(msgspec.json.encode(contest(pickle.load(sys.stdin.buffer))))
 
 
 Teach = Callable[[Lesson], Awaitable[LessonVerdict | None]]
@@ -113,11 +71,11 @@ async def apart(lesson: Lesson) -> LessonVerdict | None:
         start_new_session=True,  # a Ctrl-C is for the crawl, which ends this process itself
     )
     try:
-        answer, _ = await process.communicate(to_bytes(lesson))
+        answer, _ = await process.communicate(pickle.dumps(lesson))
         if process.returncode:
             _log.warning("learning a score function ended with code %s; the crawl goes on", process.returncode)
             return None
-        return verdict_of(answer)
+        return msgspec.json.decode(answer, type=LessonVerdict | None)
     finally:
         if process.returncode is None:
             process.kill()
@@ -181,11 +139,11 @@ class Retraining:
     async def run(self, clock: Clock, stopping: asyncio.Event, note: Callable[[Event], None]) -> None:
         """Learn whenever it is due, until told to stop."""
         while not stopping.is_set():
-            await rest(clock, LOOK_EVERY, stopping)
-            if self.due and not stopping.is_set():
+            if self.due:
                 verdict = await self._taught(stopping)
                 if verdict is not None:
                     note(self.take(verdict, clock.now()))
+            await rest(clock, LOOK_EVERY, stopping)
 
     async def _taught(self, stopping: asyncio.Event) -> LessonVerdict | None:
         """The verdict, or None if there is nothing to learn or the crawl ends first."""
@@ -209,3 +167,7 @@ def _renewed(policy: Policy, verdict: LessonVerdict, cycle: float) -> Policy:
 
 async def _awaited(verdict: Awaitable[LessonVerdict | None]) -> LessonVerdict | None:
     return await verdict
+
+
+if __name__ == "__main__":
+    _main()

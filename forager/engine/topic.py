@@ -12,10 +12,9 @@ from pathlib import Path
 
 import msgspec
 
-from forager.clock import Clock, rest
+from forager.clock import Clock, Offload, rest
 from forager.core.findings import Finding, Reinforcement
 from forager.core.focus import Focus, Judgement
-from forager.engine.background import Offload
 from forager.engine.stories import Teller
 from forager.errors import OutputError
 from forager.events import Event, TopicJudged

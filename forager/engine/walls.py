@@ -13,10 +13,10 @@ A page that does not answer is asked again after a while, and after twice that w
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 
+from forager.engine.memory import FirstTexts, remember
 from forager.errors import StoreError
 from forager.pages.urls import host
 from forager.terms import Outcome, Url
@@ -32,7 +32,7 @@ _CHECKED = 0.05
 _SAME_PLACE = 3
 """Pages that were redirected to one place, from which on it is taken for a wall (ours)."""
 _REMEMBERED = 20_000
-"""Patterns, places, pages and texts at most, of each; the one unused for longest goes first (ours: some 8 MB)."""
+"""Patterns, places and pages at most, of each; the one unused for longest goes first (ours: some 6 MB)."""
 
 _LONGEST = 10
 """Times that the while is doubled at most (ours)."""
@@ -95,8 +95,7 @@ class Walls:
         self._places: dict[str, list[str]] = {}
         """Where redirects led, with the first pages that led there."""
         self._pages: dict[Url, Refused] = {}
-        self._texts: dict[tuple[str, int], Url] = {}
-        """The page that showed a text first."""
+        self._texts = FirstTexts()
 
     def __repr__(self) -> str:
         return f"<Walls: {sum(one.is_wall for one in self._patterns.values())} in {len(self._patterns)} patterns>"
@@ -151,42 +150,31 @@ class Walls:
         """A page was asked for; `first`: it was so for the first time, or had answered until now."""
         refused = self._pages.pop(url, None)
         if outcome in _NO_ANSWER:
-            self._pages[url] = Refused(now, 1 if refused is None else refused.times + 1)
-            _trim(self._pages)
+            remember(self._pages, url, Refused(now, 1 if refused is None else refused.times + 1), _REMEMBERED)
             if first:
                 self._count(url, answered=False)
         elif outcome in (Outcome.FETCHED, Outcome.UNCHANGED):
-            copied = self._stood_elsewhere(url, text_print)
+            copied = self._texts.stood_elsewhere(url, text_print)
             if first or not copied:
                 self._count(url, answered=not copied)
 
     def redirected(self, url: Url, target: Url) -> None:
         """A page led to another place; once several did to the same, it is no answer."""
         place = target.partition("?")[0]
-        sources = self._places.pop(place, [])
+        sources = self._places.get(place, [])
         if url not in sources and len(sources) < _SAME_PLACE:
             sources = [*sources, url]
-        self._places[place] = sources
-        _trim(self._places)
+        remember(self._places, place, sources, _REMEMBERED)
         if len(sources) >= _SAME_PLACE:
             self._count(url, answered=False)
 
     def _count(self, url: Url, *, answered: bool) -> None:
         for name in (_whole(url), pattern(url)):
-            known = self._patterns.pop(name, None) or Answers()
+            known = self._patterns.get(name) or Answers()
             known.answered = known.answered * _MEMORY + answered
             known.refused = known.refused * _MEMORY + (not answered)
             known.pages += 1
-            self._patterns[name] = known
-            _trim(self._patterns)
-
-    def _stood_elsewhere(self, url: Url, text_print: int) -> bool:
-        """Whether another page of the host showed this text before."""
-        if not text_print:
-            return False
-        first = self._texts.setdefault((host(url), text_print), url)
-        _trim(self._texts)
-        return first != url
+            remember(self._patterns, name, known, _REMEMBERED)
 
     # Keeping.
 
@@ -221,8 +209,3 @@ def _shape(segment: str) -> str:
     if not segment or _NAME.fullmatch(segment):
         return segment
     return "#" if segment.isdigit() else "*"
-
-
-def _trim(known: dict[Any, Any]) -> None:
-    if len(known) > _REMEMBERED:
-        del known[next(iter(known))]

@@ -147,7 +147,7 @@ class WebWorld:
 
     def _shared(self, id: UrlId, by: ForagerId) -> Sighting | asyncio.Task[Sighting]:
         """A sighting young enough to be shared, a fetch under way, or a new one."""
-        seen = self.keeper.lately.of(id)
+        seen = self.keeper.sightings.get(id)
         if seen is not None:
             is_list = seen.hub or self.keeper.is_list(id)
             apart = min(self.settings.revisit_after, LOOKS_APART) if is_list else self.settings.revisit_after
@@ -237,12 +237,13 @@ class WebWorld:
         objection = self.keeper.scope.objection(response.url, lease.depth)
         if objection:
             self.keeper.skipped.add(objection, response.url)
-            self.keeper.tell_moved(self.store.known(lease.id), closed, first.status)
-            await self.store.ack(closed)
-            return Sighting(lease.id, response.asked, ok=False, gone=True)  # it will lead out of the crawl again
-        (id,) = await self.store.put([Found(response.url, Channel.REDIRECT, now, lease.id, depth=lease.depth)])
+            found = []
+        else:
+            found = await self.store.put([Found(response.url, Channel.REDIRECT, now, lease.id, depth=lease.depth)])
         self.keeper.tell_moved(self.store.known(lease.id), closed, first.status)
         await self.store.ack(closed)
-        sighting = await self.keeper.keep(self.store.known(id), response, by)
-        self.keeper.lately.note(lease.id, sighting)
+        if not found:
+            return Sighting(lease.id, response.asked, ok=False, gone=True)  # it will lead out of the crawl again
+        sighting = await self.keeper.keep(self.store.known(found[0]), response, by)
+        self.keeper.keep_sighting(lease.id, sighting)
         return sighting

@@ -3,8 +3,7 @@
 Pure: no clock, and all chance comes from the seed; the result is the same on any number of processes.
 
 trees         expression trees, their functions, and their canonical form
-breed         making trees: first ones, crossover, mutations
-evolve        generation after generation, the best kept
+evolve        making trees, and generation after generation with the best kept
 fitness       how good a tree is: the crawl simulated with it, in one process or several
 grouped       the simulation on groups of pages with equal state, the best groups first
 pagewise      the simulation page by page

@@ -1,8 +1,8 @@
-"""The evolution of GP4C: generation after generation, with the N_b best of all generations kept.
+"""The evolution of GP4C: generation after generation, with the N_b best of all generations kept; how trees are made.
 
 All chance of a generation comes from the seed and its number alone, so a run can be resumed after any generation and
 does not depend on how the trees are spread over processes. A tree whose canonical form was measured before is never
-measured again.
+measured again. A child that would be too deep is not born: its parent takes the place.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -11,9 +11,117 @@ from dataclasses import dataclass
 import numpy as np
 
 from forager.chance import stream
-from forager.gp import breed
 from forager.gp.gp_settings import GPSettings
-from forager.gp.trees import Tree, canonical_tree
+from forager.gp.trees import ARITY, CONSTANTS, Symbol, Tree, canonical_tree, depth, end_of, graft, terminals_of
+
+FUNCTIONS = tuple(ARITY)
+_TRIES = 20
+_REPLACEMENT_DEPTH = 4
+
+
+KNOWN_RULES: tuple[Tree, ...] = (
+    ("t",),
+    ("*", "t", "X"),  # found by the papers
+    ("/", "*", "t", "X", "n"),  # ranks as NAD does
+    ("/", "*", "t", "+", "X", 0.1, "+", "n", 1.0),
+    *((name,) for name in ("cg", "nad", "sad", "aad", "gad", "azar", "gain")),
+    ("*", "*", "t", "t", "lam"),  # least summed delay
+    ("*", "azar", "pow", "lam", 0.5),  # between Azar and Azar × rate
+    ("hacs",),
+    ("*", "rate", "t"),
+    ("*", "docs", "t"),
+    ("*", "pace", "t"),  # the documents expected; ranks as Azar × rate of documents does
+    ("*", "pace", "*", "t", "t"),  # least summed delay of documents
+    ("*", "pace", "busy"),  # the documents expected when hours are not alike
+    ("*", "pace", "*", "t", "busy"),
+    ("*", "*", "pace", "t", "pow", "busy", 0.5),
+    ("*", "lam", "busy"),
+    ("*", "rate", "busy"),
+    ("wlate",),  # least summed delay, with losses
+    ("pow", "*", "*", "rate", "busy", "wlate", 0.5),  # ranks as rate · busy · √K
+    ("*", "pow", "*", "*", "rate", "busy", "wlate", 0.5, "pow", "+", 0.1, "elsewhere", -0.3),
+    ("*", "*", "rate", "busy", "pow", "*", "t", "haz", 0.1667),
+    ("*", "wlate", "pow", "rate", 0.5),  # between least summed delay and most documents
+)
+"""What people would try first; evolution may do better."""
+
+
+def known_rules(terminals: Sequence[str], settings: GPSettings) -> list[Tree]:
+    """The known rules that these terminals can spell, if they are wanted, after those to begin with."""
+    rules = (*settings.begin_with, *(KNOWN_RULES if settings.known_rules else ()))
+    return [tree for tree in dict.fromkeys(rules) if terminals_of(tree) <= set(terminals)]
+
+
+def random_tree(rng: np.random.Generator, terminals: Sequence[str], deepest: int, full: bool, constants: float) -> Tree:
+    """A tree of at most this depth; `full`: every leaf lies that deep, else branches may end early."""
+    leaves = len(terminals) + len(CONSTANTS)
+    if deepest == 0 or (not full and rng.random() < leaves / (leaves + len(FUNCTIONS))):
+        return (_leaf(rng, terminals, constants),)
+    function = FUNCTIONS[int(rng.integers(len(FUNCTIONS)))]
+    tree: tuple[Symbol, ...] = (function,)
+    for _ in range(ARITY[function]):
+        tree += random_tree(rng, terminals, deepest - 1, full, constants)
+    return tree
+
+
+def _leaf(rng: np.random.Generator, terminals: Sequence[str], constants: float) -> Symbol:
+    if rng.random() < constants:
+        return CONSTANTS[int(rng.integers(len(CONSTANTS)))]
+    return terminals[int(rng.integers(len(terminals)))]
+
+
+def ramped(rng: np.random.Generator, terminals: Sequence[str], settings: GPSettings) -> list[Tree]:
+    """The first population: depths 2 … `initial_depth` in turn, half of them full; different ones if easily had.
+
+    It begins with the known rules that these terminals can spell, if they are wanted.
+    """
+    population = known_rules(terminals, settings)[: settings.population // 2]
+    seen: set[Tree] = {canonical_tree(tree) for tree in population}
+    depths = range(min(2, settings.initial_depth), settings.initial_depth + 1)
+    for number in range(settings.population - len(population)):
+        deepest, full = depths[(number // 2) % len(depths)], number % 2 == 0
+        for _ in range(_TRIES):
+            tree = random_tree(rng, terminals, deepest, full, settings.constants)
+            if canonical_tree(tree) not in seen:
+                break
+        seen.add(canonical_tree(tree))
+        population.append(tree)
+    return population
+
+
+def cross(rng: np.random.Generator, mother: Tree, father: Tree, settings: GPSettings) -> Tree:
+    """The mother with a random subtree replaced by one of the father's."""
+    if max(depth(mother), depth(father)) > settings.crossover_depth:
+        return mother
+    start = int(rng.integers(len(father)))
+    child = graft(mother, int(rng.integers(len(mother))), father[start : end_of(father, start)])
+    return child if depth(child) <= settings.max_depth else mother
+
+
+def replace_part(rng: np.random.Generator, tree: Tree, terminals: Sequence[str], settings: GPSettings) -> Tree:
+    """Replacement mutation: a random subtree becomes a new random one."""
+    scion = random_tree(rng, terminals, int(rng.integers(_REPLACEMENT_DEPTH + 1)), False, settings.constants)
+    child = graft(tree, int(rng.integers(len(tree))), scion)
+    return child if depth(child) <= settings.max_depth else tree
+
+
+def swap_parts(rng: np.random.Generator, tree: Tree, settings: GPSettings) -> Tree:
+    """Swap mutation: two random subtrees, neither within the other, change places."""
+    for _ in range(_TRIES if len(tree) > 2 else 0):
+        first, second = sorted(int(at) for at in rng.integers(len(tree), size=2))
+        first_end = end_of(tree, first)
+        if first_end <= second:
+            second_end = end_of(tree, second)
+            child = (
+                tree[:first]
+                + tree[second:second_end]
+                + tree[first_end:second]
+                + tree[first:first_end]
+                + tree[second_end:]
+            )
+            return child if depth(child) <= settings.max_depth else tree
+    return tree
+
 
 Measured = tuple[Tree, float]
 Measurer = Callable[[Sequence[Tree]], Sequence[float]]
@@ -63,7 +171,7 @@ def evolve(
     current = after
     for number in range(0 if after is None else after.number + 1, settings.generations):
         rng = stream(seed, f"gp4c generation {number}")
-        population = _bred(rng, current, terminals, settings) if current else breed.ramped(rng, terminals, settings)
+        population = _bred(rng, current, terminals, settings) if current else ramped(rng, terminals, settings)
         forms = [canonical_tree(tree) for tree in population]
         fitness = measure(forms)
         best = _best([*(current.best if current else ()), *zip(forms, fitness, strict=True)], settings.kept)
@@ -78,24 +186,23 @@ def _best(measured: Sequence[Measured], count: int) -> tuple[Measured, ...]:
     return tuple(ranked[:count])
 
 
-def _bred(rng: np.random.Generator, parents: Generation, terminals: Sequence[str], settings: GPSettings) -> list[Tree]:
+def _bred(rng: np.random.Generator, last: Generation, terminals: Sequence[str], settings: GPSettings) -> list[Tree]:
     """The next population: the best copied, the rest bred."""
-    copied = _best(
-        list(zip(parents.population, parents.fitness, strict=True)), round(settings.reproduction * settings.population)
-    )
-    population = [tree for tree, _ in copied]
+    parents = last.best if settings.parents == "best" else tuple(zip(last.population, last.fitness, strict=True))
+    population = [tree for tree, _ in _best(parents, round(settings.reproduction * settings.population))]
     while len(population) < settings.population:
         child = _winner(rng, parents, settings)
         if rng.random() < settings.crossover:
-            child = breed.crossover(rng, child, _winner(rng, parents, settings), settings)
+            child = cross(rng, child, _winner(rng, parents, settings), settings)
         if rng.random() < settings.replacement:
-            child = breed.replace(rng, child, terminals, settings)
+            child = replace_part(rng, child, terminals, settings)
         if rng.random() < settings.swap:
-            child = breed.swap(rng, child, settings)
+            child = swap_parts(rng, child, settings)
         population.append(child)
     return population
 
 
-def _winner(rng: np.random.Generator, parents: Generation, settings: GPSettings) -> Tree:
-    drawn = rng.integers(len(parents.population), size=settings.tournament)
-    return parents.population[max(drawn, key=lambda one: parents.fitness[one])]
+def _winner(rng: np.random.Generator, parents: Sequence[Measured], settings: GPSettings) -> Tree:
+    drawn = rng.integers(len(parents), size=settings.tournament)
+    best: Measured = max((parents[one] for one in drawn), key=lambda parent: parent[1])
+    return best[0]

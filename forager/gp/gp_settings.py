@@ -12,6 +12,7 @@ Measure = Literal["changerate", "ndcg", "freshness", "discovery", "late"]
 OF_DOCUMENTS: tuple[Measure, ...] = ("discovery", "late")
 """The measures that count documents, not pages."""
 Selection = Literal["best", "avg", "sum"]
+Parents = Literal["generation", "best"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,9 @@ class GPSettings:
     """N runs with different luck; stated."""
     kept: Count = 50
     """N_b best individuals kept through all generations for validation; stated."""
+    parents: Parents = "generation"
+    """From whom the next generation is bred: the last generation, or the N_b best of all generations (B_t), as the papers
+    write. The former is ours: it keeps more variety."""
     tournament: Count = 2
     """Individuals drawn to pick a parent; stated."""
     crossover: Share = 0.9

@@ -5,10 +5,10 @@ that people found only if it is better beyond chance: the best of many functions
 luckiest.
 """
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
+import msgspec
 import numpy as np
 
 from forager.arrays import FloatArray
@@ -196,44 +196,23 @@ def _rounder(tree: Tree) -> list[Tree]:
     return [form for form in dict.fromkeys(forms) if form != tree]
 
 
+class _Checkpoint(msgspec.Struct):
+    source: str
+    settings: GPSettings
+    progress: LearnProgress
+
+
 def lesson_to_text(progress: LearnProgress, settings: GPSettings, source: str) -> str:
     """A checkpoint of the learning from `source` with these settings."""
-    return json.dumps({"source": source, "settings": asdict(settings), "progress": asdict(progress)})
+    return msgspec.json.encode(_Checkpoint(source, settings, progress)).decode()
 
 
 def lesson_from_text(text: str, settings: GPSettings, source: str) -> LearnProgress:
     """Read a checkpoint back; one of another log or other settings is an `InputError`."""
     try:
-        content = json.loads(text)
-        if content["source"] != source or content["settings"] != json.loads(json.dumps(asdict(settings))):
-            raise InputError("the checkpoint was made with other settings or another log; repeat them, or delete it")
-        saved = content["progress"]
-        current = saved["current"]
-        return LearnProgress(
-            finished=tuple(_measured(run) for run in saved["finished"]),
-            current=None if current is None else _generation(current),
-            evaluations=int(saved["evaluations"]),
-            unique_evaluations=int(saved["unique_evaluations"]),
-        )
-    except (ValueError, KeyError, TypeError) as problem:
+        kept = msgspec.json.decode(text, type=_Checkpoint)
+    except msgspec.MsgspecError as problem:
         raise InputError(f"the checkpoint cannot be read ({problem}); delete it to begin anew") from problem
-
-
-def _measured(entries: Sequence[Sequence[object]]) -> tuple[Measured, ...]:
-    return tuple((_tree(tree), float(str(fitness))) for tree, fitness in entries)
-
-
-def _tree(symbols: object) -> Tree:
-    if not isinstance(symbols, list) or not symbols:
-        raise TypeError(f"no tree: {symbols!r:.40}")
-    return tuple(symbols)
-
-
-def _generation(saved: dict[str, list[list[object]]]) -> Generation:
-    return Generation(
-        seed=int(str(saved["seed"])),
-        number=int(str(saved["number"])),
-        population=tuple(_tree(tree) for tree in saved["population"]),
-        fitness=tuple(float(str(value)) for value in saved["fitness"]),
-        best=_measured(saved["best"]),
-    )
+    if kept.source != source or kept.settings != settings:
+        raise InputError("the checkpoint was made with other settings or another log; repeat them, or delete it")
+    return kept.progress

@@ -80,14 +80,6 @@ def _clipped(values: FloatArray) -> FloatArray:
     return np.minimum(np.maximum(values, -LIMIT), LIMIT)
 
 
-def add(a: FloatArray, b: FloatArray) -> FloatArray:
-    return a + b
-
-
-def subtract(a: FloatArray, b: FloatArray) -> FloatArray:
-    return a - b
-
-
 def multiply(a: FloatArray, b: FloatArray) -> FloatArray:
     return _clipped(a * b)
 
@@ -120,8 +112,8 @@ def power(a: FloatArray, b: FloatArray) -> FloatArray:
 
 
 BINARY: Mapping[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
-    "+": add,
-    "-": subtract,
+    "+": np.add,
+    "-": np.subtract,
     "*": multiply,
     "/": divide,
     "pow": power,

@@ -75,7 +75,7 @@ class Ranking:
         return pages[np.argsort(-self.scores[pages], kind="stable")]
 
 
-def settle(
+def converge(
     graph: Graph,
     a: Vector,
     b: Vector | None,
@@ -183,7 +183,7 @@ def in_degree(graph: Graph) -> Ranking:
 def page_rank(graph: Graph, settings: WalkSettings, start: Ranking | None = None) -> Ranking:
     """PageRank on D ∪ F, summing to 1; a page without known links, such as the frontier, votes for all pages equally."""
     votes = settings.alpha * reciprocal(graph.out_degree)
-    return settle(graph, votes, None, settings, start=start, lossless=True)
+    return converge(graph, votes, None, settings, start=start, lossless=True)
 
 
 def reciprocal(numbers: Counts | Vector) -> Vector:
@@ -194,14 +194,14 @@ def reciprocal(numbers: Counts | Vector) -> Vector:
 
 def random_walk(graph: Graph, impact: Vector, settings: WalkSettings, start: Ranking | None = None) -> Ranking:
     """RW: x(j) = α Σ F_i M_ij x(i) + (1 − α)/n, M_ij = 1/outdegree(i). Impact outside D is not used."""
-    return settle(graph, _votes(graph, impact, settings), None, settings, start=start)
+    return converge(graph, _votes(graph, impact, settings), None, settings, start=start)
 
 
 def enriched_walk(graph: Graph, impact: Vector, settings: WalkSettings, start: Ranking | None = None) -> Ranking:
     """RW-EG: a share ω of the votes goes along links, the rest over virtual edges between pages cited together."""
     along = settings.omega * _votes(graph, impact, settings)
     across = (1 - settings.omega) * _virtual_votes(graph, impact, settings)
-    return settle(graph, along, across if settings.omega < 1 else None, settings, start=start)
+    return converge(graph, along, across if settings.omega < 1 else None, settings, start=start)
 
 
 def virtual_walk(graph: Graph, impact: Vector, settings: WalkSettings, start: Ranking | None = None) -> Ranking:

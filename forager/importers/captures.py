@@ -1,22 +1,24 @@
-"""Captures as columns, and how they become versions on a tape.
+"""Captures as columns, and how they become versions on a tape, with the states of their texts.
 
 A capture says: at this time this URL showed this content (its digest), or was gone. Captures of a page that show the same
 content one after the other are one version, which appeared with the first of them.
 """
 
 from array import array
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from xxhash import xxh3_64_intdigest
 
 from forager.core.parameters import StateSettings
 from forager.core.states import States
+from forager.errors import InputError
+from forager.importers.columns import Flags, Floats, Ids, Prints, as_bytes, mapped
 from forager.importers.identity import with_documents
-from forager.importers.states import Stating
-from forager.importers.streams import Tally
-from forager.importers.values import Flags, Floats, Ids, Prints, as_bytes, mapped
+from forager.importers.streams import ImportTally
 from forager.pages.urls import canonical
 from forager.tape.build import TapeBuilder
 from forager.tape.tape import Tape
@@ -88,7 +90,7 @@ def is_robots(url: str) -> bool:
 class Spellings:
     """Counts the addresses that are spelled otherwise than the first one of the same page."""
 
-    def __init__(self, tally: Tally) -> None:
+    def __init__(self, tally: ImportTally) -> None:
         self._tally, self._first = tally, array("q")
         self._others: set[tuple[int, int]] = set()
 
@@ -106,11 +108,11 @@ class Collector:
 
     def __init__(self, origin: str) -> None:
         self.builder = TapeBuilder(origin)
-        self.tally = Tally()
+        self.tally = ImportTally()
         self.spellings = Spellings(self.tally)
         self.mentions: list[tuple[int, float]] = []
         """Page and time of versions that only mention a day in their text."""
-        self.stating = Stating(States(StateSettings()))
+        self.text_states = TextStates(States(StateSettings()))
 
     def __repr__(self) -> str:
         return f"<Collector {self.builder!r}>"
@@ -131,7 +133,7 @@ class Collector:
 
     def tape(self, identity: str | None, *, merge: bool = True) -> Tape:
         """`identity`: what makes a document new; None: the captures tell. Not `merge`: every capture is a version."""
-        plain = self.builder.finish(merge_repeats=merge, states=self.stating.finish())
+        plain = self.builder.finish(merge_repeats=merge, states=self.text_states.finish())
         return with_documents(plain, identity, mentions=self.mentions, kinds="read")
 
     def _pages(self, captures: Captures) -> Ids:
@@ -158,7 +160,54 @@ class Collector:
 
     def _name(self, kind: str, captures: Captures, wrong: Flags, shown: pa.Array) -> None:
         places = np.flatnonzero(wrong)
-        for place in places[:3].tolist():
-            self.tally.note(kind, captures.place, int(captures.line[place]), shown[place].as_py())
-        if len(places) > 3:
-            self.tally.note(kind, captures.place, count=len(places) - 3)
+        self.tally.note_rows(
+            kind, captures.place, captures.line[places].tolist(), lambda at: shown[int(places[at])].as_py()
+        )
+
+
+BATCH = 1024
+"""Texts whose states are worked out in one product."""
+TEXTS_PER_CLUSTER = 10
+"""So many texts for each component of a state, and clusters are learned from them; with fewer they would say little."""
+
+
+class TextStates:
+    """Takes texts and numbers their states; equal texts share one."""
+
+    def __init__(self, states: States) -> None:
+        self.states = states
+        self._settled = states.trained
+        """Nothing more is learned: states of different versions cannot be compared."""
+        self._rows: dict[int, int] = {}
+        self._waiting: list[str] = []
+        self._done: list[NDArray[np.float32]] = []
+
+    def __repr__(self) -> str:
+        return f"<TextStates of {len(self._rows):,} texts: {self.states!r}>"
+
+    def row(self, text: str) -> int:
+        """The row of a text's state in what `finish` gives; -1 for no text."""
+        if not text.strip():
+            return -1
+        count = len(self._rows)
+        row = self._rows.setdefault(xxh3_64_intdigest(text.encode("utf-8", "replace")), count)
+        if row == count:
+            self._waiting.append(text)
+            if len(self._waiting) >= (BATCH if self._settled else self.states.settings.train_pages):
+                self._drain(learn=True)
+        return row
+
+    def finish(self) -> NDArray[np.float32]:
+        """The states of all texts, by row."""
+        self._drain(learn=len(self._rows) >= TEXTS_PER_CLUSTER * self.states.settings.dimension)
+        return np.concatenate([np.empty((0, self.states.settings.dimension), np.float32), *self._done])
+
+    def _drain(self, *, learn: bool) -> None:
+        """Work out the states of all that waits, with clusters learned from it if none were learned before."""
+        if learn and not self._settled:
+            with suppress(InputError):  # texts that share no words: their states stay hashed words
+                self.states = self.states.train(self._waiting)
+        self._settled = True
+        for first in range(0, len(self._waiting), BATCH):
+            self._done.append(self.states.of(self._waiting[first : first + BATCH]))
+        self._waiting.clear()

@@ -5,66 +5,37 @@ not is none, unless it is the first of its page.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from io import BytesIO
 
 import msgspec
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet
 from numpy.typing import NDArray
 
 from forager.errors import InputError
-from forager.importers import table_files as csv_tables
 from forager.importers.captures import Captures
-from forager.importers.streams import ByteStream, Tally, blocks
-from forager.importers.times import moments
-from forager.importers.values import Prints, flags, prints, refuse_nested
+from forager.importers.columns import Prints, flags, moments, prints
+from forager.importers.streams import ByteStream, ImportTally, blocks
+from forager.importers.table_files import table_batches, trouble_of
 
 URL, TIME = ("url", "page"), ("time", "timestamp", "at")
 CHANGED, DIGEST, GONE = ("changed",), ("digest", "hash", "checksum"), ("gone",)
 _NAMES = {"url": URL, "time": TIME, "changed": CHANGED, "digest": DIGEST, "gone": GONE}
-_LARGEST = 2 << 30
-"""Bytes of a Parquet file that is packed or on standard input, which must be held in memory."""
 
 
-def read_csv(stream: ByteStream, tally: Tally) -> Iterator[Captures]:
-    """A change log with a header line."""
-    names, _ = csv_tables.csv_header(stream)
-    wanted = _wanted(names, stream.source.name)
+def read_rows(stream: ByteStream, tally: ImportTally) -> Iterator[Captures]:
+    """A change log in CSV, with a header line, or in Parquet."""
+    name = stream.source.name
     line = 2
     try:
-        for batch in csv_tables.csv_batches(stream, [names.index(name) for name in wanted.values()], tally):
-            columns = {key: batch.column(place) for place, key in enumerate(wanted)}
-            yield _captures(stream.source.name, np.arange(line, line + batch.num_rows), columns)
-            line += batch.num_rows
-    except pa.ArrowException as error:
-        tally.note("not CSV from here on", stream.source.name, line, str(error).splitlines()[0])
-
-
-def read_parquet(stream: ByteStream, tally: Tally) -> Iterator[Captures]:
-    """A change log in Parquet, one row group after the other."""
-    name = stream.source.name
-    try:
-        file = pyarrow.parquet.ParquetFile(stream.source.path if stream.is_plain else _held(stream))
-        names = [name.lower() for name in file.schema_arrow.names]
-        wanted = _wanted(names, name)
-        refuse_nested((file.schema_arrow.field(names.index(column)) for column in wanted.values()), name)
-        line = 1
-        for batch in file.iter_batches():
-            columns = {key: batch.column(names.index(column)) for key, column in wanted.items()}
-            yield _captures(name, np.arange(line, line + batch.num_rows), columns)
-            line += batch.num_rows
+        for batch in table_batches(stream, lambda names: _wanted(names, name), tally):
+            rows = len(batch.columns["url"])
+            yield _captures(name, np.arange(batch.line, batch.line + rows), batch.columns)
+            line = batch.line + rows
     except (pa.ArrowException, OSError) as error:
-        tally.note("damaged Parquet", name, shown=str(error).splitlines()[0] if str(error) else type(error).__name__)
-
-
-def _held(stream: ByteStream) -> BytesIO:
-    held = BytesIO()
-    while piece := stream.read():
-        held.write(piece)
-        if held.tell() > _LARGEST:
-            raise InputError(f"{stream.source.name}: too large for packed or piped Parquet; give it as a plain file")
-    return held
+        if stream.head.startswith(b"PAR1"):
+            tally.note("damaged Parquet", name, shown=trouble_of(error))
+        else:
+            tally.note("not CSV from here on", name, line, trouble_of(error))
 
 
 _Value = str | bool | int | float | None
@@ -90,7 +61,7 @@ class _Row(msgspec.Struct):
 _DECODE = msgspec.json.Decoder(_Row).decode
 
 
-def read_json_lines(stream: ByteStream, tally: Tally) -> Iterator[Captures]:
+def read_json_lines(stream: ByteStream, tally: ImportTally) -> Iterator[Captures]:
     """A change log of one JSON object a line."""
     for block in blocks(stream, tally):
         lines: list[int] = []
@@ -111,13 +82,10 @@ def read_json_lines(stream: ByteStream, tally: Tally) -> Iterator[Captures]:
         yield _captures(block.place, np.asarray(lines, np.int64), columns)
 
 
-def _wanted(names: Sequence[str], place: str) -> dict[str, str]:
+def _wanted(names: Sequence[str], place: str) -> dict[str, int]:
     """Which column holds what; an InputError says what is missing."""
-    found: dict[str, str] = {}
-    for key, choice in _NAMES.items():
-        name = next((one for one in choice if one in names), None)
-        if name is not None:
-            found[key] = name
+    known = {key: next((one for one in choice if one in names), None) for key, choice in _NAMES.items()}
+    found = {key: names.index(name) for key, name in known.items() if name is not None}
     if not {"url", "time"} <= set(found) or not {"changed", "digest"} & set(found):
         raise InputError(
             f"{place}: a change log needs the columns url, time and changed or digest; "

@@ -35,7 +35,7 @@ def readable(path: Path) -> Iterator[None]:
         raise InputError(f"{path}: cannot be read: {lines[0]}") from error
 
 
-class Table:
+class EdgeTable:
     """A table whose columns are found by name, or by place if it has no header."""
 
     def __init__(self, path: Path) -> None:
@@ -129,7 +129,7 @@ class Impacts:
 
 def read_edges(path: Path) -> EdgeList:
     """The links of a file. Page numbers that are far apart are numbered anew, as names are."""
-    table = Table(path)
+    table = EdgeTable(path)
     source, target = table.column(*_SOURCE), table.column(*_TARGET)
     header = source is not None and target is not None
     if source is None or target is None:
@@ -142,7 +142,7 @@ def read_edges(path: Path) -> EdgeList:
     return _named(table, source, target, header)
 
 
-def _unnamed(table: Table) -> tuple[str, str]:
+def _unnamed(table: EdgeTable) -> tuple[str, str]:
     """The two columns of an edge list without a header."""
     if len(table.first) == 2 and all(cell.isdigit() or "://" in cell for cell in table.first):
         return "0", "1"
@@ -151,7 +151,7 @@ def _unnamed(table: Table) -> tuple[str, str]:
     )
 
 
-def _numbered(table: Table, source: str, target: str, header: bool) -> EdgeList | None:
+def _numbered(table: EdgeTable, source: str, target: str, header: bool) -> EdgeList | None:
     """The edge list by the page numbers of the file; None if they are too large or too far apart for that."""
     edges = EdgeList(None)
     for batch in table.batches({source: pa.int64(), target: pa.int64()}, header=header):
@@ -166,7 +166,7 @@ def _numbered(table: Table, source: str, target: str, header: bool) -> EdgeList 
     return _not_empty(edges, table)
 
 
-def _named(table: Table, source: str, target: str, header: bool) -> EdgeList:
+def _named(table: EdgeTable, source: str, target: str, header: bool) -> EdgeList:
     names = Names()
     edges = EdgeList(names)
     for batch in table.batches({source: pa.string(), target: pa.string()}, header=header):
@@ -182,7 +182,7 @@ def _enter(names: Names, column: pa.Array) -> Ids:
     return found
 
 
-def _not_empty(edges: EdgeList, table: Table) -> EdgeList:
+def _not_empty(edges: EdgeList, table: EdgeTable) -> EdgeList:
     if not edges.rows:
         raise InputError(f"{table.path}: holds no links")
     return edges
@@ -190,7 +190,7 @@ def _not_empty(edges: EdgeList, table: Table) -> EdgeList:
 
 def read_impacts(path: Path, edges: EdgeList, pages: int) -> Impacts:
     """Impact of pages by kind; rows of one page add up, pages that are not in the graph are left out."""
-    table = Table(path)
+    table = EdgeTable(path)
     page, kinds = table.needed(*_PAGE), [name for kind in KINDS if (name := table.column(kind))]
     if not kinds:
         table.needed(*KINDS)
@@ -212,7 +212,7 @@ def read_impacts(path: Path, edges: EdgeList, pages: int) -> Impacts:
 
 def read_overlap(anchors: Path, queries: Path, edges: EdgeList, pages: int) -> Overlap:
     """Q-Overlap of pages from the texts of links to them and from past queries."""
-    table = Table(anchors)
+    table = EdgeTable(anchors)
     page, text = table.needed("target", "url", "id", "page"), table.needed("anchor", "text")
     overlap = Overlap(Queries(_read_queries(queries)))
     for batch in table.batches({page: _page_type(edges), text: pa.string()}):
@@ -224,7 +224,7 @@ def read_overlap(anchors: Path, queries: Path, edges: EdgeList, pages: int) -> O
 
 def _read_queries(path: Path) -> Iterator[tuple[str, float]]:
     """Queries with how often each was asked: the columns query and, if there, count."""
-    table = Table(path)
+    table = EdgeTable(path)
     query, count = table.needed("query"), table.column("count", "asked")
     types = {query: pa.string()} | ({count: pa.float64()} if count else {})
     for batch in table.batches(types):
@@ -234,7 +234,7 @@ def _read_queries(path: Path) -> Iterator[tuple[str, float]]:
 
 def read_pages(path: Path, edges: EdgeList, pages: int) -> Counts:
     """Pages of the graph listed in a file with a column url, id or page; others are left out."""
-    table = Table(path)
+    table = EdgeTable(path)
     page = table.needed(*_PAGE)
     found = [_find(edges, batch[page], pages) for batch in table.batches({page: _page_type(edges)})]
     numbers = np.unique(np.concatenate(found)) if found else np.zeros(0, dtype=np.int64)

@@ -1,26 +1,93 @@
 """Many files, in any of the formats, become one tape, or the histories of pages.
 
-A history tells when a page was captured, and which captures show something new.
+A format is told by the first bytes of a stream and never by its name. A history tells when a page was captured, and which
+captures show something new.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from forager.errors import InputError
-from forager.importers import change_logs, timemaps
+from forager.importers import change_logs, indexes
 from forager.importers.captures import Captures, Collector
-from forager.importers.cdx import CdxReader, file_name, read_cdxj
-from forager.importers.formats import Format, sniff
-from forager.importers.streams import ByteStream, Source, Tally, blocks, opened, sources
+from forager.importers.streams import ByteStream, ImportTally, Source, blocks, opened, sources
 from forager.importers.warcs import WarcReader, read_warc
-from forager.recrawl.archive_eval import Captured, changes
+from forager.recrawl.change_log import Captured, changes
 from forager.tape.tape import CONTENTS, Tape, load_tape
+
+_CDXJ = re.compile(rb"\S+ \d{4,17} \{")
+_CDX = re.compile(rb"\S+ \d{4,17} \S+(?: \S+)*\r?")
+_LINK = re.compile(rb"\s*<[^<>\s]+>\s*;", re.ASCII)
+_WORDS = re.compile(rb"[\s\"',;]+")
+_ZST_DICTIONARY = b"\x5d\x2a\x4d\x18"
+"""How a WARC.zst begins that carries its own dictionary."""
+_TRIED = 50
+"""Lines looked at; the first ones may be broken."""
+
+
+class Format(StrEnum):
+    """What can be imported."""
+
+    CDX = "CDX"
+    CDXJ = "CDXJ"
+    LINK_TIMEMAP = "TimeMap (link format)"
+    JSON_TIMEMAP = "TimeMap (JSON)"
+    CSV = "change log (CSV)"
+    JSON_LINES = "change log (JSON lines)"
+    PARQUET = "change log (Parquet)"
+    WARC = "WARC"
+    ARC = "ARC"
+    WACZ = "WACZ"
+    UNKNOWN = "unknown"
+
+
+def sniff(head: bytes) -> Format:
+    """The format of a stream that begins like this, once unpacked."""
+    if head.startswith(b"PAR1"):
+        return Format.PARQUET
+    if head.startswith(b"PK\x03\x04"):
+        return Format.WACZ
+    if head.startswith((b"WARC/", _ZST_DICTIONARY)):
+        return Format.WARC
+    if head.startswith(b"filedesc:"):
+        return Format.ARC
+    if head.lstrip()[:1] in (b"{", b"["):
+        return _json(head.lstrip())
+    if _LINK.match(head):
+        return Format.LINK_TIMEMAP
+    lines = head.split(b"\n")[:_TRIED]
+    for line in lines:
+        found = _by_line(line)
+        if found is not Format.UNKNOWN:
+            return found
+    columns = {word.lower() for word in _WORDS.split(lines[0])}
+    return Format.CSV if b"url" in columns or b"page" in columns else Format.UNKNOWN
+
+
+def _by_line(line: bytes) -> Format:
+    if indexes.cdx_header(line):
+        return Format.CDX
+    if _CDXJ.match(line) or (line.startswith(indexes.COMMENTS) and b"CDXJ" in line):
+        return Format.CDXJ
+    return Format.CDX if _CDX.fullmatch(line) and line.count(b" ") + 1 in indexes.FIELDS else Format.UNKNOWN
+
+
+def _json(text: bytes) -> Format:
+    """One object a line is a change log; mementos, or rows of rows, a TimeMap."""
+    if text.startswith(b"["):
+        return Format.JSON_TIMEMAP
+    if b'"mementos"' in text or b'"original_uri"' in text:
+        return Format.JSON_TIMEMAP
+    return Format.JSON_LINES if b'"url"' in text or b'"page"' in text else Format.UNKNOWN
+
 
 _RECORDINGS = {Format.WARC, Format.ARC, Format.WACZ}
 
@@ -37,7 +104,7 @@ class Imported:
     """A tape and how the reading of it went."""
 
     tape: Tape
-    tally: Tally
+    tally: ImportTally
     formats: Counter[str] = field(default_factory=Counter)
     """Files by format."""
 
@@ -82,7 +149,7 @@ def _recordings(found: Sequence[Source]) -> Set[str]:
         if source.path is not None:
             with suppress(InputError), opened(source) as stream:
                 if sniff(stream.head) in _RECORDINGS:
-                    names.add(file_name(source.name))
+                    names.add(indexes.file_name(source.name))
     return names
 
 
@@ -95,7 +162,7 @@ def _read(
         if format is Format.UNKNOWN:
             raise _UnknownFormat(_unknown(stream))
         if format in _RECORDINGS:
-            read_warc(stream, format, recordings, told)
+            read_warc(stream, format is Format.WACZ, recordings, told)
         for captures in _captures(stream, format, collector.tally, beside):
             collector.take(captures)
             told(stream.position)
@@ -115,27 +182,25 @@ def _unknown(stream: ByteStream) -> str:
     return f"{name}: is no WARC, ARC, WACZ, CDX, CDXJ, TimeMap or change log (url, time and changed or digest) as far as I see"
 
 
-def _captures(stream: ByteStream, format: Format, tally: Tally, beside: Set[str]) -> Iterator[Captures]:
+def _captures(stream: ByteStream, format: Format, tally: ImportTally, beside: Set[str]) -> Iterator[Captures]:
     if format in (Format.CDX, Format.CDXJ):
         stream.part_lines()
     match format:
         case Format.CDX:
-            reader = CdxReader(tally, beside)
+            reader = indexes.CdxReader(tally, beside)
             for block in blocks(stream, tally):
                 yield from reader.read(block)
         case Format.CDXJ:
             for block in blocks(stream, tally):
-                yield from read_cdxj(block, tally, beside)
+                yield from indexes.read_cdxj(block, tally, beside)
         case Format.LINK_TIMEMAP:
-            yield from timemaps.read_link_timemap(stream, tally)
+            yield from indexes.read_link_timemap(stream, tally)
         case Format.JSON_TIMEMAP:
-            yield from timemaps.read_json_timemap(stream, tally)
-        case Format.CSV:
-            yield from change_logs.read_csv(stream, tally)
+            yield from indexes.read_json_timemap(stream, tally)
+        case Format.CSV | Format.PARQUET:
+            yield from change_logs.read_rows(stream, tally)
         case Format.JSON_LINES:
             yield from change_logs.read_json_lines(stream, tally)
-        case Format.PARQUET:
-            yield from change_logs.read_parquet(stream, tally)
 
 
 def histories(name: str) -> Iterator[Captured]:

@@ -11,11 +11,38 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.importers.stays import PageTimes
-from forager.importers.values import Flags, Floats, Ids
+from forager.importers.columns import Flags, Floats, Ids
 from forager.kernel import compiled
 from forager.tape.tape import KINDS, SETTLING, Tape
 from forager.terms import Kind
+
+Numbers = Ids | NDArray[np.int32]
+
+
+class PageTimes:
+    """Rising pairs of page and time, in which others are looked up, millions at once."""
+
+    def __init__(self, page: Ids, time: Floats) -> None:
+        self._times, rank = np.unique(time, return_inverse=True)
+        self._key = page * len(self._times) + rank
+
+    def before(self, page: Numbers, time: Floats) -> Ids:
+        """How many pairs come before each of others."""
+        return self._before(page, np.searchsorted(self._times, time))
+
+    def up_to(self, page: Numbers, time: Floats) -> Ids:
+        """The same, those equal to it counted too."""
+        return self._before(page, np.searchsorted(self._times, time, side="right"))
+
+    def places(self, page: Numbers, time: Floats) -> Ids:
+        """Where others stand; -1 where they do not."""
+        place = self.before(page, time)
+        found: NDArray[np.bool_] = self.up_to(page, time) > place
+        return np.where(found, place, -1)
+
+    def _before(self, page: Numbers, rank: Ids) -> Ids:
+        return np.searchsorted(self._key, page.astype(np.int64) * len(self._times) + rank)
+
 
 LISTED = 5
 """So many links that were not there before must appear on a page, and it is a list."""

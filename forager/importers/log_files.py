@@ -1,21 +1,278 @@
-"""The change log of whatever lies at a path: a table, a matrix, or anything that is, or can be made, a tape."""
+"""The change log of whatever lies at a path: a table, a matrix, or anything that is, or can be made, a tape.
+
+Tables are CSV, JSON lines or Parquet; a dense 0/1 matrix pages × cycles is an .npz with the array `changed`.
+
+visits      url, cycle or time, changed or digest
+stays       url, target, first_time, last_time: a document (target) stood on a page, first and last seen at these times
+documents   document, url, first, last: the same in cycles, beside a table of visits
+"""
 
 import asyncio
+import zipfile
+import zlib
+from codecs import BOM_UTF8
 from dataclasses import replace
+from io import BufferedReader
 from pathlib import Path
+from tokenize import TokenError
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.json
+import pyarrow.parquet
+from numpy.typing import NDArray
 
 from forager.errors import InputError
-from forager.importers.files import import_files
-from forager.importers.formats import Format, sniff
-from forager.importers.log_tables import log_of_table, read_documents, read_matrix, read_table
+from forager.importers.columns import moments
+from forager.importers.files import Format, import_files, sniff
 from forager.importers.runs import tape_of_run
 from forager.importers.streams import opened, sources
 from forager.importers.table_files import files_of
 from forager.importers.tables import import_tables
-from forager.importers.tape_logs import ChangeRule, Pages, log_of_tape
-from forager.recrawl.change_log import ChangeLog
+from forager.importers.tape_logs import ChangeRule, Cycles, Pages, log_of_tape
+from forager.recrawl.change_log import ChangeLog, ShownDocuments, imputed
 from forager.store.rundir import DATABASE
 from forager.tape.tape import CONTENTS, Tape, load_tape
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+_PAGE, _CYCLE, _TIME = ("url", "page", "id"), ("cycle",), ("time", "timestamp", "at")
+_CHANGED, _DIGEST = ("changed",), ("digest", "hash", "checksum")
+_PACKED = (".gz", ".bz2", ".zst")
+"""Ends of names of tables that are unpacked as they are read."""
+_DOCUMENT = ("document", "doc")
+_TEXTS = (*_PAGE, *_DIGEST, *_DOCUMENT, "target")
+_STAYS = ("url", "target", "first_time", "last_time")
+_BAD_ARCHIVE = (zipfile.BadZipFile, zlib.error, TokenError, ValueError, EOFError, AttributeError, RuntimeError)
+"""What damage in an .npz can raise; a way to pack that zipfile does not know is a `RuntimeError` too."""
+_EVER = np.iinfo(np.int32).max
+_DATED = r"^\s*(\d{4}-|\d{8}T|[A-Za-z]|\d{14}\s*$)"
+"""How a time begins, among those that `moment` reads, that is no number of seconds."""
+
+
+class LogTable:
+    """A table in CSV, JSON lines or Parquet, by the end of its name; CSV if that says nothing.
+
+    Names of columns are in lower case; what cannot be used is an `InputError` that names the file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            match path.with_suffix("").suffix if path.suffix in _PACKED else path.suffix:
+                case ".parquet":
+                    table = pa.parquet.read_table(path)
+                case ".jsonl" | ".ndjson" | ".json":
+                    _check_objects(path)
+                    table = pa.json.read_json(path)
+                case _:
+                    table = pa.csv.read_csv(path, convert_options=_as_text(path))
+            table.validate(full=True)
+            self.names = [name.strip().lower() for name in table.column_names]
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as problem:
+            raise InputError(f"{path}: cannot be read ({str(problem).splitlines()[0]})") from problem
+        twice = next((name for name in self.names if self.names.count(name) > 1), None)
+        if twice is not None:
+            raise InputError(f"{path}: has more than one column {twice}; keep one of them")
+        self._table = table.rename_columns(self.names)
+
+    def has(self, *names: str) -> bool:
+        """Whether one of these columns is there."""
+        return any(name in self.names for name in names)
+
+    def column(self, *names: str) -> pa.ChunkedArray:
+        """The first of these columns that is there, every row of which must have a value."""
+        for name in names:
+            if name in self.names:
+                column = self._table.column(name)
+                if column.null_count:
+                    raise InputError(f"{self.path}: a row has no {name}")
+                return column
+        raise InputError(f"{self.path}: has no column {' or '.join(names)}; it has {', '.join(self.names)}")
+
+    def numbered(self, *names: str) -> tuple[list[str], IntArray]:
+        """The distinct values, sorted, so that the order of the rows does not matter; and the number of each row's."""
+        try:
+            encoded = self.column(*names).cast(pa.string()).combine_chunks().dictionary_encode()
+        except pa.ArrowException:
+            raise InputError("the change log names pages in what is no UTF-8 text; convert it") from None
+        if isinstance(encoded, pa.ChunkedArray):
+            encoded = encoded.combine_chunks()
+        order = pc.sort_indices(encoded.dictionary).to_numpy()
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.arange(len(order))
+        return encoded.dictionary.take(order).to_pylist(), rank[encoded.indices.to_numpy(zero_copy_only=False)]
+
+    def seconds(self, *names: str) -> NDArray[np.float64]:
+        """A column of times."""
+        column = self.column(*names)
+        joined = column.combine_chunks()
+        times = joined if isinstance(joined, pa.Array) else pa.concat_arrays(joined.chunks)
+        found = moments(times)
+        wrong = np.flatnonzero(~np.isfinite(found))
+        if len(wrong):
+            shown, row = str(column[int(wrong[0])].as_py())[:40], int(wrong[0]) + 1
+            expected = "times must be seconds since 1970 or ISO 8601"
+            raise InputError(f"{self.path}: {expected}, not {shown!r} (row {row})")
+        if pa.types.is_string(times.type):
+            dated = pc.match_substring_regex(times, _DATED).to_numpy(zero_copy_only=False)
+            if dated.any() and not dated.all():
+                one, other = (times[int(np.argmax(kind))].as_py()[:40] for kind in (~dated, dated))
+                mixed = f"times are partly seconds ({one}), partly dates ({other}); write all alike"
+                raise InputError(f"{self.path}: {mixed}")
+        return found
+
+    def flags(self, *names: str) -> NDArray[np.bool_]:
+        """A column of truth values, or of 0 and others."""
+        column = self.column(*names)
+        return np.asarray(column.to_numpy() if pa.types.is_boolean(column.type) else self.whole(*names) != 0)
+
+    def whole(self, *names: str) -> IntArray:
+        """A column of whole numbers."""
+        column = self.column(*names)
+        try:
+            return np.asarray(column.cast(pa.int64()).to_numpy())
+        except pa.ArrowException as problem:
+            reason = str(problem).splitlines()[0]
+            raise InputError(f"{self.path}: {names[0]}: expected whole numbers ({reason})") from problem
+
+    def check_order(self, wrong: NDArray[np.bool_]) -> None:
+        """Stays that end before they begin are refused."""
+        if wrong.any():
+            raise InputError(f"{self.path}: a stay ends before it begins (row {int(np.argmax(wrong)) + 1})")
+
+
+def _as_text(path: Path) -> pa.csv.ConvertOptions:
+    """What stands for a page, a document or its content is text, whatever it looks like: 007 is not 7, and the last
+    digits of a long number count."""
+    with pa.csv.open_csv(path) as reader:
+        names = reader.schema.names
+    return pa.csv.ConvertOptions(column_types={name: pa.string() for name in names if name.strip().lower() in _TEXTS})
+
+
+def _check_objects(path: Path) -> None:
+    """Each line must be an object: pyarrow's reader brings down the process if the first is `null`."""
+    with BufferedReader(pa.input_stream(path)) as file:  # unpacks what is packed
+        for number, line in enumerate(file, 1):
+            if line.removeprefix(BOM_UTF8).lstrip()[:1] not in (b"{", b""):
+                raise InputError(f"{path}: line {number} is no JSON object")
+
+
+def log_of_table(table: LogTable, cycle: float | None) -> ChangeLog:
+    """The log of a table of visits or of stays; `cycle` seconds make a cycle, None: what suits the times.
+
+    A page without an entry in a cycle counts as unchanged; with digests, a change is a digest unlike the page's last. What
+    rows whose download `failed` hide is guessed, see `imputed`.
+    """
+    if set(_STAYS) <= set(table.names):
+        return _log_of_stays(table, cycle)
+    urls, page = table.numbered(*_PAGE)
+    begin = 0
+    if table.has(*_CYCLE):
+        moment = table.whole(*_CYCLE)
+        grid = Cycles.counted(moment, cycle, str(table.path), len(urls))
+        begin = int(moment.min())
+        numbers = moment - begin
+    else:
+        seconds = table.seconds(*_CYCLE, *_TIME)
+        grid = Cycles.of(seconds, page, cycle, str(table.path), len(urls))
+        numbers = grid.of_moment(seconds)
+    changed = _changes(table, page, seconds if np.isfinite(grid.start) else numbers)
+    log = ChangeLog.of_visits(page, numbers, changed, tuple(urls), grid.count)
+    log = replace(log, start=grid.start, cycle=grid.length, begin=begin)
+    if not table.has("failed"):
+        return log
+    failed = np.zeros(log.changed.shape, dtype=np.bool_)
+    failed[page, numbers] = table.flags("failed")
+    return imputed(log, failed)
+
+
+def read_documents(path: Path, log: ChangeLog) -> ShownDocuments:
+    """A discovery log: which URL shows which document from cycle `first` to `last` (without `last`: for ever).
+
+    Cycles have the numbers that the log gives them; what appears after its end is left out.
+    """
+    table = LogTable(path)
+    known = {url: number for number, url in enumerate(log.urls)}
+    shown_by = [known.get(url, -1) for url in table.column("url").cast(pa.string()).to_pylist()]
+    page = np.array(shown_by, dtype=np.int64)
+    kept = page >= 0
+    if not kept.any():
+        raise InputError(f"{path}: names no page of the change log")
+    first = table.whole("first")
+    last = table.whole("last") if table.has("last") else np.full(len(first), _EVER)
+    table.check_order(first > last)
+    _, document = table.numbered(*_DOCUMENT)
+    shown = ShownDocuments(document[kept], page[kept], first[kept], last[kept])
+    return shown.during(log.begin, log.begin + log.cycles)
+
+
+def read_matrix(path: Path, cycle: float | None) -> ChangeLog:
+    """The dense pages × cycles matrix `changed` of an .npz, and, if it is there, `failed` of failed downloads."""
+    try:
+        with np.load(path, allow_pickle=False) as content:
+            if "changed" not in content:
+                raise InputError(f"{path}: holds no array `changed`; it has {', '.join(content) or 'none'}")
+            changed = content["changed"]
+            failed = content.get("failed")
+    except (*_BAD_ARCHIVE, OSError, MemoryError) as problem:
+        reason = (
+            problem.strerror if isinstance(problem, OSError) and problem.strerror else "no archive of number arrays"
+        )
+        raise InputError(f"{path}: cannot be read as .npz ({reason})") from problem
+    if changed.ndim != 2 or changed.dtype.kind not in "biuf":
+        raise InputError(f"{path}: `changed` must be a matrix pages × cycles of 0 and 1, not {changed.shape}")
+    if changed.dtype.kind != "b" and not np.isin(changed, (0, 1)).all():
+        raise InputError(f"{path}: `changed` must hold 0 and 1 alone")
+    pages, cycles = changed.shape
+    grid = Cycles.checked(np.nan, cycle or 86_400.0, cycles, str(path), pages)
+    matrix = np.ascontiguousarray(changed != 0)
+    matrix[:, :1] = False
+    log = ChangeLog(matrix, cycle=grid.length)
+    if failed is not None and failed.shape != changed.shape:
+        raise InputError(f"{path}: `failed` must have the shape of `changed`, {changed.shape}, not {failed.shape}")
+    return log if failed is None else imputed(log, failed != 0)
+
+
+def _log_of_stays(table: LogTable, cycle: float | None) -> ChangeLog:
+    """A page changes when it shows a document that it never showed before (as in HACS)."""
+    urls, page = table.numbered("url")
+    _, document = table.numbered("target")
+    seen, seen_last = table.seconds("first_time"), table.seconds("last_time")
+    table.check_order(seen > seen_last)
+    times, pages = np.concatenate([seen, seen_last]), np.concatenate([page, page])
+    grid = Cycles.of(times, pages, cycle, str(table.path), len(urls))
+    first, last = grid.of_moment(seen), grid.of_moment(seen_last)
+    log = ChangeLog.of_visits(page, first, first_of_pair(page, document, first), tuple(urls), grid.count)
+    return replace(log, documents=ShownDocuments(document, page, first, last), start=grid.start, cycle=grid.length)
+
+
+def first_of_pair(page: IntArray, document: IntArray, first: IntArray) -> NDArray[np.bool_]:
+    """Which rows are the first stay of their document on their page."""
+    order = np.lexsort((first, document, page))
+    new = np.ones(len(order), dtype=np.bool_)
+    new[1:] = (page[order[1:]] != page[order[:-1]]) | (document[order[1:]] != document[order[:-1]])
+    result = np.zeros(len(order), dtype=np.bool_)
+    result[order] = new
+    return result
+
+
+def _changes(table: LogTable, page: IntArray, moment: NDArray[np.generic]) -> NDArray[np.bool_]:
+    """Whether each row shows a change."""
+    if table.has(*_CHANGED):
+        return table.flags(*_CHANGED)
+    if pa.types.is_floating(table.column(*_CHANGED, *_DIGEST).type):
+        raise InputError(f"{table.path}: digests that are read as numbers lose their last digits; write them in quotes")
+    _, digest = table.numbered(*_DIGEST)
+    order = np.lexsort((np.arange(len(page)), moment, page))
+    changed = np.zeros(len(page), dtype=np.bool_)
+    same_page = page[order[1:]] == page[order[:-1]]
+    changed[order[1:]] = same_page & (digest[order[1:]] != digest[order[:-1]])
+    return changed
+
 
 _INDEXES = (Format.CDX, Format.CDXJ, Format.LINK_TIMEMAP, Format.JSON_TIMEMAP, Format.WARC, Format.WACZ)
 
@@ -36,7 +293,7 @@ def read_log(
     if tape is not None:
         log = log_of_tape(tape, cycle, pages=pages, change=change, settled=settled)
     else:
-        log = read_matrix(path, cycle) if path.suffix == ".npz" else log_of_table(read_table(path), path, cycle)
+        log = read_matrix(path, cycle) if path.suffix == ".npz" else log_of_table(LogTable(path), cycle)
     if documents is not None:
         if not log.urls:
             raise InputError("--documents needs a change log with URLs; a matrix has none")

@@ -1,32 +1,19 @@
 """A run directory becomes a tape: what the crawl saw, when it saw it. URLs keep their numbers."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
 from forager.core.parameters import StateSettings
 from forager.core.states import States, document
 from forager.errors import InputError
-from forager.importers.captures import PageFacts
+from forager.importers.captures import PageFacts, TextStates
 from forager.importers.identity import with_documents
-from forager.importers.states import Stating
-from forager.store.protocol import Counts, Version, VersionId, Visit
+from forager.store.protocol import Version, VersionId, Visit
 from forager.store.store import Store
 from forager.tape.build import TapeBuilder
 from forager.tape.tape import Tape
-from forager.terms import Outcome, Url, UrlId
-
-
-class Crawled(Protocol):
-    """What must be known of a crawl: any store, or the reader of one."""
-
-    def counts(self) -> Counts: ...
-    def url(self, id: UrlId) -> Url: ...
-    async def recall(self, name: str) -> bytes | None: ...
-    async def version(self, version: VersionId) -> tuple[UrlId, float, Version]: ...
-    def visits(self) -> AsyncIterator[Visit]: ...
+from forager.terms import Outcome, UrlId
 
 
 async def tape_of_run(directory: Path, *, identity: str = "url", states: StateSettings | None = None) -> Tape:
@@ -39,21 +26,21 @@ async def tape_of_run(directory: Path, *, identity: str = "url", states: StateSe
 
 
 async def tape_of_store(
-    store: Crawled, origin: str, *, identity: str = "url", states: StateSettings | None = None
+    store: Store, origin: str, *, identity: str = "url", states: StateSettings | None = None
 ) -> Tape:
     """The same of what a store holds. States are those that the crawl learned, or worked out now from its texts."""
     kept = await store.recall("states")
     settings = states or StateSettings()
-    stating = Stating(States(settings) if kept is None else States.load(kept, settings))
-    compiling = _Compiling(store, TapeBuilder(origin), stating)
+    text_states = TextStates(States(settings) if kept is None else States.load(kept, settings))
+    compiling = _Compiling(store, TapeBuilder(origin), text_states)
     return with_documents(await compiling.run(), identity, mentions=compiling.mentions, kinds="read", date=False)
 
 
 class _Compiling:
     """Goes through the visits in order and knows what each page showed last."""
 
-    def __init__(self, store: Crawled, builder: TapeBuilder, stating: Stating) -> None:
-        self._store, self._builder, self._stating = store, builder, stating
+    def __init__(self, store: Store, builder: TapeBuilder, text_states: TextStates) -> None:
+        self._store, self._builder, self._text_states = store, builder, text_states
         self._versions: dict[tuple[UrlId, float], PageFacts] = {}
         self._shown: dict[UrlId, PageFacts] = {}
         self._gone: set[UrlId] = set()
@@ -72,11 +59,11 @@ class _Compiling:
         async for visit in self._store.visits():
             first, last = min(first, visit.at), max(last, visit.at)
             self._take(visit)
-        return self._builder.finish(start=first, end=last, states=self._stating.finish())
+        return self._builder.finish(start=first, end=last, states=self._text_states.finish())
 
     def _facts(self, version: Version) -> PageFacts:
         links = np.asarray(version.links, np.int32)
-        row = self._stating.row(document(version.title, version.text))
+        row = self._text_states.row(document(version.title, version.text))
         return PageFacts(version.byte_print, version.text_print, version.published, version.kind, links, row)
 
     def _take(self, visit: Visit) -> None:

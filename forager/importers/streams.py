@@ -126,6 +126,14 @@ class ByteStream:
             return piece
         return self._more(size)
 
+    def filled(self, size: int) -> bytes:
+        """So many bytes; fewer only at the end."""
+        pieces = []
+        while size > 0 and (piece := self.read(size)):
+            pieces.append(piece)
+            size -= len(piece)
+        return b"".join(pieces)
+
     def part_lines(self) -> None:
         """What follows is lines: a line ends where its gz member ends, as in the blocks of ZipNum indexes."""
         if self._gz is not None:
@@ -211,7 +219,7 @@ _SHOWN = 60
 
 
 @dataclass(slots=True)
-class Tally:
+class ImportTally:
     """What was read, what was left out on purpose, and what was broken."""
 
     records: int = 0
@@ -234,6 +242,13 @@ class Tally:
             text = shown.decode("utf-8", "backslashreplace") if isinstance(shown, bytes) else str(shown)
             where = place if line is None else f"{place}:{line}"
             self.named.append(f"{where}: {kind}" + (f": {_tidy(text)}" if text else ""))
+
+    def note_rows(self, kind: str, place: str, lines: Sequence[int], shown: Callable[[int], object]) -> None:
+        """Count broken rows at these lines; `shown` gives what stood in the first, second … of them."""
+        for at, line in enumerate(lines[:NAMED]):
+            self.note(kind, place, line, shown(at))
+        if len(lines) > NAMED:
+            self.note(kind, place, count=len(lines) - NAMED)
 
 
 def _tidy(text: str) -> str:
@@ -264,10 +279,10 @@ class Block:
                 yield number, tidy
 
 
-def blocks(stream: ByteStream, tally: Tally, *, size: int = BLOCK) -> Iterator[Block]:
+def blocks(stream: ByteStream, tally: ImportTally, *, size: int = BLOCK) -> Iterator[Block]:
     """Blocks of about `size` bytes; lines that are too long are counted as broken and dropped."""
     name, first, rest, skipping = stream.source.name, 1, b"", False
-    while content := filled(stream, size):
+    while content := stream.filled(size):
         if skipping:
             end = content.find(b"\n") + 1
             if not end:
@@ -284,15 +299,6 @@ def blocks(stream: ByteStream, tally: Tally, *, size: int = BLOCK) -> Iterator[B
             rest, skipping = b"", True
     if rest:
         yield Block(rest, name, first)
-
-
-def filled(stream: ByteStream, size: int) -> bytes:
-    """So many bytes; fewer only at the end."""
-    pieces = []
-    while size > 0 and (piece := stream.read(size)):
-        pieces.append(piece)
-        size -= len(piece)
-    return b"".join(pieces)
 
 
 class Utf8File:

@@ -11,38 +11,113 @@ that a page was seen unchanged. Without `published`, a document is as old as its
 told by their links, and unless said otherwise what makes a document new is told by the tables too (see `identity`).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
 
+from forager.arrays import distinct
 from forager.core.parameters import StateSettings
 from forager.core.states import States, document
 from forager.errors import InputError
-from forager.importers.captures import REPLACED
+from forager.importers.captures import REPLACED, TextStates
+from forager.importers.columns import Flags, Ids, as_bytes, flags, mapped, moments, prints
 from forager.importers.files import Imported, Progress
-from forager.importers.identity import with_documents
-from forager.importers.states import Stating
-from forager.importers.stays import (
-    NO_VERSIONS,
-    PageTimes,
-    Rows,
-    Stays,
-    Versions,
-    joined_stays,
-    joined_versions,
-    standing,
-    with_changes,
-)
-from forager.importers.streams import Tally
-from forager.importers.table_files import TableBatch, files_of, table_batches
-from forager.importers.times import moments
-from forager.importers.values import Flags, Ids, as_bytes, flags, mapped, prints
+from forager.importers.identity import PageTimes, with_documents
+from forager.importers.streams import ImportTally, Source, opened
+from forager.importers.table_files import TableBatch, files_of, table_batches, trouble_of
 from forager.pages.fingerprints import text_print
 from forager.pages.urls import canonical
 from forager.tape.build import TapeBuilder
 from forager.terms import Kind
+
+Rows = NDArray[np.int32]
+
+
+MOST_LINKS = 300_000_000
+"""Links of all versions together; more would not fit in memory."""
+AT_ONCE = 1_000_000
+"""Links that are unfolded at a time, but for a page that has more."""
+
+
+_VERSION = np.dtype(
+    [
+        ("page", np.int64),
+        ("time", np.float64),
+        ("digest", np.uint64),
+        ("text", np.uint64),
+        ("published", np.float64),
+        ("gone", np.bool_),
+        ("state", np.int32),
+    ]
+)
+"""What a table says of a version of a page; the row of its state is -1 if it has none."""
+_BLANK = np.array([(-1, np.nan, 0, 0, np.nan, False, -1)], _VERSION)
+_STAY = np.dtype([("page", np.int32), ("target", np.int32), ("first", np.float64), ("last", np.float64)])
+"""A link that stood on a page, first and last seen there at these times."""
+Records = NDArray[np.void]
+
+
+def _records(kind: np.dtype[np.void], chosen: Ids, columns: Mapping[str, NDArray[Any]]) -> Records:
+    """The chosen rows of these columns; what is not given is left blank."""
+    rows = np.repeat(_BLANK, len(chosen)) if kind is _VERSION else np.empty(len(chosen), kind)
+    for name, values in columns.items():
+        rows[name] = values[chosen]
+    return rows
+
+
+def _in_order(versions: Records) -> Records:
+    """All versions by page, then by time; of several rows for one page at one time the last counts."""
+    rows: Records = versions[np.lexsort((versions["time"], versions["page"]))]
+    other = (rows["page"][1:] != rows["page"][:-1]) | (rows["time"][1:] != rows["time"][:-1])
+    kept: Records = rows[np.append(other, True)[: len(rows)]]
+    return kept
+
+
+def _with_changes(versions: Records, stays: Records) -> Records:
+    """The versions in order, with one more wherever a page was seen; it shows what the version before it did.
+
+    A link was still seen at its last time: it went by the next time at which its own page was seen.
+    """
+    sights = [(versions["page"], versions["time"]), *((stays["page"], stays[end]) for end in ("first", "last"))]
+    times = np.unique(np.concatenate([time for _, time in sights]))
+    seen = [page.astype(np.int64) * len(times) + np.searchsorted(times, time) for page, time in sights]
+    page, rank = np.divmod(distinct(np.concatenate(seen)), max(len(times), 1))
+    source = PageTimes(versions["page"], versions["time"]).up_to(page, times[rank]) - 1
+    known = np.append(versions, _BLANK)
+    grown: Records = known[np.where((source >= 0) & (known["page"][source] == page), source, -1)]
+    grown["page"], grown["time"] = page, times[rank]
+    return grown
+
+
+def _standing(versions: Records, stays: Records, place: str) -> Iterator[tuple[int, int, Ids, Rows]]:
+    """Which stay stands in which version, some pages at a time; versions and stays are in order.
+
+    The first of some versions and how many they are, then version, counted from the first, and target of each link.
+    """
+    order = PageTimes(versions["page"], versions["time"])
+    begin = order.before(stays["page"], stays["first"])
+    count = order.up_to(stays["page"], stays["last"]) - begin
+    sums = np.cumsum(count)
+    if len(sums) and sums[-1] > MOST_LINKS:
+        raise InputError(f"{place}: its stays unfold to {sums[-1]:,} links, more than {MOST_LINKS:,}; cut it in parts")
+    ends = np.append(np.flatnonzero(np.diff(stays["page"])) + 1, len(count))
+    at = 0
+    while at < len(count):
+        done = int(sums[at - 1]) if at else 0
+        fits = ends[np.searchsorted(sums[ends - 1], done + AT_ONCE, side="right") - 1]
+        end = int(max(fits, ends[np.searchsorted(ends, at, side="right")]))
+        some = count[at:end]
+        low = int(np.searchsorted(versions["page"], stays["page"][at]))
+        high = int(np.searchsorted(versions["page"], stays["page"][end - 1], side="right"))
+        rows = np.arange(some.sum()) + np.repeat(begin[at:end] - low - (np.cumsum(some) - some), some)
+        yield low, high - low, rows, np.repeat(stays["target"][at:end], some)
+        at = end
+
 
 _TABLES = ("versions", "links", "stays", "kinds")
 _KINDS = {kind.value: kind for kind in Kind}
@@ -68,12 +143,14 @@ class _Import:
     def __init__(
         self, folder: Path, origin: str, identity: str | None, states: StateSettings, progress: Progress
     ) -> None:
-        self._folder, self._tally, self._progress = folder, Tally(), progress
+        self._folder, self._tally, self._progress = folder, ImportTally(), progress
         self._sizes = {path: path.stat().st_size for name in _TABLES for path in files_of(folder, name)}
         self._read: dict[Path, int] = {}
         self._builder, self._identity = TapeBuilder(origin), identity
-        self._stating = Stating(States(states))
+        self._text_states = TextStates(States(states))
         self._known: dict[bytes, int] = {}
+        self._dated = False
+        """Whether the tables say when documents were published."""
         self._seen_last: float | None = None
         """When anything was seen last, if that was no change."""
 
@@ -92,53 +169,55 @@ class _Import:
         elif stood is not None:
             versions, link_sets = self._stood(versions, stood)
             stood = None
+        column = {name: np.ascontiguousarray(versions[name]) for name in _VERSION.names or ()}
         self._builder.add_many(
-            versions.page,
-            versions.time,
-            digests=versions.digest,
-            text_prints=versions.text,
-            published=versions.published,
-            gone=versions.gone,
+            column["page"],
+            column["time"],
+            digests=column["digest"],
+            text_prints=column["text"],
+            published=column["published"],
+            gone=column["gone"],
             link_sets=link_sets,
-            state_rows=versions.state,
+            state_rows=column["state"],
         )
-        tape = self._builder.finish(end=self._seen_last, merge_repeats=True, states=self._stating.finish())
-        dated = versions.published is not None
-        identity = self._identity or ("url" if dated or not len(versions) else None)
+        tape = self._builder.finish(end=self._seen_last, merge_repeats=True, states=self._text_states.finish())
+        identity = self._identity or ("url" if self._dated or not len(versions) else None)
         kinds: Literal["stated", "unknown"] = "stated" if kinds_stated else "unknown"
-        return Imported(with_documents(tape, identity, kinds=kinds, date=not dated), self._tally)
+        return Imported(with_documents(tape, identity, kinds=kinds, date=not self._dated), self._tally)
 
-    def _versions(self, needed: bool) -> Versions:
+    def _versions(self, needed: bool) -> Records:
         paths = files_of(self._folder, "versions")
-        if not paths and not needed:
-            return NO_VERSIONS
-        if not paths:
+        if not paths and needed:
             raise InputError(f"{self._folder}: has no table versions.parquet or versions.csv")
         wished = ("digest", "published", "text", "gone")
-        return joined_versions([self._versions_in(batch) for batch in self._batches(paths, ("url", "time"), wished)])
+        found = [self._versions_in(batch) for batch in self._batches(paths, ("url", "time"), wished)]
+        return _in_order(np.concatenate([np.empty(0, _VERSION), *found]))
 
-    def _versions_in(self, batch: TableBatch) -> Versions:
+    def _versions_in(self, batch: TableBatch) -> Records:
         table = batch.columns
         if not {"digest", "text"} & table.keys():
-            raise InputError(f"{batch.path}: has no column digest or text, which say whether a page has changed")
+            raise InputError(f"{batch.place}: has no column digest or text, which say whether a page has changed")
         page, time = self._pages(batch, "url"), moments(table["time"])
         self._name("not a time", batch, np.isnan(time) & (page >= 0), "time")
         kept = np.flatnonzero((page >= 0) & np.isfinite(time))
         self._tally.records += len(kept)
-        state = np.full(len(page), -1, np.int32)
+        column: dict[str, NDArray[Any]] = {"page": page, "time": time}
+        if "digest" in table:
+            column["digest"] = column["text"] = prints(table["digest"])
         if "text" in table:
             texts = as_bytes(table["text"])
-            text = mapped(texts, _text_print, 0, np.uint64)
-            state = mapped(texts, self._state, -1, np.int32)
-        digest = prints(table["digest"]) if "digest" in table else text
-        gone = flags(table["gone"]) if "gone" in table else np.zeros(len(page), np.bool_)
-        published = moments(table["published"])[kept] if "published" in table else None
-        shown = text if "text" in table else digest
-        return Versions(page[kept], time[kept], digest[kept], shown[kept], published, gone[kept], state[kept])
+            column["text"] = mapped(texts, _text_print, 0, np.uint64)
+            column["state"] = mapped(texts, self._state, -1, np.int32)
+            column.setdefault("digest", column["text"])
+        if "gone" in table:
+            column["gone"] = flags(table["gone"])
+        if "published" in table:
+            self._dated, column["published"] = True, moments(table["published"])
+        return _records(_VERSION, kept, column)
 
-    def _linked(self, versions: Versions, paths: Sequence[Path]) -> tuple[Ids, Ids]:
+    def _linked(self, versions: Records, paths: Sequence[Path]) -> tuple[Ids, Ids]:
         """Version and target of each link; a link without its version is broken."""
-        rows, targets, order = [], [], PageTimes(versions.page, versions.time)
+        rows, targets, order = [], [], PageTimes(versions["page"], versions["time"])
         for batch in self._batches(paths, ("url", "time", "target")):
             page, target = self._pages(batch, "url"), self._pages(batch, "target")
             place = order.places(page, moments(batch.columns["time"]))
@@ -156,26 +235,28 @@ class _Import:
         self._tally.spelled = len(named) - len(set(named))
         self._known.clear()
 
-    def _stays(self, paths: Sequence[Path]) -> Stays:
+    def _stays(self, paths: Sequence[Path]) -> Records:
+        """All of them, by page."""
         columns = ("url", "target", "first_time", "last_time")
-        return joined_stays([self._stays_in(batch) for batch in self._batches(paths, columns)])
+        stays = np.concatenate([self._stays_in(batch) for batch in self._batches(paths, columns)])
+        return stays[np.argsort(stays["page"], kind="stable")]
 
-    def _stood(self, versions: Versions, stays: Stays) -> tuple[Versions, Rows]:
+    def _stood(self, versions: Records, stays: Records) -> tuple[Records, Rows]:
         """The versions, with those between them at which only the standing links changed; the link set of each."""
-        self._seen_last = max(versions.time.max(initial=0.0), stays.last.max(initial=0.0))
-        grown = with_changes(versions, stays)
+        self._seen_last = max(versions["time"].max(initial=0.0), stays["last"].max(initial=0.0))
+        grown = _with_changes(versions, stays)
         sets = np.zeros(len(grown), np.int32)
-        for begin, count, rows, targets in standing(grown, stays, str(self._folder)):
+        for begin, count, rows, targets in _standing(grown, stays, str(self._folder)):
             sets[begin : begin + count] = self._builder.link_sets(rows, targets, count)
         return grown, sets
 
-    def _stays_in(self, batch: TableBatch) -> Stays:
+    def _stays_in(self, batch: TableBatch) -> Records:
         page, target = self._pages(batch, "url"), self._pages(batch, "target")
         first, last = moments(batch.columns["first_time"]), moments(batch.columns["last_time"])
         self._name("not a stay", batch, (page >= 0) & (target >= 0) & ~(first <= last), "first_time")
         sound = np.flatnonzero((page >= 0) & (target >= 0) & (first <= last))
         self._tally.records += len(sound)
-        return Stays(page[sound].astype(np.int32), target[sound].astype(np.int32), first[sound], last[sound])
+        return _records(_STAY, sound, {"page": page, "target": target, "first": first, "last": last})
 
     def _name_kinds(self) -> bool:
         """Take what a table says of the kinds of pages; whether there is one."""
@@ -185,7 +266,7 @@ class _Import:
             for id, kind in zip(page.tolist(), as_bytes(batch.columns["kind"]).to_pylist(), strict=True):
                 named = _KINDS.get((kind or b"").decode("ascii", "replace").strip().lower())
                 if named is None:
-                    self._tally.note("not a kind", str(batch.path), shown=kind or "")
+                    self._tally.note("not a kind", batch.place, shown=kind or "")
                 elif id >= 0:
                     self._builder.name_kind(id, named)
         return bool(paths)
@@ -194,10 +275,18 @@ class _Import:
         self, paths: Sequence[Path], needed: Sequence[str], wished: Sequence[str] = ()
     ) -> Iterator[TableBatch]:
         for path in paths:
-            for batch in table_batches(path, needed, wished, self._tally):
-                yield batch
-                self._read[path] = batch.read
-                self._progress(str(path), sum(self._read.values()), sum(self._sizes.values()))
+            with opened(Source(str(path), path)) as stream:
+                try:
+                    for batch in table_batches(
+                        stream, partial(_places, needed=needed, wished=wished, path=path), self._tally
+                    ):
+                        yield batch
+                        self._read[path] = batch.read
+                        self._progress(batch.place, sum(self._read.values()), sum(self._sizes.values()))
+                except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+                    raise InputError(f"{path}: cannot be read: {trouble_of(error)}") from None
+                if stream.trouble:
+                    self._tally.note("broken off", batch.place, shown=stream.trouble)
 
     def _pages(self, batch: TableBatch, column: str) -> Ids:
         """Page numbers; negative where there is no name. What is no web address is taken as a name."""
@@ -220,15 +309,23 @@ class _Import:
         return self._builder.number(text) if text else -1
 
     def _state(self, raw: bytes) -> int:
-        return self._stating.row(document("", raw.decode("utf-8", "replace")))
+        return self._text_states.row(document("", raw.decode("utf-8", "replace")))
 
     def _name(self, kind: str, batch: TableBatch, wrong: Flags, column: str) -> None:
-        places = np.flatnonzero(wrong)
-        for place in places[:3].tolist():
-            self._tally.note(kind, str(batch.path), batch.before + place + 1, batch.columns[column][place].as_py())
-        if len(places) > 3:
-            self._tally.note(kind, str(batch.path), count=len(places) - 3)
+        places, values = np.flatnonzero(wrong), batch.columns[column]
+        lines = (places + batch.line).tolist()
+        self._tally.note_rows(kind, batch.place, lines, lambda at: values[int(places[at])].as_py())
 
 
 def _text_print(value: bytes) -> int:
     return text_print(value.decode("utf-8", "replace"))
+
+
+def _places(names: Sequence[str], needed: Sequence[str], wished: Sequence[str], path: Path) -> dict[str, int]:
+    """Where the columns stand."""
+    if not names:
+        raise InputError(f"{path}: cannot be read: it has no columns")
+    missing = [name for name in needed if name not in names]
+    if missing:
+        raise InputError(f"{path}: has no column {' or '.join(missing)}; it has {', '.join(names[:8])}")
+    return {name: names.index(name) for name in (*needed, *wished) if name in names}

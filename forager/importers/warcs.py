@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from forager.core.states import document
 from forager.importers.captures import Collector, PageFacts, is_robots
-from forager.importers.formats import Format
 from forager.importers.streams import ByteStream
 from forager.pages.page import Page, read
 from forager.pages.pages_settings import PagesSettings
@@ -71,7 +70,7 @@ class WarcReader:
     """Takes the captures of recordings; a body that was recorded once is read once."""
 
     def __init__(self, collector: Collector, settings: PagesSettings | None = None) -> None:
-        self._builder, self._tally, self._stating = collector.builder, collector.tally, collector.stating
+        self._builder, self._tally, self._text_states = collector.builder, collector.tally, collector.text_states
         self._mentions, self._spellings = collector.mentions, collector.spellings
         self._settings, self._memo = settings or PagesSettings(), UrlMemo()
         self._shown: dict[Url, PageFacts] = {}
@@ -155,7 +154,7 @@ class WarcReader:
         if page.kind in (Kind.FEED, Kind.SITEMAP):
             self._sightings.announce(page.links, self._builder.numbers(link.url for link in page.links))
         self._sightings.note(numbers, response.asked, again=url in self._shown)
-        row = self._stating.row(document(page.title, page.text))
+        row = self._text_states.row(document(page.title, page.text))
         links = np.unique(numbers).astype(np.int32)
         return PageFacts(page.byte_print, page.text_print, published, page.kind, links, row)
 
@@ -181,17 +180,17 @@ def _took(found: Capture) -> float:
     return found.took or found.response.seconds or np.nan
 
 
-def read_warc(stream: ByteStream, format: Format, reader: WarcReader, progress: Callable[[int], None]) -> None:
+def read_warc(stream: ByteStream, wacz: bool, reader: WarcReader, progress: Callable[[int], None]) -> None:
     """Take every capture of a WARC or WACZ; what must be unpacked or came by a pipe is put in a temporary folder."""
     with ExitStack() as stack:
         path = stream.source.path
-        if path is None or format is Format.WACZ:
+        if path is None or wacz:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="forager-import-")))
         if path is None:
             path = folder / "stdin.warc"
             with path.open("wb") as file:
                 shutil.copyfileobj(stream, file)
-        paths: Iterable[Path] = unpack_wacz(path, folder / "unpacked") if format is Format.WACZ else [path]
+        paths: Iterable[Path] = unpack_wacz(path, folder / "unpacked") if wacz else [path]
         for count, found in enumerate(captures(paths, passed=reader.passed), 1):
             reader.take(found)
             if count % _TOLD == 0:

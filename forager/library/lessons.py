@@ -3,7 +3,7 @@
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from os import PathLike
@@ -15,8 +15,8 @@ from forager import __version__
 from forager.chance import stream
 from forager.clock import WallClock
 from forager.errors import InputError
-from forager.gp import breed
 from forager.gp import learn as learning
+from forager.gp.evolve import known_rules
 from forager.gp.fitness import Judge, measurers, terminal_set
 from forager.gp.gp_settings import OF_DOCUMENTS, GPSettings, Measure, Terminals
 from forager.gp.learn import CarefulChoice, choose_carefully, choose_individual
@@ -24,7 +24,10 @@ from forager.gp.trees import terminals_of
 from forager.importers.log_files import read_log
 from forager.recrawl.change_log import ChangeLog
 from forager.recrawl.function_file import LearnedFunction, Provenance
+from forager.recrawl.policies import Formula
+from forager.recrawl.recrawl_settings import RecrawlSettings
 from forager.recrawl.rhythm import rhythm_of
+from forager.recrawl.simulate import Curves, simulate
 from forager.recrawl.terminals import RHYTHMIC
 
 
@@ -103,7 +106,7 @@ def teach(
         done = follow(learning.learning(measure["train"], offered, settings, seed, progress))
         found = learning.candidates(done, measure["validation"])
         evolved = learning.shortened(choose_individual(found, settings.select), measure["train"], measure["validation"])
-        rules, by_page = breed.known_rules(offered, settings), judges["validation"].by_page
+        rules, by_page = known_rules(offered, settings), judges["validation"].by_page
         choice = choose_carefully(evolved, rules, measure["train"], measure["validation"], by_page)
     chosen = choice.chosen
     provenance = Provenance(
@@ -134,6 +137,37 @@ def teach(
     asked = () if terminals_of(chosen.tree).isdisjoint(RHYTHMIC) else rhythm
     learned = LearnedFunction(chosen.tree, settings.terminals, settings.fitness, *figures, provenance, asked)
     return LessonResult(learned, choice, done)
+
+
+@dataclass(frozen=True, slots=True)
+class FoldResult:
+    """A function learned from all pages but one fold, and what it achieves on that fold."""
+
+    lesson: LessonResult
+    test: Curves
+
+
+def teach_folds(
+    world: ChangeLog,
+    name: str,
+    settings: GPSettings,
+    folds: int,
+    *,
+    seed: int,
+    processes: int,
+    follow: Callable[[Iterable[learning.LearnProgress]], learning.LearnProgress],
+    command: str = "",
+) -> Iterator[FoldResult]:
+    """The protocol of GP4C: one fold of the pages is the test set, the others are for training and validation; in turn."""
+    if settings.fitness in OF_DOCUMENTS:
+        raise InputError(f"--folds deals out pages; {settings.fitness} is measured on all of them together")
+    whole, rows = world.shuffled(stream(seed, "learn: folds")), np.arange(world.pages)
+    judged = RecrawlSettings(k=settings.k, warmup=settings.warmup)
+    for fold in range(folds):
+        rest, test = whole.part(rows[rows % folds != fold]), whole.part(rows[rows % folds == fold])
+        lesson = teach(rest, name, settings, seed=seed, processes=processes, follow=follow, command=command)
+        score = Formula.of(lesson.learned.tree, lesson.learned.rhythm)
+        yield FoldResult(lesson, simulate(test, score, judged))
 
 
 def _period(world: ChangeLog) -> str:

@@ -10,12 +10,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from forager.errors import InputError
-from forager.store.protocol import Counts, Version, Visit
+from forager.store.protocol import Counts, RunRecords, Version, Visit
 from forager.store.protocol import Story as Accepted
 from forager.terms import ABOUT, Url, UrlId
 
 if TYPE_CHECKING:
-    from forager.output.fields import StorySource
     from forager.store.store import Store
 
 
@@ -56,7 +55,7 @@ def with_text(story: Accepted, version: Version, number: int = -1, version_numbe
     )
 
 
-async def stories_after(source: "StorySource", after: int | None) -> AsyncIterator[Story]:
+async def stories_after(source: RunRecords, after: int | None) -> AsyncIterator[Story]:
     """The stories stored now, after the one with this number; None for all."""
     from forager.output.fields import edition
 

@@ -1,7 +1,7 @@
-"""Runs a live crawl in the background of an `async with` block, which reads its stories."""
+"""Uses the live web: one page through all rules, or a crawl in the background of an `async with` block."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from importlib import import_module
@@ -10,10 +10,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from forager.errors import InputError, first_error
 from forager.events import Event, Told
-from forager.library.one_page import live_settings
 from forager.library.run_reader import Story, stories_after, with_text
-from forager.terms import Url
+from forager.pages.urls import canonical
+from forager.terms import Outcome, Request, Response, Url
 
 if TYPE_CHECKING:
     from forager.assembly import Hooks, OpenCrawl
@@ -21,18 +22,77 @@ if TYPE_CHECKING:
     from forager.settings import Settings
     from forager.store.protocol import Counts
 
-from collections.abc import Iterable
-
-from forager.errors import InputError, first_error
-from forager.pages.urls import canonical
-
 _SLOW = ("htmldate", "feedparser", "charset_normalizer")
 """Modules that page readers import lazily; loaded in advance, so that the import does not block the event loop."""
 
 
-@dataclass(frozen=True, slots=True)
-class CrawlOrder:
-    """The arguments of `crawl`."""
+def live_settings(values: Mapping[str, Any] | None, user_agent: str | None) -> "Settings":
+    """Settings of a program that uses the live web; raises `SettingsError` without a contact."""
+    from forager.assembly import require_contact
+    from forager.settings import load_values
+
+    agent = {} if user_agent is None else {"live.user_agent": user_agent}
+    settings = load_values({**(values or {}), **agent})
+    require_contact(settings, 'user_agent="{}"')
+    return settings
+
+
+async def fetch(url: str, *, user_agent: str | None = None, settings: Mapping[str, Any] | None = None) -> "Page":
+    """Fetches one page through all rules: robots.txt, politeness, redirects, retries, limits.
+
+        page = await forager.fetch("https://example.org/news", user_agent="Mine/1.0 (+https://example.org/bot)")
+        print(page.response.status, page.title, len(page.links))
+
+    A failed fetch raises no exception: `page.response.outcome` says how it ended, and `page.trouble` why. Calls share no
+    state, so to request more than a few pages of a host, use `crawl`.
+    """
+    chosen = await asyncio.to_thread(live_settings, settings, user_agent)
+    from forager.assembly import open_wire
+    from forager.clock import WallClock
+    from forager.pages.page import read as read_page
+
+    asked = _url(url)
+    async with open_wire(chosen, WallClock()) as wire:
+        response = await wire.web.fetch(Request(asked))
+    page = read_page(response, settings=chosen.pages)
+    if response.outcome is not Outcome.FETCHED:
+        page.trouble = response.error or f"{response.outcome}, status {response.status}"
+    return page
+
+
+def read(html: str | bytes, url: str, *, content_type: str = "", fetched: float | None = None) -> "Page":
+    """Reads a page, feed or sitemap from bytes: title, dates, text, links; each is parsed when first used.
+
+        page = forager.read("<title>Rain</title><p>It rains. <a href='/sun'>Sun</a>", "https://example.org/")
+        print(page.title, page.published, page.links[0].url)
+
+    No input raises an exception: what cannot be read is empty, and `page.trouble` says why. `content_type` is the header
+    of the response. `fetched` is its time in UTC seconds, by default now; dates after it are ignored.
+    """
+    from forager.clock import WallClock
+    from forager.pages.page import read as read_page
+
+    kind = content_type or ("text/html; charset=utf-8" if isinstance(html, str) else "")
+    response = Response(
+        _url(url),
+        Outcome.FETCHED,
+        WallClock().now() if fetched is None else fetched,
+        headers=(("content-type", kind),) if kind else (),
+        body=html.encode("utf-8", "replace") if isinstance(html, str) else html,
+    )
+    return read_page(response)
+
+
+def _url(text: str) -> Url:
+    url = canonical(text)
+    if url is None:
+        raise InputError(f"{text!r} is not an http(s) URL, such as https://example.org/news")
+    return url
+
+
+@dataclass(eq=False)
+class CrawlSession:
+    """A running crawl; `async with` starts it, and leaving the block drains and saves it. See `crawl` for the fields."""
 
     run_dir: Path
     seeds: Sequence[str]
@@ -42,29 +102,22 @@ class CrawlOrder:
     on_page: "Callable[[Page], None] | None"
     accept: Callable[[Story], bool] | None
 
-
-class CrawlSession:
-    """A running crawl; `async with` starts it, and leaving the block drains and saves it."""
-
-    def __init__(self, order: CrawlOrder) -> None:
-        self._order = order
+    def __post_init__(self) -> None:
         self._stopping = asyncio.Event()
         self._news = asyncio.Event()
         """Set when a story arrived since it was created, or the crawl has ended."""
 
     def __repr__(self) -> str:
-        return f"<CrawlSession {self._order.run_dir}>"
+        return f"<CrawlSession {self.run_dir}>"
 
     async def __aenter__(self) -> Self:
-        settings, seeds = await asyncio.to_thread(_check, self._order)
+        settings, seeds = await asyncio.to_thread(self._check)
         from forager.assembly import open_crawl
         from forager.clock import WallClock
 
         async with AsyncExitStack() as stack:
             self._opened: OpenCrawl = await stack.enter_async_context(
-                open_crawl(
-                    self._order.run_dir, settings, seeds, WallClock(), lambda account: [self._hear], _hooks(self._order)
-                )
+                open_crawl(self.run_dir, settings, seeds, WallClock(), lambda account: [self._hear], self._hooks())
             )
             self._task = asyncio.get_running_loop().create_task(self._run())  # the block owns the task and awaits it
             self._task.add_done_callback(lambda _: self._wake())
@@ -123,8 +176,21 @@ class CrawlSession:
 
         crawl = self._opened.crawl
         async with asyncio.TaskGroup() as group:
-            group.create_task(stop_after(crawl.clock, self._order.time_limit, self._stopping))
+            group.create_task(stop_after(crawl.clock, self.time_limit, self._stopping))
             await crawl.run(self._opened.seeds, self._stopping)
+
+    def _check(self) -> "tuple[Settings, list[Url]]":
+        """Checks settings and seeds; imports everything slow, off the event loop."""
+        for name in _SLOW:
+            import_module(name)
+        settings = live_settings(self.settings, self.user_agent)
+        return settings, check_seeds((f"seeds[{place}]", text) for place, text in enumerate(self.seeds))
+
+    def _hooks(self) -> "Hooks":
+        from forager.assembly import Hooks
+
+        accept = self.accept
+        return Hooks(self.on_page, None if accept is None else lambda story, version: accept(with_text(story, version)))
 
     def _hear(self, event: Event) -> None:
         """Reads every event of the journal."""
@@ -134,23 +200,6 @@ class CrawlSession:
     def _wake(self) -> None:
         news, self._news = self._news, asyncio.Event()
         news.set()
-
-
-def _check(order: CrawlOrder) -> "tuple[Settings, list[Url]]":
-    """Checks settings and seeds; imports everything slow, off the event loop."""
-    for name in _SLOW:
-        import_module(name)
-    settings = live_settings(order.settings, order.user_agent)
-    return settings, check_seeds((f"seeds[{place}]", text) for place, text in enumerate(order.seeds))
-
-
-def _hooks(order: CrawlOrder) -> "Hooks":
-    from forager.assembly import Hooks
-
-    accept = order.accept
-    if accept is None:
-        return Hooks(order.on_page)
-    return Hooks(order.on_page, lambda story, version: accept(with_text(story, version)))
 
 
 def crawl(
@@ -177,7 +226,7 @@ def crawl(
     `number` yet. Both run on the event loop, so they should be short; an error in one ends the crawl and is raised when
     the block is left.
     """
-    return CrawlSession(CrawlOrder(Path(run_dir), seeds, user_agent, settings, time_limit, on_page, accept))
+    return CrawlSession(Path(run_dir), seeds, user_agent, settings, time_limit, on_page, accept)
 
 
 def read_seeds(path: Path) -> list[Url]:

@@ -9,8 +9,7 @@ site                what a path shows at a time, and the lists of articles
 sheets              HTML of a page, with its stated dates
 files               feeds, sitemaps and robots.txt
 writer              headlines and texts, and their vocabulary
-noise               what changes on a page although its content does not
-traps               places where a crawl could continue forever
+noise               what changes on a page although its content does not, and traps for crawlers
 truth               what was really published, changed and removed
 newsroom_settings   the settings of the newsroom
 """

@@ -1,14 +1,14 @@
 """Files for machines: RSS, Atom and JSON feeds, sitemaps, robots.txt."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from email.utils import formatdate
 from html import escape
 
 from forager.newsroom.article import Article
 from forager.newsroom.newsroom_settings import FeedFormat
 from forager.newsroom.sheets import BoundedCache, iso
-from forager.newsroom.site import FEEDS, Sheet, SheetKind, Site, comments_of, written_paths
+from forager.newsroom.site import ALL_COMMENTS, FEEDS, Sheet, SheetKind, Site, comments_of, written_paths
 
 XML = '<?xml version="1.0" encoding="UTF-8"?>\n'
 TYPES = {
@@ -43,22 +43,28 @@ class Files:
         if sheet.kind is SheetKind.SITEMAP:
             return self._sitemap(sheet, written_paths(now, settings.sitemap_every))
         if sheet.article is not None:
-            return self._comments(sheet.article, now)
+            return self._comments((sheet.article,), now)
+        if sheet.path == ALL_COMMENTS:
+            return self._comments(sheet.lists[0][1], now)
         tick = written_paths(now, settings.feed_every)
         if self.site.paper.feed is FeedFormat.RSS:
             return self._rss(sheet, tick)
         return self._atom(sheet, tick) if self.site.paper.feed is FeedFormat.ATOM else self._json(sheet, tick)
 
-    def _comments(self, article: Article, now: float) -> str:
-        """What readers wrote below an article; each entry is younger than the article, and leads to a place on its page."""
-        page, title = self.base + article.path_at(now), escape(self.site.title(article.number, 0))
+    def _comments(self, articles: Sequence[Article], now: float) -> str:
+        """What readers wrote below articles; each entry is younger than its article, and leads to a place on its page."""
         items = "".join(
-            f"<item><title>By: a reader</title><link>{page}#comment-{number}</link>"
+            f"<item><title>By: a reader</title><link>{self.base}{article.path_at(now)}#comment-{number}</link>"
             f"<pubDate>{formatdate(moment, usegmt=True)}</pubDate><description>Quite so.</description></item>\n"
+            for article in articles
             for number, moment in enumerate(comments_of(article))
             if moment <= now
         )
-        channel = f"<title>Comments on: {title}</title><link>{page}</link><description>Letters</description>"
+        title, page = self.site.paper.title, ""
+        if len(articles) == 1:
+            title, page = self.site.title(articles[0].number, 0), articles[0].path_at(now)
+        channel = f"<title>Comments on: {escape(title)}</title><link>{self.base}{page}</link>"
+        channel += "<description>Letters</description>"
         return f'{XML}<rss version="2.0"><channel>{channel}\n{items}</channel></rss>\n'
 
     def _robots(self) -> str:

@@ -25,7 +25,7 @@ from forager.web.web import NO_SUCH_HOST, Answer, failed, http_date, judged
 
 STATUS = {SheetKind.MOVED: 301, SheetKind.REMOVED: 410, SheetKind.NOTHING: 404}
 HTML = "text/html; charset=utf-8"
-NOTHING_KNOWN = Validators()
+_NOTHING_KNOWN = Validators()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +86,6 @@ class Newsroom:
         """The home page of each paper, as seeds."""
         return [Url(f"{base}/") for base in self.bases.values()]
 
-    def served_at(self, bases: Mapping[str, str], clock: Clock) -> "Newsroom":
-        """The same news on other hosts and another clock, with a request log of its own."""
-        return Newsroom(self.settings, clock, bases, plan=self.plan)
-
     async def fetch(self, request: Request) -> Response:
         asked = self.clock.now()
         scheme, _, rest = request.url.partition("://")
@@ -107,14 +103,14 @@ class Newsroom:
             answer = Answer(answer.status, answer.headers, body, len(body), answer.address)
         return judged(request, answer, asked=asked, seconds=seconds)
 
-    def reply(self, base: str, target: str, now: float, validators: Validators = NOTHING_KNOWN) -> Reply:
+    def reply(self, base: str, target: str, now: float, validators: Validators = _NOTHING_KNOWN) -> Reply:
         """The reply of the paper at `base` to a GET of `target`, a path with its query; logs the request."""
         host = self._hosts[base]
         key = (host.site.paper.name, target, f"{now:.3f}")
         wait = self.settings.latency * (0.5 + lot(self.settings.seed, "latency", *key))
         answer, late = self._troubled(lot(self.settings.seed, "trouble", *key), host, target, now, validators)
         status, length = (0, 0) if answer is None else (answer.status, len(answer.body))
-        conditional = validators != NOTHING_KNOWN
+        conditional = validators != _NOTHING_KNOWN
         self.requests.append(Asked(now, host.site.paper.name, target, status, conditional, length))
         return Reply(answer, wait + late)
 
@@ -186,7 +182,7 @@ async def serve(newsroom: Newsroom, clock: Clock) -> AsyncIterator[Newsroom]:
     async with AsyncExitStack() as stack:
         doors = {paper.name: _door(stack) for paper in newsroom.settings.papers}
         bases = {name: f"http://127.0.0.1:{door.getsockname()[1]}" for name, door in doors.items()}
-        served = newsroom.served_at(bases, clock)
+        served = Newsroom(newsroom.settings, clock, bases, plan=newsroom.plan)
         for name, door in doors.items():
             server = web.Server(_handler(served, bases[name]), access_log=None)
             runner = web.ServerRunner(server)

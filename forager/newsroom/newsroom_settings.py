@@ -19,7 +19,8 @@ class Markup(StrEnum):
     TIME = "time"
     BLOG = "blog"
     """At the foot of the article, as blogging software does, which differs in more: lists show excerpts, the sidebar dates
-    other articles, nothing states a type, the feed holds ten entries, and each article has a feed of its comments."""
+    other articles, nothing states a type, the feed holds ten entries, and the comments below each article and below all of
+    them have feeds."""
 
 
 class FeedFormat(StrEnum):

@@ -20,7 +20,7 @@ from forager.arrays import FloatArray, IntArray
 from forager.chance import stream
 from forager.newsroom.article import Article, ArticleChange, Shift
 from forager.newsroom.newsroom_settings import NewsroomSettings
-from forager.newsroom.writer import NewsWriter, Topic, slug, topics_of
+from forager.newsroom.writer import NewsTopic, NewsWriter, slug, topics_of
 
 HOURLY = np.array(
     [
@@ -58,12 +58,9 @@ def publication_times(
     return np.sort(np.floor(starts + rng.random(len(starts)) * lengths))
 
 
-Links = IntArray
-
-
 def grow(
     topics: Sequence[int], mean: int, triads: float, strays: float, rng: np.random.Generator
-) -> tuple[Links, Links]:
+) -> tuple[IntArray, IntArray]:
     """Origins and targets of the links of articles 0, 1, …, given in order of publication with their topics."""
     wanted = np.clip(0.6 * mean * (1 + rng.pareto(2.5, len(topics))), 1, 8 * mean).astype(int).tolist()
     within: dict[int, list[int]] = {topic: [] for topic in topics}
@@ -108,7 +105,7 @@ def _targets(
     return chosen
 
 
-def rewire(origins: Links, targets: Links, rng: np.random.Generator) -> tuple[Links, Links]:
+def rewire(origins: IntArray, targets: IntArray, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
     """The twin that is scale-free but no small world (foragers paper, section 6).
 
     It permutes the list of origins and the list of targets independently and pairs them again: every in- and out-degree
@@ -126,7 +123,7 @@ class NewsPlan:
     """When each article is published, and its links."""
 
     settings: NewsroomSettings
-    topics: tuple[Topic, ...]
+    topics: tuple[NewsTopic, ...]
     articles: tuple[Article, ...]
     """Articles in order of publication; the number of an article is its index."""
     related: tuple[tuple[int, ...], ...]

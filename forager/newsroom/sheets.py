@@ -16,9 +16,8 @@ from typing import Generic, TypeVar
 
 from forager.newsroom.article import Article
 from forager.newsroom.newsroom_settings import FeedFormat, Markup, NewsroomSettings, Paper
-from forager.newsroom.noise import lot, noise, token
-from forager.newsroom.site import COMMENTS, Sheet, SheetKind, Site
-from forager.newsroom.traps import visitor_links
+from forager.newsroom.noise import lot, noise, token, visitor_links
+from forager.newsroom.site import ALL_COMMENTS, COMMENTS, Sheet, SheetKind, Site
 
 T = TypeVar("T")
 
@@ -152,6 +151,8 @@ class SheetPrinter:
         site, title = self.site, escape(self.site.paper.title)
         name, in_head, main = self._article(sheet, now) if sheet.article else (sheet.title, "", self._main(sheet, now))
         feed = f'<link rel="alternate" type="{FEED_TYPES[site.paper.feed]}" href="{site.feed}">\n' if site.feed else ""
+        if site.paper.markup is Markup.BLOG:
+            feed += f'<link rel="alternate" type="{FEED_TYPES[FeedFormat.RSS]}" href="{ALL_COMMENTS}">\n'
         heading = title if sheet.kind is SheetKind.HOME else f"{escape(name)} | {title}"
         before = (
             f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{heading}</title>\n'

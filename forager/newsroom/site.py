@@ -16,8 +16,8 @@ from urllib.parse import parse_qs
 
 from forager.newsroom.article import Article, Shift
 from forager.newsroom.newsroom_settings import FeedFormat, Markup
+from forager.newsroom.noise import footer_links, trap_links
 from forager.newsroom.plan import NewsPlan
-from forager.newsroom.traps import footer_links, trap_links
 from forager.newsroom.writer import Text, slug
 
 
@@ -110,6 +110,8 @@ NEWS_SPAN = 2 * 86400.0
 FRONT, TEASERS = 12, 5
 COMMENTS = "/feed/"
 """Where the comments below an article have their feed, behind its path."""
+ALL_COMMENTS = "/comments/feed/"
+"""Where a blog has the comments below all its articles: the newest ones, many below old articles."""
 BLOG_FEED = 10
 """Entries in the feed of a blog."""
 
@@ -189,7 +191,7 @@ class Site:
         if article is not None:
             return self._article(article, path, now)
         if self.paper.markup is Markup.BLOG and path.endswith(COMMENTS):
-            return self._comments(path, now)
+            return self._all_comments(now) if path == ALL_COMMENTS else self._comments(path, now)
         if path.startswith("/sitemap"):
             return self._sitemap(path, written_paths(now, self.settings.sitemap_every))
         if path and path == self.feed:
@@ -287,6 +289,13 @@ class Site:
             return Sheet(SheetKind.NOTHING, path)
         count = sum(moment <= now for moment in comments_of(article))
         return Sheet(SheetKind.FEED, path, f"{article.number}.{count}", article.published, article=article)
+
+    def _all_comments(self, now: float) -> Sheet:
+        articles = (one for one in self.everything.latest(now, 400).articles if one.visible(now))
+        wrote = sorted((moment, one.number) for one in articles for moment in comments_of(one) if moment <= now)
+        below = {number: self.plan.articles[number] for _, number in wrote[: -1 - BLOG_FEED : -1]}
+        last = wrote[-1][0] if wrote else self.opened
+        return Sheet(SheetKind.FEED, ALL_COMMENTS, f"{last}", last, lists=(("", tuple(below.values())),))
 
     def _sitemap_at(self, path: str, tick: float) -> Sheet:
         every = self.settings.sitemap_every

@@ -187,7 +187,7 @@ SENTENCES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Topic:
+class NewsTopic:
     """A community of articles within a section name, shared by all papers that have such a section."""
 
     number: int
@@ -222,7 +222,7 @@ def slug(text: str) -> str:
     return _NOT_IN_SLUGS.sub("-", text.lower()).strip("-")
 
 
-def topics_of(seed: int, section: str, count: int, first: int) -> list[Topic]:
+def topics_of(seed: int, section: str, count: int, first: int) -> list[NewsTopic]:
     """The topics of a section name, numbered from `first`."""
     rng, theme = stream(seed, f"topics of {section}"), theme_of(section)
     names: list[str] = []
@@ -233,7 +233,7 @@ def topics_of(seed: int, section: str, count: int, first: int) -> list[Topic]:
     return [_topic(rng, theme, section, name, first + rank) for rank, name in enumerate(names)]
 
 
-def _topic(rng: np.random.Generator, theme: Theme, section: str, name: str, number: int) -> Topic:
+def _topic(rng: np.random.Generator, theme: Theme, section: str, name: str, number: int) -> NewsTopic:
     def shuffled(words: Sequence[str]) -> tuple[str, ...]:
         return tuple(words[i] for i in rng.permutation(len(words)))
 
@@ -241,7 +241,7 @@ def _topic(rng: np.random.Generator, theme: Theme, section: str, name: str, numb
     places = tuple(_pick(PLACE_STARTS, rng.random()) + _pick(PLACE_ENDS, rng.random()) for _ in range(4))
     bodies = tuple(f"{place} {_pick(BODIES, rng.random())}" for place in places[:2])
     words = Theme(shuffled(theme.nouns), shuffled(theme.verbs), shuffled(theme.adjectives))
-    return Topic(number, section, name, slug(name), words, people, places, bodies)
+    return NewsTopic(number, section, name, slug(name), words, people, places, bodies)
 
 
 def _pick(words: Sequence[T], u: float) -> T:
@@ -267,7 +267,7 @@ def _uniforms(rng: np.random.Generator) -> Iterator[float]:
         yield from rng.random(256).tolist()
 
 
-def _fill(template: str, topic: Topic, u: Iterator[float]) -> str:
+def _fill(template: str, topic: NewsTopic, u: Iterator[float]) -> str:
     words, person = topic.words, _zipf(topic.people, next(u))
     noun, noun2, noun3 = _different(words.nouns, next(u), next(u), next(u))
     adjective = _zipf(words.adjectives, next(u))
@@ -288,11 +288,11 @@ def _fill(template: str, topic: Topic, u: Iterator[float]) -> str:
     return _BEFORE_VOWEL.sub(r"\1n", sentence)
 
 
-def _headline(topic: Topic, u: Iterator[float]) -> str:
+def _headline(topic: NewsTopic, u: Iterator[float]) -> str:
     return _fill(_pick(HEADLINES, next(u)), topic, u)
 
 
-def _sentence(topic: Topic, u: Iterator[float]) -> str:
+def _sentence(topic: NewsTopic, u: Iterator[float]) -> str:
     return _fill(_pick(SENTENCES, next(u)), topic, u)
 
 
@@ -303,7 +303,7 @@ def _minute(when: float) -> str:
 class NewsWriter:
     """Writes every text of a newsroom; the same article and version always give the same text."""
 
-    def __init__(self, seed: int, topics: Sequence[Topic]) -> None:
+    def __init__(self, seed: int, topics: Sequence[NewsTopic]) -> None:
         self.seed, self.topics = seed, topics
 
     def headline(self, article: Article, title_version: int = 0) -> str:
@@ -352,7 +352,9 @@ def _source(article: Article) -> int:
     return article.number if article.copy_of is None else article.copy_of
 
 
-def _edited(paragraphs: tuple[tuple[str, ...], ...], topic: Topic, u: Iterator[float]) -> tuple[tuple[str, ...], ...]:
+def _edited(
+    paragraphs: tuple[tuple[str, ...], ...], topic: NewsTopic, u: Iterator[float]
+) -> tuple[tuple[str, ...], ...]:
     """The paragraphs with one sentence rewritten."""
     where = int(next(u) * len(paragraphs))
     sentences = list(paragraphs[where])

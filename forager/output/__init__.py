@@ -3,10 +3,7 @@
 Invariant: every story reaches its writer exactly once, and text of pages is made safe for what will read it.
 
 outlet         from a store to a writer; what a writer is
-writers        the format for a suffix or a scheme
+writers        the format for a suffix or a scheme; Parquet and Atom, which are written whole
+lines          JSON lines and CSV, which can be gone on with; where rows go
 fields         what is told of a story, and how its text is made safe
-destinations   where rows go: a file, a file that appears when complete, standard output
-lines          JSON lines and CSV, which can be gone on with
-atom           an Atom feed of the newest stories
-parquet        Parquet, for data frames
 """

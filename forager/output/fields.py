@@ -5,13 +5,11 @@ Text of pages is made safe for what will read it: encoders, spreadsheets, XML pa
 
 import math
 import re
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
-from typing import Protocol
 
 from forager.pages.language import words_in
-from forager.store.protocol import Counts, Story, Version, VersionId
-from forager.terms import NOBODY, Url, UrlId
+from forager.store.protocol import RunRecords, Story, VersionId
+from forager.terms import NOBODY, UrlId
 
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
@@ -83,21 +81,7 @@ MOMENTS = frozenset(("published", "modified", "first_seen", "fetched"))
 LISTS = frozenset(("authors", "tags"))
 
 
-class StorySource(Protocol):
-    """What is read from a store: the store of a running crawl and a read-only one both have it."""
-
-    def url(self, id: UrlId) -> Url: ...
-
-    def counts(self) -> Counts: ...
-
-    async def version(self, version: VersionId) -> tuple[UrlId, float, Version]: ...
-
-    async def versions(self, id: UrlId) -> list[tuple[VersionId, float]]: ...
-
-    def stories(self, after: int = 0) -> AsyncIterator[Story]: ...
-
-
-async def row(number: int, story: Story, source: StorySource) -> Row:
+async def row(number: int, story: Story, source: RunRecords) -> Row:
     """The fields of a story, with what its stored version adds."""
     page, _, version = await source.version(story.version)
     said = story.about
@@ -134,7 +118,7 @@ async def row(number: int, story: Story, source: StorySource) -> Row:
     return {name: _encodable(cell) for name, cell in cells.items()}
 
 
-async def edition(version: VersionId, page: UrlId, source: StorySource) -> int:
+async def edition(version: VersionId, page: UrlId, source: RunRecords) -> int:
     """Which version of its page this is, from 1."""
     return 1 + sum(number < version for number, _ in await source.versions(page))
 

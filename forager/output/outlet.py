@@ -14,8 +14,8 @@ from types import TracebackType
 from typing import Protocol, Self, TypeVar
 
 from forager.errors import OutputError
-from forager.output.fields import Row, StorySource, row
-from forager.store.protocol import Story
+from forager.output.fields import Row, row
+from forager.store.protocol import RunRecords, Story
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Outlet:
 
     def __init__(
         self,
-        source: StorySource,
+        source: RunRecords,
         writer: StoryWriter,
         warn: Callable[[str], None],
         wanted: Callable[[Story], bool] | None = None,

@@ -3,27 +3,21 @@
 Pure: no I/O, no clock, no chance of its own. Whatever the bytes are, reading raises nothing and ends soon.
 
 page             response -> `Page`, whose answers are worked out when they are asked for
-markup           bytes -> text: encodings, endless nesting, unsafe XML
-head             what a page says of itself: meta, link and JSON-LD elements, rules for robots
-linked_data      which node of JSON-LD is the page's own story, and what it states
+markup           bytes -> text: what they are, encodings, endless nesting, unsafe XML
+head             what a page says of itself: meta and link elements, the story in JSON-LD, rules for robots
 about            what a page tells of its story: headline, authors, lead, picture, section, tags, paywall
 language         in which language a text is written
-links            the links of an HTML page, with their texts and places
+links            the links of an HTML page, with their texts, places, and dates beside them
 text             the main text, without navigation and other furniture
-layout           an element written out as text, a line for each block
-furniture        which elements hold a story, and which are furniture
+layout           an element written out as text without furniture, a line for each block
 kinds            whether a page is an article or a hub
 dates            when a page was published and last modified
-item_dates       the dates that a list states beside its links
 stamps           dates that stand on a page for its readers
-moments          one date as people and programs write it
-zones            time zones by name and by country, and when summer time holds
+moments          one date as people and programs write it, and time zones
 trust            which date sources lie on which site
 feeds            RSS, Atom and JSON Feed
 sitemaps         sitemaps, news sitemaps and lists of URLs
 urls             one spelling for each URL
 fingerprints     hashes that tell changes and near copies
-changes          what counts as a change of a page
-lazy             properties that are worked out once
-pages_settings   the settings of reading
+pages_settings   the settings of reading, and what counts as a change
 """

@@ -8,19 +8,21 @@ with; the name of the site is no part of it.
 import html
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
 from urllib.parse import urljoin, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from forager.pages.head import Head, headlines, mastheads
+from forager.pages.head import Head, Node, Tree, all_nodes, ancestors, headlines, mastheads, story_nodes
 from forager.pages.language import contradicts, language_of, words_in
-from forager.pages.linked_data import Node, all_nodes, story_nodes
 from forager.pages.moments import read_moment
 from forager.pages.urls import host, path
 from forager.terms import About, Url
 
 LEAD_CAP = 1_000
 """Characters of a lead (ours)."""
+SENTENCE = 60
+"""Characters of a paragraph behind the headline from which on it is no byline (ours)."""
 NAME_CAP = 100
 """Characters of an author, a section or a tag (ours)."""
 LONG_TEXT = 500
@@ -62,10 +64,8 @@ _DEGREE = re.compile(
 """What stands behind a name and is none."""
 _PARTICLE_NAMES = "von van vom zu zur der den de del della di da do dos das du la le el al bin ibn ben af av"
 _PARTICLES = frozenset(_PARTICLE_NAMES.split())
-_BYLINE = (
-    "[rel~=author], [itemprop~=author], [class*=byline], [class*=Byline], [class*=author-name], [class*=authorName], "
-    "[class*=article-author], [class*=article__author], [class*=author__name], .author, article address"
-)
+_BYLINE = re.compile("[bB]yline|author-name|authorName|article-author|article__author|author__name")
+_STANDFIRST = re.compile("teaser|lead|intro|standfirst|subtitle|sub-?head|dek|summary")
 _ELSEWHERE = re.compile(r"comment|related|sidebar|widget|teaser|recommend|most-|promo", re.IGNORECASE)
 
 
@@ -152,13 +152,16 @@ def _agreed(stated: Sequence[str], shown: Sequence[str], shorter: Sequence[str] 
 
 def site_names(head: Head, url: Url) -> set[str]:
     """What the site may be called, letters alone in lower case: as stated, and by its host."""
+    if url in head.site_names:
+        return head.site_names[url]
     names = {head.meta[name] for name in _SITE_META if name in head.meta}
     names.update(node.text(separator=" ") for node in mastheads(head.tree, path(url))[:2])
     for node in story_nodes(head, path(url))[:1]:
         names.update(_names(node.get("publisher"), head))
     domain = host(url).removeprefix("www.")
     names.update((domain, domain.rpartition(".")[0], domain.split(".")[-2] if "." in domain else domain))
-    return {letters for name in names if (letters := _LETTERS.sub("", name.casefold()))}
+    found = head.site_names[url] = {letters for name in names if (letters := _LETTERS.sub("", name.casefold()))}
+    return found
 
 
 def without_site(title: str, names: Iterable[str]) -> str:
@@ -229,15 +232,27 @@ def _people(said: object, head: Head) -> set[str]:
     return {_LETTERS.sub("", name.casefold())} if is_person and isinstance(name, str) and " " in name.strip() else set()
 
 
-def _bylines(tree: LexborHTMLParser) -> Iterator[str]:
+def _bylines(tree: Tree) -> Iterator[str]:
     """The texts of bylines, but not of those of comments and of other stories."""
-    for node in tree.css(_BYLINE)[:10]:
+    for node in islice(filter(_is_byline, tree.marked), 10):
         if not _is_elsewhere(node):
             named = node.css_first("[itemprop~=name], [rel~=author], a")
             text = (node if named is None else named).text(separator=" ")
             if node.tag == "meta":
                 text = node.attributes.get("content") or ""
             yield text
+
+
+def _is_byline(node: LexborNode) -> bool:
+    attributes = node.attributes
+    names = attributes.get("class") or ""
+    return (
+        node.tag == "address"
+        or _BYLINE.search(names) is not None
+        or "author" in names.split()
+        or "author" in (attributes.get("rel") or "").split()
+        or "author" in (attributes.get("itemprop") or "").split()
+    )
 
 
 def _tidy_names(said: Iterable[str], site: set[str]) -> tuple[str, ...]:
@@ -284,7 +299,16 @@ def _may_be_people(line: str) -> bool:
 def _lead(head: Head, nodes: Sequence[Node]) -> str:
     said = [node.get("description") for node in nodes[:1]]
     said += [head.meta.get(name) for name in _LEAD_META]
-    return next((lead for one in said if (lead := plain_text(one, LEAD_CAP))), "")
+    return next((lead for one in said if (lead := plain_text(one, LEAD_CAP))), "") or _standfirst(head)
+
+
+def _standfirst(head: Head) -> str:
+    """The paragraph that a page shows as such right behind its headline."""
+    behind = [node.next for node in head.tree.tags("h1")[:3]]
+    behind = [one.next if one is not None and one.tag == "-text" else one for one in behind]
+    named = (one for one in behind if one is not None and _STANDFIRST.search(one.attributes.get("class") or ""))
+    texts = (plain_text(one.text(), LEAD_CAP, marked_up=False) for one in named)
+    return next((lead for lead in texts if len(lead) >= SENTENCE), "")
 
 
 def _image(head: Head, nodes: Sequence[Node], url: Url) -> str:
@@ -362,12 +386,8 @@ def _inner_language(nodes: Sequence[Node]) -> str:
 
 
 def _is_elsewhere(node: LexborNode) -> bool:
-    above: LexborNode | None = node
-    for _ in range(20):
-        if above is None:
-            return False
+    for above in chain([node], islice(ancestors(node), 19)):
         names = f"{above.attributes.get('class') or ''} {above.attributes.get('id') or ''}"
-        if above.tag in ("aside", "nav") or (above.tag not in ("body", "html") and _ELSEWHERE.search(names)):
+        if above.tag in ("aside", "nav") or _ELSEWHERE.search(names):
             return True
-        above = above.parent
     return False

@@ -18,13 +18,11 @@ from datetime import UTC, datetime
 from itertools import chain
 
 from lxml.etree import LxmlError
-from selectolax.lexbor import LexborHTMLParser
 
-from forager.pages.head import Head
-from forager.pages.linked_data import stated_dates
-from forager.pages.stamps import DAY, SAME_DAY, clock_of, modified_stamps, published_stamps, read_dates, shown_dates
+from forager.pages.head import Head, Tree, stated_dates
+from forager.pages.moments import country_of, local_offset
+from forager.pages.stamps import DAY, SAME_DAY, modified_stamps, moment_on, published_stamps, read_dates, shown_dates
 from forager.pages.urls import path
-from forager.pages.zones import country_of, local_offset
 from forager.terms import Dated, DateSource, Url
 
 EARLIEST = datetime(1990, 1, 1, tzinfo=UTC).timestamp()
@@ -86,7 +84,7 @@ def published(
 
     Sources in `ignored` are known to lie on this site: the next one is asked instead. `lang` hints at its country.
     """
-    shown = () if DateSource.TEXT in ignored else shown_dates(head.tree, path(url))
+    shown = () if DateSource.TEXT in ignored else _shown(head, url)
     believed = (one for one in chain(_stated(head, url), shown) if one.source not in ignored)
     found = _best(believed, now)
     if found is not None and DateSource.URL not in ignored:
@@ -108,6 +106,14 @@ def _stated(head: Head, url: Url) -> Iterator[Dated]:
     yield from read_dates(_meta(head, PUBLISHED_META), DateSource.META)
     yield from read_dates(published_stamps(head.tree, path(url)), DateSource.TIME)
     yield from read_dates(_url_days(url), DateSource.URL)
+
+
+def _shown(head: Head, url: Url) -> Iterator[Dated]:
+    """The dates round the headline, looked for once."""
+    own = path(url)
+    if own not in head.shown:
+        head.shown[own] = list(shown_dates(head.tree, own))
+    yield from head.shown[own]
 
 
 def modified(head: Head, *, last_modified: str = "", now: float | None = None) -> Dated | None:
@@ -144,7 +150,7 @@ def _sharpened(found: Dated, head: Head, url: Url, now: float | None, ignored: C
     """The moment of a day of which no source near the headline tells the hour."""
     if found.exact or DateSource.TIME in ignored or DateSource.TEXT in ignored:
         return found
-    clock = clock_of(found, head.tree, path(url))
+    clock = moment_on(found, head.tree, path(url))
     return found if clock is None or _best([clock], now) is None else clock
 
 
@@ -152,7 +158,7 @@ def _zoned(found: Dated, head: Head, url: Url, country: str) -> Dated:
     """The moment in the zone that is meant, and that zone."""
     if not found.exact or found.zone:
         return found
-    shown = [one for one in shown_dates(head.tree, path(url)) if one.exact]
+    shown = [one for one in _shown(head, url) if one.exact]
     told = [one for one in chain(_clocks(head), shown) if one.zone and abs(one.time - found.time) < SAME_ZONE]
     local = local_offset(country, found.time) if country else None
     same = next((one.zone for one in told if abs(one.time + (one.zone or 0.0) - found.time) < MINUTE), None)
@@ -205,12 +211,14 @@ def _url_days(url: Url, *, folders: bool = False) -> Iterator[str]:
         yield f"{year}-{month:0>2}-{day:0>2}" if month.isdigit() else f"{day} {month} {year}"
 
 
-def _without_others(tree: LexborHTMLParser) -> str:
-    """The page without what dates other pages: lists of dated links."""
-    copy = LexborHTMLParser(tree.html or "")
+def _without_others(tree: Tree) -> str:
+    """The page without what dates other pages, which are lists of dated links."""
+    copy = tree.clone()
     if copy.body is None:
         return ""
     for node in copy.css("ul, ol"):
+        if not _YEAR.search(node.html or ""):
+            continue
         entries = [entry for entry in node.iter() if entry.tag == "li"]
         dated = [
             entry for entry in entries if _YEAR.search(entry.html or "") and entry.css_first("a[href]") is not None

@@ -6,10 +6,10 @@ Entity declarations are refused, and size and number of entries are bounded, so 
 
 import html
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
-from typing import TypeVar
+from itertools import islice
 
 import msgspec
 from lxml import etree
@@ -21,8 +21,6 @@ from forager.pages.markup import declares_entities, mended, without_bom
 from forager.pages.moments import read_moment
 from forager.pages.urls import canonical
 from forager.terms import About, Channel, Link, Url
-
-T = TypeVar("T")
 
 ENTRY_CAP = 2_000
 """Entries of one feed that are read (ours)."""
@@ -250,35 +248,38 @@ def _string(said: Mapping[str, object], key: str) -> str:
 
 
 def _feed(title: str, entries: Iterable[Entry], url: Url) -> Feed:
-    """Each address once, in the feed's order. Comments date and name nothing: they are younger than their page."""
-    found = list(_first(entries))
-    comments = _are_comments(found)
+    """Each address once, in the feed's order. Comments lead nowhere: a page that is new in their feed is an old one. Where
+    many entries lead to one page, they date and name nothing, because they are younger than it."""
+    found = list(islice(entries, ENTRY_CAP))
+    if _are_comments(found):
+        return Feed(_tidy(title), (), {})
+    shared = _share_pages(found)
     links: dict[Url, Link] = {}
     said: dict[Url, Entry] = {}
     for entry in found:
         target = canonical(entry.address, entry.base or url) if entry.address else None
         if target is not None and target not in links:
-            read = read_moment(entry.date) if entry.date and not comments else None
+            read = read_moment(entry.date) if entry.date and not shared else None
             published = read.time if read is not None and read.time >= EARLIEST else None
-            name = "" if comments else _tidy(entry.title)
+            name = "" if shared else _tidy(entry.title)
             links[target] = Link(target, channel=Channel.FEED, published=published, title=name)
-            if not comments:
+            if not shared:
                 said[target] = entry
     return Feed(_tidy(title), tuple(links.values()), said)
 
 
 def _are_comments(entries: Sequence[Entry]) -> bool:
-    """Whether entries are what readers wrote below pages: they lead to a place on a page, or many to the same page."""
+    """Whether entries are what readers wrote below pages: they lead to a place on a page."""
     addresses = [entry.address for entry in entries if entry.address]
-    if not addresses:
-        return False
     anchored = sum("#comment" in address or "#respond" in address for address in addresses)
+    return bool(addresses) and 2 * anchored >= len(addresses)
+
+
+def _share_pages(entries: Sequence[Entry]) -> bool:
+    """Whether many entries lead to the same pages."""
+    addresses = [entry.address for entry in entries if entry.address]
     pages = {address.partition("#")[0] for address in addresses}
-    return 2 * anchored >= len(addresses) or (len(addresses) >= MANY_ENTRIES and 2 * len(pages) <= len(addresses))
-
-
-def _first(entries: Iterable[T]) -> Iterator[T]:
-    return (entry for _, entry in zip(range(ENTRY_CAP), entries, strict=False))
+    return len(addresses) >= MANY_ENTRIES and 2 * len(pages) <= len(addresses)
 
 
 def _tidy(title: str) -> str:
@@ -299,7 +300,7 @@ def entry_prints(body: bytes, url: Url) -> dict[Url, int]:
     root = None if declares_entities(body) else _parsed(without_bom(body[:BYTE_CAP]), url, None)
     prints: dict[Url, int] = {}
     found = () if root is None else (one for one in root.iter(etree.Element) if _name(one) in ("item", "entry"))
-    for element in _first(found):
+    for element in islice(found, ENTRY_CAP):
         entry = _entry(element)
         target = canonical(entry.address, entry.base or url) if entry.address else None
         if target is not None:

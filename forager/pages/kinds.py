@@ -10,11 +10,11 @@ The rule is a vote of cheap signs; a positive sum is an article, anything else a
   there or in the query +1; a path of at most two short words -1;
 - its body: *teasers* are blocks of the same shape, each with a linked headline. Prose is the main text outside of them,
   headlines the length of the links in the main region that read like a headline. At least twice as much prose as
-  headlines +2, less prose than headlines -2; nearly no prose at all -1. Long paragraphs that stand together, as no list
-  has them, count as much as the headlines: 0 if they are many, else -1. If the main text stands in teasers and hardly
-  any beside them, -4 or -5: an archive with excerpts is a list. Where an `<article>` is headed by a link to another page,
-  a single one is enough. A page that states to be an article loses 3 at most, and 2 if its address or a second statement
-  says so too.
+  headlines +2, less prose than headlines -2; nearly no prose beside headlines -1. Long paragraphs that stand together, as
+  no list has them, count as much as the headlines: 0 if they are many, else -1. If the main text stands in teasers and
+  hardly any beside them, -4 or -5: an archive with excerpts is a list. Where an `<article>` is headed by a link to
+  another page, a single one is enough. A page that states to be an article loses 3 at most, and 2 if its address or a
+  second statement says so too.
 
 The weights are ours, set by hand.
 """
@@ -117,7 +117,7 @@ def _by_body(tree: LexborHTMLParser, url: Url, links: Callable[[], Sequence[Link
     flow = min(prose, _flow(tree))
     if flow >= _SOME_PROSE:
         return -int(flow < 5 * _SOME_PROSE)
-    return (-2 if prose < headlines else 0) - (prose < _SOME_PROSE)
+    return (-2 if prose < headlines else 0) - (headlines > 0 and prose < _SOME_PROSE)
 
 
 def _flow(tree: LexborHTMLParser) -> int:

@@ -1,12 +1,17 @@
-"""The links of an HTML page: where they lead, what they say, and where on the page they stand."""
+"""The links of an HTML page: where they lead, what they say, where on the page they stand, and the dates beside them.
+
+Each item of a list of dated pages has a headline that leads somewhere, and a time. An item is the largest element with no
+other time in it. A page that shows few such items is no such list: a single time is that of the page itself.
+"""
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborNode
 
-from forager.pages.head import Head
-from forager.pages.item_dates import item_dates
+from forager.pages.head import Head, Tree, blocks_round
+from forager.pages.moments import read_moment
 from forager.pages.pages_settings import PagesSettings
 from forager.pages.urls import Joiner, UrlMemo
 from forager.terms import Channel, Link, Region, Url
@@ -87,7 +92,7 @@ class PageLinks:
 
     @property
     def latest_dates(self) -> dict[Url, float]:
-        """See `item_dates`."""
+        """When pages that a list names were published at the latest."""
         joined = ((self._joiner.join(href), date) for href, date in item_dates(self._tree).items())
         return {url: date for url, date in joined if url is not None}
 
@@ -112,18 +117,22 @@ class PageLinks:
 
     def to(self, url: Url) -> Link:
         """The link that leads to one of the `urls`."""
-        stated = self._in_head.get(url)
+        stated = self._in_head.get(url) if self._in_head else None
         if stated is not None and stated.anchor:
             return stated
         rel = stated.rel if stated is not None else ()
         channel = stated.channel if stated is not None else Channel.LINK
         longest = self._settings.max_anchor
         found = stated
-        for node in self._leading_to(url):
+        first, is_related = self._anchors[url], url in self.related
+        nodes = [] if first is None else [first]
+        if url in self._later:
+            nodes += self._later[url]
+        for node in nodes:
             text = self._text(node)
             if not text and found is not None:
                 continue
-            own = node.attributes.get("rel")
+            own = node.attributes.get("rel") if is_related else None
             rel = tuple(own.lower().split()) if own else rel
             found = Link(url, (text or _picture(node))[:longest], self._regions.of(node), rel, channel)
             if text:
@@ -131,12 +140,7 @@ class PageLinks:
         assert found is not None, "every URL has an element that leads there"
         return found
 
-    def _leading_to(self, url: Url) -> list[LexborNode]:
-        """The anchors that lead to one of the `urls`, in document order."""
-        first = self._anchors[url]
-        return [*([] if first is None else [first]), *self._later.get(url, ())]
-
-    def _add_anchors(self, tree: LexborHTMLParser, joiner: Joiner, own: Url) -> None:
+    def _add_anchors(self, tree: Tree, joiner: Joiner, own: Url) -> None:
         anchors, recall, most = self._anchors, joiner.recall, self._settings.max_links
         for node in tree.tags("a"):
             attributes = node.attributes
@@ -202,7 +206,6 @@ class _Regions:
 
     def __init__(self) -> None:
         self._places: dict[int, tuple[Region, bool]] = {}
-        self._named: dict[tuple[str | None, str | None, str | None], Region | None] = {}
 
     def of(self, node: LexborNode) -> Region:
         places = self._places
@@ -239,16 +242,32 @@ class _Regions:
     def _by_name(self, node: LexborNode) -> Region | None:
         """The region that role, class or id speak of."""
         attributes = node.attributes
-        key = (attributes.get("role"), attributes.get("class"), attributes.get("id"))
-        try:
-            return self._named[key]
-        except KeyError:
-            named = self._named[key] = _named(*key)
-            return named
+        if not attributes:
+            return None
+        return _named(attributes.get("role"), attributes.get("class"), attributes.get("id"))
 
 
+@lru_cache(maxsize=10_000)  # the pages of a site name their parts alike
 def _named(role: str | None, classes: str | None, id: str | None) -> Region | None:
     if role and role in _ROLES:
         return _ROLES[role]
     names = f"{classes or ''} {id or ''}"[:1000].lower()
     return next((region for region, pattern in _NAMES if pattern.search(names)), None)
+
+
+_FEWEST = 3  # items of a list of dated pages
+_TIMES_MOST = 500
+_REACH = 100  # elements round a time that are looked at
+_HEADLINES = "h1 a[href], h2 a[href], h3 a[href], h4 a[href], h5 a[href], h6 a[href]"
+
+
+def item_dates(tree: Tree) -> dict[str, float]:
+    """For the headlines of a list, by where they lead as written, the latest time that is stated beside them."""
+    times = tree.css("time[datetime]")[:_TIMES_MOST]
+    found: dict[str, float] = {}
+    for node, item in zip(times, blocks_round(times, _REACH), strict=True):
+        moment = read_moment(node.attributes.get("datetime") or "")
+        targets = set() if moment is None else {link.attributes.get("href") or "" for link in item.css(_HEADLINES)}
+        if moment is not None and len(targets) == 1 and (href := targets.pop()):
+            found[href] = max(moment.latest, found.get(href, 0.0))
+    return found if len(found) >= _FEWEST else {}

@@ -10,19 +10,20 @@ mean: `latin1` is windows-1252, `gb2312` is gb18030, and so on.
 without end. The HTML standard makes three things quadratic. Opening a block looks through all open elements (200,000
 nested `<div>`, 1 MB, take minutes). A formatting element left open is opened again in every later block (1,000
 different `<font>` and 1,000 `<p>`, 20 KB, make a million elements). Each attribute of a tag is compared with those
-before it. An ordinary page is recognised by a few counts and not looked at closer. Of others the scripts are left out,
-whose code looks like tags, and for each name the elements open at once are counted, for all tags together. What is
-suspicious then is scanned tag by tag and ends where it goes too far. Counts and scan are estimates: they do
-not know all rules by which elements close each other.
+before it. An ordinary page is recognised by a few counts and not looked at closer. Others are scanned tag by tag and end
+where they go too far. The scan is an estimate: it does not know all rules by which elements close each other.
 
 XML is looked at before a parser sees it: byte order marks, entity bombs, bare ampersands.
+
+What the bytes are (markup for people, a feed, a sitemap, or nothing we read) is decided first. The content type is a
+hint and the bytes decide: feeds come as text/html, pictures as text/html, and application/xml can be anything.
 """
 
 import codecs
 import re
+import zlib
+from enum import Enum, auto
 from html.entities import html5
-
-import numpy as np
 
 _PRESCAN = 4096  # bytes of the document searched for a label (ours: browsers look at 1,024)
 _SAMPLE = 4096  # bytes given to the guess
@@ -35,14 +36,20 @@ _XML_LABEL = re.compile(rb"<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([^\"'>]+)", re
 _TAGS = re.compile(rb"<[^>]*>")
 _NOT_ASCII = re.compile(rb"[\x80-\xff]")
 
-_MARKS = (
-    (codecs.BOM_UTF8, codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, codecs.BOM_UTF16_BE, "utf-16-be"),
-    (b"<\0", b"", "utf-16-le"),  # markup without a mark gives itself away
-    (b"\0<", b"", "utf-16-be"),
+_MARKS = (  # the longer first: UTF-32 little-endian begins like UTF-16
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_BEGINNINGS = tuple(begin for begin, _, _ in _MARKS)
+_WIDE = (  # markup without a mark gives itself away
+    (b"<\0\0\0", "utf-32-le"),
+    (b"\0\0\0<", "utf-32-be"),
+    (b"<\0", "utf-16-le"),
+    (b"\0<", "utf-16-be"),
+)
+_BEGINNINGS = tuple(begin for begin, _ in _MARKS + _WIDE)
 _CODEC_LABELS = {
     "utf-8": "utf-8 utf8 unicode-1-1-utf-8 unicode utf-16 utf-16le utf-16be ucs-2",  # a readable label is not UTF-16
     "cp1252": "windows-1252 cp1252 x-cp1252 iso-8859-1 iso8859-1 iso88591 iso_8859-1 latin1 latin-1 l1 ascii us-ascii",
@@ -85,9 +92,9 @@ _GUESSABLE = [codec for codec in _CODEC_LABELS if codec not in ("utf-8", "iso202
 
 def decode(body: bytes, content_type: str = "") -> str:
     """The text of a body; characters that cannot be read become U+FFFD."""
-    for begin, mark, codec in _MARKS:
-        if body.startswith(begin):
-            return body[len(mark) :].decode(codec, "replace")
+    unmarked, codec = _unmarked(body)
+    if codec:
+        return unmarked.decode(codec, "replace")
     labelled = _labelled(body, content_type)
     if b"\x1b" not in body or "iso2022_jp" not in labelled:
         try:
@@ -100,6 +107,14 @@ def decode(body: bytes, content_type: str = "") -> str:
         if _is_plausible(text, codec):
             return text
     return body.decode(_guess(body), "replace")
+
+
+def _unmarked(body: bytes) -> tuple[bytes, str]:
+    """The body without byte order mark, and the encoding that its first bytes show; empty if they show none."""
+    for mark, codec in _MARKS:
+        if body.startswith(mark):
+            return body[len(mark) :], codec
+    return body, next((codec for begin, codec in _WIDE if body.startswith(begin)), "")
 
 
 def to_utf8(body: bytes, content_type: str = "") -> bytes:
@@ -152,23 +167,12 @@ def _guess(body: bytes) -> str:
     return best.encoding if best is not None else "cp1252"
 
 
-Codes = np.ndarray[tuple[int], np.dtype[np.uint8]]
-Places = np.ndarray[tuple[int], np.dtype[np.intp]]
-Flags = np.ndarray[tuple[int], np.dtype[np.bool_]]
-Steps = np.ndarray[tuple[int], np.dtype[np.int64]]
-
 _FEW_TAGS = 1_500  # whatever these do, it costs little
 _MANY_TAGS = 5_000
 _LONG_BODY = 65_536
 _LONG_TAG = 16_384
 _MAX_ATTRIBUTES = 1_000
-_NAME = 12  # letters of a name that count; none that nests is longer
-_IN_NAME = np.array([(chr(code).isalnum() and code < 128) or chr(code) in "-_:" for code in range(256)])
-_MIX = np.array([1, 0x9E3779B1, 0x85EBCA77C2B2])  # makes one number of twelve letters
 _MAX_FORMATS = 64
-_MOST_OPENED = (
-    10_000  # if these hold each other, a tree builder takes a tenth of a second; of more, quotes are looked at
-)
 
 _MARKUP = re.compile(
     rb"""<!--.*?(?:-->|\Z)
@@ -178,150 +182,33 @@ _MARKUP = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 _QUOTED = re.compile(rb"""=\s*+(?:"[^"]*+"? | '[^']*+'?)""", re.VERBOSE)
-_QUOTED_END = re.compile(rb"""=\s*+(?:"[^"]*?</|'[^']*?</)""")
 _RAW = frozenset({b"script", b"style", b"textarea", b"title", b"xmp", b"noembed", b"noframes", b"iframe"})
 _FORMATS = frozenset({b"b", b"big", b"code", b"em", b"font", b"i", b"s", b"small", b"strike", b"strong", b"tt", b"u"})
 _LEAF_TAGS = b"""
     area base br col embed hr img input link meta param source track wbr html head body
     p li dt dd option optgroup tr td th thead tbody tfoot caption colgroup rp rt
 """
-_DRAWN = frozenset(
-    b"path use circle rect polygon polyline line ellipse stop image".split()
-)  # empty, and end with their svg
 _LEAVES = frozenset(_LEAF_TAGS.split())  # empty, or closed by the next of their kind
 
 
 def within_depth(body: bytes, max_depth: int) -> bytes:
     """The body, or its beginning up to the tag that goes too far."""
-    codes = np.frombuffer(body + bytes(_NAME + 2), np.uint8)
-    tags = np.flatnonzero(codes[: len(body)] == ord("<"))
-    if _is_ordinary(body, codes, tags, max_depth) or _is_flat(body, codes, tags, max_depth):
-        return body
-    return body[: _end(body, max_depth)]
+    return body if _is_ordinary(body, max_depth) else body[: _end(body, max_depth)]
 
 
-def _is_ordinary(body: bytes, codes: Codes, tags: Places, max_depth: int) -> bool:
-    if len(body) > _LONG_BODY and _has_long_tag(body, tags, _ends(codes)):
+def _is_ordinary(body: bytes, max_depth: int) -> bool:
+    tags = body.count(b"<")
+    if len(body) > _LONG_BODY and _has_long_tag(body, tags):
         return False
-    if len(tags) <= _FEW_TAGS:
+    return tags <= _FEW_TAGS or (tags <= _MANY_TAGS and tags - 2 * body.count(b"</") <= max_depth)
+
+
+def _has_long_tag(body: bytes, tags: int) -> bool:
+    """Whether some tag may hold very many attributes."""
+    if body.count(b">") > 2 * tags + 3 * _MAX_ATTRIBUTES:  # they stand in quotes
         return True
-    closing = np.count_nonzero(codes[tags + 1] == ord("/"))
-    return len(tags) <= _MANY_TAGS and len(tags) - 2 * int(closing) <= max_depth
-
-
-def _is_flat(body: bytes, codes: Codes, tags: Places, max_depth: int) -> bool:
-    """Whether no tag is long, and few elements are open at once: at most the sum, over all names, of the most of each."""
-    closing = codes[tags + 1] == ord("/")
-    begins = tags + 1 + closing
-    named = _IN_NAME[codes[begins]]
-    tags, steps, keys = tags[named], np.where(closing[named], -1, 1), _keys(codes, begins[named])
-    scripts = _scripts(keys, steps)
-    scripted = [(int(tags[begin]), int(tags[end])) for begin, end in scripts]
-    ends = _ends(codes) - sum(body.count(b">", begin, end) - 1 for begin, end in scripted)
-    if scripts:
-        kept = np.ones(len(tags), dtype=bool)
-        for begin, end in scripts:
-            kept[begin + 1 : end] = False
-        tags, steps, keys = tags[kept], steps[kept], keys[kept]
-    if _has_long_tag(body, tags, ends):
-        return False
-    if np.count_nonzero(steps > 0) > _MOST_OPENED and _has_quoted_end(body, scripted):
-        return False
-    if not len(keys):
-        return True
-    depth, drawn = _most_drawn(keys, steps)
-    most = _most_open(keys, steps * ~drawn)
-    formats = sum(count for key, count in most.items() if key in _FORMAT_KEYS)
-    depth += sum(count for key, count in most.items() if key not in _LEAF_KEYS)
-    return depth <= max_depth and formats <= _MAX_FORMATS
-
-
-def _keys(codes: Codes, begins: Places) -> Steps:
-    """A number for the name that begins at each place, the same for the same letters in any case."""
-    words = np.ndarray(len(codes) - _NAME + 1, f"V{_NAME}", codes, strides=(1,))[begins]
-    letters = words.view(np.uint8).reshape(-1, _NAME)
-    kept = (letters | 0x20) * np.logical_and.accumulate(_IN_NAME[letters], axis=1)
-    keys: Steps = np.ascontiguousarray(kept, dtype=np.uint8).view("<u4").astype(np.int64) @ _MIX
-    return keys
-
-
-def _key(name: bytes) -> int:
-    return int(_keys(np.frombuffer(name + bytes(_NAME), np.uint8), np.zeros(1, np.intp))[0])
-
-
-_FORMAT_KEYS = frozenset(map(_key, _FORMATS))
-_LEAF_KEYS = frozenset(map(_key, _LEAVES))
-_DRAWN_KEYS = np.array(sorted(map(_key, _DRAWN)))
-_DRAWING_KEY = _key(b"svg")
-_CODE_KEYS = (_key(b"script"), _key(b"style"))
-
-
-def _scripts(keys: Steps, steps: Steps) -> list[tuple[int, int]]:
-    """The first and the last tag of each script and style, by their numbers; one that does not end is left out."""
-    found: list[tuple[int, int]] = []
-    places = np.flatnonzero(np.isin(keys, _CODE_KEYS))
-    begun: tuple[int, int] | None = None
-    for place, key, step in zip(places.tolist(), keys[places].tolist(), steps[places].tolist(), strict=True):
-        if begun is None and step > 0:
-            begun = place, key
-        elif begun is not None and step < 0 and key == begun[1]:
-            found.append((begun[0], place))
-            begun = None
-    return found
-
-
-def _has_quoted_end(body: bytes, scripted: list[tuple[int, int]]) -> bool:
-    """Whether an end tag stands in quotes, outside of these scripts: it ends nothing, and should not be counted."""
-    begins = [0, *(end for _, end in scripted)]
-    ends = [*(begin for begin, _ in scripted), len(body)]
-    return any(_QUOTED_END.search(body, *gap) is not None for gap in zip(begins, ends, strict=True))
-
-
-def _most_drawn(keys: Steps, steps: Steps) -> tuple[int, Flags]:
-    """The most shapes in one drawing, and which tags are such shapes."""
-    drawing = keys == _DRAWING_KEY
-    if not drawing.any():
-        return 0, drawing
-    drawn = np.isin(keys, _DRAWN_KEYS) & (_open_at_once(steps * drawing) > 0)
-    begun = drawing & (steps > 0)
-    return int(np.bincount(np.cumsum(begun)[drawn & (steps > 0)]).max(initial=0)), drawn
-
-
-def _most_open(keys: Steps, steps: Steps) -> dict[int, int]:
-    """For each name the most elements that are open at once; all names are counted in one go, one after the other."""
-    order = np.argsort(keys, kind="stable")
-    keys, steps = keys[order], steps[order]
-    begins = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
-    counts = np.cumsum(steps)
-    sizes = np.diff(np.append(begins, len(keys)))
-    counts -= np.repeat(counts[begins] - steps[begins], sizes)
-    lower = np.repeat(np.arange(len(begins)) * (2 * len(keys)), sizes)  # the least of one name is none of the next
-    least = np.minimum.accumulate(counts - lower) + lower
-    most = np.maximum.reduceat(counts - np.minimum(least, 0), begins)
-    return dict(zip(keys[begins].tolist(), np.maximum(most, 0).tolist(), strict=True))
-
-
-def _open_at_once(steps: Steps) -> Steps:
-    """How many elements are open after each tag, which opens or closes one; what is not open cannot be closed."""
-    counts = np.cumsum(steps)
-    opened: Steps = counts - np.minimum(np.minimum.accumulate(counts), 0)
-    return opened
-
-
-def _ends(codes: Codes) -> int:
-    return int(np.count_nonzero(codes == ord(">")))
-
-
-def _has_long_tag(body: bytes, tags: Places, ends: int) -> bool:
-    """Whether some tag may hold very many attributes; `ends`: how many brackets there are that may end a tag."""
-    if ends > 2 * len(tags) + 3 * _MAX_ATTRIBUTES:  # they stand in quotes
-        return True
-    nexts = np.append(tags[1:], len(body))
-    long = np.flatnonzero(nexts - tags > _LONG_TAG).tolist()
-    return any(
-        body.find(b">", tags[one], tags[one] + _LONG_TAG) < 0 and _count(body[tags[one] : nexts[one]]) > _MAX_ATTRIBUTES
-        for one in long
-    )
+    long = (piece for piece in body.split(b"<")[1:] if len(piece) >= _LONG_TAG)
+    return any(piece.find(b">", 0, _LONG_TAG) < 0 and _count(piece) > _MAX_ATTRIBUTES for piece in long)
 
 
 def _end(body: bytes, max_depth: int) -> int:
@@ -374,19 +261,6 @@ def _raw_end(body: bytes, name: bytes, place: int) -> int:
     return end.start() if end else len(body)
 
 
-_BOMS = (  # the longer first: UTF-32 little-endian begins like UTF-16
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
-_WIDE = (  # `<` and the next character without a mark before them
-    (re.compile(rb"<\0\0\0.\0\0\0", re.DOTALL), "utf-32-le"),
-    (re.compile(rb"\0\0\0<\0\0\0.", re.DOTALL), "utf-32-be"),
-    (re.compile(rb"<\0.\0", re.DOTALL), "utf-16-le"),
-    (re.compile(rb"\0<\0.", re.DOTALL), "utf-16-be"),
-)
 _DECLARED = re.compile(rb"""(<\?xml[^>]{0,100}?)\s+encoding\s*=\s*["'][^"'>]{0,40}["']""")
 _ENTITY = re.compile(rb"<!ENTITY", re.IGNORECASE)
 _CDATA = re.compile(rb"(<!\[CDATA\[.*?(?:\]\]>|\Z))", re.DOTALL)
@@ -398,20 +272,10 @@ _XML_ENTITIES = frozenset((b"&amp;", b"&lt;", b"&gt;", b"&quot;", b"&apos;"))
 
 def without_bom(body: bytes) -> bytes:
     """The document without leading blanks and byte order mark; UTF-16 and UTF-32 become UTF-8."""
-    for bom, encoding in _BOMS:
-        if body.startswith(bom):
-            return _utf8(body[len(bom) :], encoding).lstrip()
-    for start, encoding in _WIDE:
-        if start.match(body):
-            return _utf8(body, encoding)
-    return body.lstrip()
-
-
-def _utf8(body: bytes, encoding: str) -> bytes:
-    """In UTF-8, and no longer declared to be anything else."""
-    if encoding != "utf-8":
-        body = body.decode(encoding, "replace").encode()
-    return _DECLARED.sub(rb"\1", body, count=1)
+    body, codec = _unmarked(body)
+    if codec and codec != "utf-8":
+        body = body.decode(codec, "replace").encode()
+    return (_DECLARED.sub(rb"\1", body, count=1) if codec else body).lstrip()  # it is no longer what it declares
 
 
 def declares_entities(body: bytes) -> bool:
@@ -435,3 +299,78 @@ def _entity(match: re.Match[bytes]) -> bytes:
         return found
     meant = html5.get(found[1:].decode("ascii"))
     return meant.encode("ascii", "xmlcharrefreplace") if meant and meant not in "&<" else b"&amp;" + found[1:]
+
+
+_LOOK = 4096  # bytes looked at
+_GZIP = b"\x1f\x8b"
+_ROOT = re.compile(
+    rb"\s*+(?:(?><\?.*?\?>|<!--.*?-->|<!doctype[^>\[]*+(?:\[.*?\]\s*+)?+>)\s*+)*+<([a-z][\w:.-]*)",
+    re.DOTALL | re.IGNORECASE,
+)
+_ANY_TAG = re.compile(rb"<(?:!doctype\s+html|[a-z][a-z0-9]*[\s>/])", re.IGNORECASE)
+_JSON_FEED = re.compile(rb'\s*\{.*?"version"\s*:\s*"https?:\\?/\\?/(?:www\.)?jsonfeed\.org', re.DOTALL)
+_URL_LIST = re.compile(rb"\s*https?://[^\s<>]+\s*(?:\n|\Z)", re.IGNORECASE)
+_CONTROL_BYTES = bytes(code for code in range(32) if code not in b"\t\n\r\f\x1b")
+_BINARY = (
+    b"%PDF", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"PK\x03\x04", b"RIFF", b"ID3", b"OggS", b"wOF", b"\0\0\0", _GZIP
+)  # fmt: skip
+_FEED_ROOTS = frozenset({b"rss", b"feed", b"rdf", b"channel"})
+_SITEMAP_ROOTS = frozenset({b"urlset", b"sitemapindex"})
+
+
+class Form(Enum):
+    HTML = auto()
+    FEED = auto()
+    SITEMAP = auto()
+    OTHER = auto()
+
+
+def form_of_body(body: bytes, content_type: str = "") -> Form:
+    """The form of a body; `content_type` helps only where the bytes leave it open."""
+    begin = body[:_LOOK]
+    if begin.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf", b"<\0", b"\0<")):
+        begin = to_utf8(begin)
+    if not begin.strip() or _is_binary(begin):
+        return Form.OTHER
+    root = _ROOT.match(begin)
+    if root is not None:
+        name = root[1].lower()
+        local = name.rpartition(b":")[2]
+        if local in _FEED_ROOTS:
+            return Form.FEED
+        if local in _SITEMAP_ROOTS:
+            return Form.SITEMAP
+        if name != b"html" and begin.lstrip()[:5].lower() == b"<?xml" and "html" not in content_type.lower():
+            return Form.OTHER
+    if _JSON_FEED.match(begin) or "feed+json" in content_type.lower():
+        return Form.FEED
+    stated = content_type.lower().partition(";")[0].strip()
+    if stated in ("", "text/plain") and _URL_LIST.match(begin):
+        return Form.SITEMAP
+    if stated in ("text/html", "application/xhtml+xml"):
+        return Form.HTML
+    if stated in ("", "application/octet-stream", "text/plain", "application/xml", "text/xml") and _ANY_TAG.search(
+        begin
+    ):
+        return Form.HTML
+    return Form.OTHER
+
+
+def inflated_body(body: bytes, limit: int) -> bytes:
+    """A body that is a gzip file, such as sitemap.xml.gz, without its packing: `limit` bytes, or up to the damage."""
+    if not body.startswith(_GZIP):
+        return body
+    inflate = zlib.decompressobj(wbits=31)
+    found = bytearray()
+    try:
+        while body and len(found) < limit and not inflate.eof:
+            found += inflate.decompress(body, min(limit - len(found), 1 << 20))
+            body = inflate.unconsumed_tail
+    except zlib.error:
+        pass  # keep what came before the damage
+    return bytes(found)
+
+
+def _is_binary(begin: bytes) -> bool:
+    controls = len(begin) - len(begin.translate(None, _CONTROL_BYTES))
+    return begin.startswith(_BINARY) or controls * 10 > len(begin)

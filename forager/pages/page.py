@@ -2,107 +2,24 @@
 
 A `Page` is lazy: whoever wants the links does not pay for dates or text. Whatever the bytes, nothing here raises; what
 could not be read is empty, and `trouble` says why.
-
-What the bytes are (markup for people, a feed, a sitemap, or nothing we read) is decided here too. The content type is a
-hint and the bytes decide: feeds come as text/html, pictures as text/html, and application/xml can be anything.
 """
 
-import re
-import zlib
 from collections.abc import Callable, Collection, Mapping
-from enum import Enum, auto
 from typing import TypeVar
-
-from selectolax.lexbor import LexborHTMLParser
 
 from forager.pages import dates, feeds, kinds, sitemaps, text
 from forager.pages import fingerprints as prints
 from forager.pages.about import about, headline
-from forager.pages.head import Head, RobotsMeta, Tree, read_robots_meta
-from forager.pages.lazy import lazily
+from forager.pages.head import Head, RobotsMeta, Tree, lazily, read_robots_meta
 from forager.pages.links import PageLinks, says_only_a_text
-from forager.pages.markup import to_utf8, within_depth
+from forager.pages.markup import Form, form_of_body, inflated_body, to_utf8, within_depth
 from forager.pages.pages_settings import PagesSettings
 from forager.pages.urls import UrlMemo
 from forager.terms import NOTHING, About, Dated, DateSource, Kind, Link, Response, Url
 
-_LOOK = 4096  # bytes looked at
-_GZIP = b"\x1f\x8b"
-_ROOT = re.compile(
-    rb"\s*+(?:(?><\?.*?\?>|<!--.*?-->|<!doctype[^>\[]*+(?:\[.*?\]\s*+)?+>)\s*+)*+<([a-z][\w:.-]*)",
-    re.DOTALL | re.IGNORECASE,
-)
-_TAG = re.compile(rb"<(?:!doctype\s+html|[a-z][a-z0-9]*[\s>/])", re.IGNORECASE)
-_JSON_FEED = re.compile(rb'\s*\{.*?"version"\s*:\s*"https?:\\?/\\?/(?:www\.)?jsonfeed\.org', re.DOTALL)
-_URL_LIST = re.compile(rb"\s*https?://[^\s<>]+\s*(?:\n|\Z)", re.IGNORECASE)
-_CONTROL = bytes(code for code in range(32) if code not in b"\t\n\r\f\x1b")
-_BINARY = (
-    b"%PDF", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"PK\x03\x04", b"RIFF", b"ID3", b"OggS", b"wOF", b"\0\0\0", _GZIP
-)  # fmt: skip
-_FEED_ROOTS = frozenset({b"rss", b"feed", b"rdf", b"channel"})
-_SITEMAP_ROOTS = frozenset({b"urlset", b"sitemapindex"})
-
-
-class Form(Enum):
-    HTML = auto()
-    FEED = auto()
-    SITEMAP = auto()
-    OTHER = auto()
-
-
-def form_of(body: bytes, content_type: str = "") -> Form:
-    """The form of a body; `content_type` helps only where the bytes leave it open."""
-    begin = body[:_LOOK]
-    if begin.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf", b"<\0", b"\0<")):
-        begin = to_utf8(begin)
-    if not begin.strip() or _is_binary(begin):
-        return Form.OTHER
-    root = _ROOT.match(begin)
-    if root is not None:
-        name = root[1].lower()
-        local = name.rpartition(b":")[2]
-        if local in _FEED_ROOTS:
-            return Form.FEED
-        if local in _SITEMAP_ROOTS:
-            return Form.SITEMAP
-        if name != b"html" and begin.lstrip()[:5].lower() == b"<?xml" and "html" not in content_type.lower():
-            return Form.OTHER
-    if _JSON_FEED.match(begin) or "feed+json" in content_type.lower():
-        return Form.FEED
-    stated = content_type.lower().partition(";")[0].strip()
-    if stated in ("", "text/plain") and _URL_LIST.match(begin):
-        return Form.SITEMAP
-    if stated in ("text/html", "application/xhtml+xml"):
-        return Form.HTML
-    if stated in ("", "application/octet-stream", "text/plain", "application/xml", "text/xml") and _TAG.search(begin):
-        return Form.HTML
-    return Form.OTHER
-
-
-def inflated_body(body: bytes, limit: int) -> bytes:
-    """A body that is a gzip file, such as sitemap.xml.gz, without its packing: `limit` bytes, or up to the damage."""
-    if not body.startswith(_GZIP):
-        return body
-    inflate = zlib.decompressobj(wbits=31)
-    found = bytearray()
-    try:
-        while body and len(found) < limit and not inflate.eof:
-            found += inflate.decompress(body, min(limit - len(found), 1 << 20))
-            body = inflate.unconsumed_tail
-    except zlib.error:
-        pass  # keep what came before the damage
-    return bytes(found)
-
-
-def _is_binary(begin: bytes) -> bool:
-    controls = len(begin) - len(begin.translate(None, _CONTROL))
-    return begin.startswith(_BINARY) or controls * 10 > len(begin)
-
-
 T = TypeVar("T")
 
 _DEFAULTS = PagesSettings()
-_UNPACKED_LIMIT = 50_000_000  # bytes; the sitemap protocol allows no more
 
 
 def read(response: Response, *, memo: UrlMemo | None = None, settings: PagesSettings = _DEFAULTS) -> "Page":
@@ -204,8 +121,7 @@ class Page:
     @lazily
     def lang(self) -> str:
         """The language as the page states it, in lower case (`en-gb`); empty if it does not."""
-        stated = self._from_tree("lang", _lang, "") or self._from_head("lang", _other_lang, "")
-        stated = stated or self.response.header("content-language")
+        stated = self._from_head("lang", _stated_lang, "") or self.response.header("content-language")
         return stated.partition(",")[0].strip().lower().replace("_", "-")[:35]
 
     @lazily
@@ -326,14 +242,14 @@ class Page:
 
     @lazily
     def _body(self) -> bytes:
-        return self._attempt("body", lambda: inflated_body(self.response.body, _UNPACKED_LIMIT), b"")
+        return self._attempt("body", lambda: inflated_body(self.response.body, sitemaps.BYTE_CAP), b"")
 
     @lazily
     def _form(self) -> Form:
-        return self._attempt("form", lambda: form_of(self._body, self.response.header("content-type")), Form.OTHER)
+        return self._attempt("form", lambda: form_of_body(self._body, self.response.header("content-type")), Form.OTHER)
 
     @lazily
-    def _tree(self) -> LexborHTMLParser | None:
+    def _tree(self) -> Tree | None:
         return self._attempt("markup", self._parse, None) if self._form is Form.HTML else None
 
     @lazily
@@ -375,16 +291,12 @@ class Page:
     def _last_modified(self) -> str:
         return self.response.header("last-modified")
 
-    def _parse(self) -> LexborHTMLParser:
+    def _parse(self) -> Tree:
         markup = to_utf8(self._body, self.response.header("content-type"))
         kept = within_depth(markup, self._settings.max_depth)
         if len(kept) < len(markup):
             self._note(f"markup: nested too deeply, read {len(kept)} of {len(markup)} bytes")
         return Tree(kept)
-
-    def _from_tree(self, what: str, work: Callable[[LexborHTMLParser], T], otherwise: T) -> T:
-        tree = self._tree
-        return otherwise if tree is None else self._attempt(what, lambda: work(tree), otherwise)
 
     def _from_head(self, what: str, work: Callable[[Head], T], otherwise: T) -> T:
         head = self._head
@@ -408,9 +320,8 @@ class Page:
         self.trouble = self.trouble or trouble
 
 
-def _lang(tree: LexborHTMLParser) -> str:
-    return (tree.root.attributes.get("lang") if tree.root is not None else "") or ""
-
-
-def _other_lang(head: Head) -> str:
-    return head.meta.get("content-language") or head.meta.get("og:locale") or head.meta.get("dc.language") or ""
+def _stated_lang(head: Head) -> str:
+    root = head.tree.root
+    by_root = None if root is None else root.attributes.get("lang")
+    others = map(head.meta.get, ("content-language", "og:locale", "dc.language"))
+    return by_root or next(filter(None, others), "")

@@ -1,16 +1,14 @@
-"""Sitemaps: lists of pages, lists of sitemaps, news sitemaps and plain lists of URLs, gzipped or not (sitemaps.org).
+"""Sitemaps: lists of pages, lists of sitemaps, news sitemaps and plain lists of URLs (sitemaps.org).
 
 Read as a stream: what a broken or cut document gave before it broke is kept.
 """
 
-import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from io import BytesIO
 
 from lxml import etree
 
-from forager.pages.item_dates import latest
 from forager.pages.markup import declares_entities, mended, without_bom
 from forager.pages.moments import read_moment
 from forager.pages.urls import canonical
@@ -20,12 +18,10 @@ URL_CAP = 50_000
 """URLs of one sitemap that are read (stated by the protocol)."""
 
 BYTE_CAP = 52_428_800
-"""Bytes after decompression that are read (50 MiB, stated by the protocol)."""
+"""Bytes that are read (50 MiB, stated by the protocol)."""
 
 TITLE_CAP = 500
 """Characters of a title (ours)."""
-
-_GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,27 +37,10 @@ class Sitemap:
 
 def read_sitemap(body: bytes, url: Url) -> Sitemap | None:
     """The sitemap; `None` if this is none."""
-    if body.startswith(_GZIP):
-        body = _unzipped(body)
     body = without_bom(body[:BYTE_CAP])
     if not body.startswith(b"<"):
         return _plain(body, url)
     return None if declares_entities(body) else _xml(mended(body), url)
-
-
-def _unzipped(body: bytes) -> bytes:
-    """At most `BYTE_CAP` bytes of it; what could be read if it is cut or damaged."""
-    inflate = zlib.decompressobj(wbits=31)
-    parts: list[bytes] = []
-    room = BYTE_CAP
-    try:
-        while body and room > 0 and not inflate.eof:
-            parts.append(inflate.decompress(body, min(room, 1 << 20)))
-            room -= len(parts[-1])
-            body = inflate.unconsumed_tail
-    except zlib.error:
-        pass  # keep what came before the damage
-    return b"".join(parts)
 
 
 def _plain(body: bytes, url: Url) -> Sitemap | None:
@@ -95,7 +74,7 @@ def _xml(body: bytes, url: Url) -> Sitemap | None:
                 (pages if name == "url" else sitemaps).append(entry)
                 stated = read_moment(_said(element, "lastmod")) if name == "url" else None
                 if stated is not None:
-                    modified.setdefault(entry[0], latest(stated))
+                    modified.setdefault(entry[0], stated.latest)
                 if len(pages) + len(sitemaps) >= URL_CAP:
                     break
             _forget(element)

@@ -8,11 +8,11 @@ the day is known.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from itertools import chain
+from itertools import chain, islice
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborNode
 
-from forager.pages.head import heading_link, headlines
+from forager.pages.head import Tree, heading_link, headlines
 from forager.pages.moments import LONGEST, read_moment
 from forager.terms import Dated, DateSource
 
@@ -45,12 +45,8 @@ _ANOTHER_DAY = re.compile(
 )
 _DAY_SHOWN = re.compile(r"(?<!\d)(?:(?:19|20)\d\d(?!\d)|\d\d?\.\s?\d\d?\.\s?\d\d(?!\d))")
 _OTHER_TAGS = frozenset(("aside", "nav", "script", "style", "template", "svg"))
-_STAMPS = (
-    "h1, time, [itemprop~=datePublished], [itemprop~=dateModified], [property~='schema:datePublished'], "
-    "[property~='schema:dateCreated'], "
-    "abbr.published, [class*=publish-date], [class*=published-date], [class*=pubdate], [class*=post-date], "
-    "[class*=article-date], [class*=article__date]"
-)
+_STATED_AS = frozenset(("datePublished", "dateModified", "schema:datePublished", "schema:dateCreated"))
+_DATE_CLASS = re.compile("publish-date|published-date|pubdate|post-date|article-date|article__date")
 _STAMP_CAP = 60
 
 
@@ -61,19 +57,19 @@ def read_dates(texts: Iterable[str], source: DateSource) -> Iterator[Dated]:
             yield Dated(read.time, source, read.exact, read.zone)
 
 
-def published_stamps(tree: LexborHTMLParser, own: str) -> Iterator[str]:
+def published_stamps(tree: Tree, own: str) -> Iterator[str]:
     """Dates in `<time>` and its like that may be those of publication, best first; `own` is the path of the page."""
     return _stamps(tree, _PUBLISHED_HINT, _MODIFIED_HINT, own)
 
 
-def modified_stamps(tree: LexborHTMLParser) -> Iterator[str]:
+def modified_stamps(tree: Tree) -> Iterator[str]:
     """Those marked as dates of changes."""
     return _stamps(tree, _MODIFIED_HINT, _PUBLISHED_HINT, None)
 
 
-def clock_of(day: Dated, tree: LexborHTMLParser, own: str) -> Dated | None:
+def moment_on(day: Dated, tree: Tree, own: str) -> Dated | None:
     """The one moment of that day that stands anywhere on the page; None if there are several."""
-    nodes = [node for node in tree.css(_STAMPS)[:_STAMP_CAP] if node.tag != "h1"]
+    nodes = [node for node in _stamped(tree) if node.tag != "h1"]
     nodes = [node for node in nodes if not _MODIFIED_HINT.search(_marks(node))]
     stamps = (_stamp(node) for node in nodes if not _is_elsewhere(node, ("aside", "nav", "a", "blockquote"), own))
     found = _moments(read_dates(stamps, DateSource.TIME), day)
@@ -89,7 +85,7 @@ def _moments(found: Iterable[Dated], day: Dated) -> dict[float, Dated]:
     return {one.time // 60: one for one in reversed(exact)}
 
 
-def _lines_of(day: Dated, tree: LexborHTMLParser) -> list[str]:
+def _lines_of(day: Dated, tree: Tree) -> list[str]:
     """The lines of the whole page that name the year of this day, each with the next one; cheaper than those below."""
     text = "" if tree.body is None else tree.body.text(separator="\n")
     year = str(datetime.fromtimestamp(day.time + (day.zone or 0.0), UTC).year)
@@ -98,7 +94,7 @@ def _lines_of(day: Dated, tree: LexborHTMLParser) -> list[str]:
     return [line for place in named for line in (lines[place], *lines[place + 1 : place + 2])]
 
 
-def _lines(tree: LexborHTMLParser) -> Iterator[str]:
+def _lines(tree: Tree) -> Iterator[str]:
     """The text of a page without what belongs to other texts, a line for each element."""
     waiting = [] if tree.body is None else [tree.body]
     for _ in range(LINE_CAP):
@@ -111,7 +107,7 @@ def _lines(tree: LexborHTMLParser) -> Iterator[str]:
             waiting.extend(reversed(list(node.iter(include_text=True))))
 
 
-def shown_dates(tree: LexborHTMLParser, own: str) -> Iterator[Dated]:
+def shown_dates(tree: Tree, own: str) -> Iterator[Dated]:
     """Dates that stand round the headline, each on a line of its own, those behind it first; `own` is the page's path."""
     for headline in headlines(tree, own)[:2]:
         name, above = headline.text().strip(), headline.parent
@@ -145,7 +141,24 @@ def _dated_lines(lines: Sequence[str]) -> Iterator[str]:
             yield f"{line} {following}" if len(following) <= 20 and ":" in following else line
 
 
-def _stamps(tree: LexborHTMLParser, wanted: re.Pattern[str], other: re.Pattern[str], own: str | None) -> Iterator[str]:
+def _stamped(tree: Tree) -> list[LexborNode]:
+    """The headlines, and the elements that are marked as dates."""
+    return list(islice(filter(_is_stamp, tree.marked), _STAMP_CAP))
+
+
+def _is_stamp(node: LexborNode) -> bool:
+    tag = node.tag
+    if tag == "h1" or tag == "time":
+        return True
+    attributes = node.attributes
+    stated = f"{attributes.get('itemprop') or ''} {attributes.get('property') or ''}"
+    if not _STATED_AS.isdisjoint(stated.split()):
+        return True
+    names = attributes.get("class") or ""
+    return _DATE_CLASS.search(names) is not None or (tag == "abbr" and "published" in names.split())
+
+
+def _stamps(tree: Tree, wanted: re.Pattern[str], other: re.Pattern[str], own: str | None) -> Iterator[str]:
     """Dates in `<time>` and its like: first those marked as wanted, then those nearest the headline.
 
     `own` is the path of the page, for links to itself; None: only those marked are wanted.
@@ -153,7 +166,7 @@ def _stamps(tree: LexborHTMLParser, wanted: re.Pattern[str], other: re.Pattern[s
     marked: list[LexborNode] = []
     before: list[LexborNode] = []
     after: list[LexborNode] = []
-    nodes = tree.css(_STAMPS)[:_STAMP_CAP]
+    nodes = _stamped(tree)
     headline_seen = all(node.tag != "h1" for node in nodes)
     for node in nodes:
         if node.tag == "h1":

@@ -18,7 +18,6 @@ from urllib.parse import unquote
 import can_ada
 from publicsuffixlist import PSLFILE, PublicSuffixList
 
-from forager.pages.lazy import lazily
 from forager.terms import Url
 
 LONGEST = 2_000
@@ -26,6 +25,10 @@ LONGEST = 2_000
 
 _PLAIN = re.compile(  # nothing to mend but the query: (all before it) (query)
     r"(https?://[a-z0-9_-]+(?:\.[a-z0-9_-]+)*(?::[0-9]+)?/[A-Za-z0-9._~!$'()*+,:@/=&-]*)(?:\?([^%#]*))?(?:#.*)?"
+)
+_READY = re.compile(  # what a parser would leave as it is, but for the query: (origin, if it has one) (path) (query)
+    r"(https?://(?:[a-z0-9-]+\.)+[a-z]{2,}(?=/)|(?=/(?!/)))([A-Za-z0-9._~!$'()*+,:@/=&-]*+)"
+    r"(?:\?([A-Za-z0-9._~!$()*+,:@/=&;-]*+))?(?:#.*)?"
 )
 _ORIGIN = re.compile(r"https?://[^/?#\\]+(?=/)")
 _PARTS = re.compile(r"(https?://)([^/?]*)([^?]*)\??(.*)")
@@ -115,23 +118,26 @@ class Joiner:
 
     def __init__(self, base: str, memo: UrlMemo | None = None) -> None:
         self._memo = memo if memo is not None else UrlMemo()
-        self._written = base
+        self._base = _parsed(base)
         origin = _ORIGIN.match(base)
         self._known = self._memo.of(base if origin is None else origin[0])
         self.recall = self._known.get
         """What is known of an href that means the same on all pages of the origin; the quickest way to ask."""
         self._in_folder: dict[str, Url | None] | None = None
-
-    @lazily
-    def _base(self) -> can_ada.URL | None:
-        """Parsed when there is an href that is not known yet."""
-        return _parsed(self._written)
+        ready = _READY.fullmatch(base)
+        self._origin = ready[1] if ready is not None and "xn--" not in ready[1] else ""
+        """The origin of the base, if it is plain; hrefs that are plain as well need no parser."""
 
     def join(self, href: str) -> Url | None:
         """The canonical URL the href points to; None if it is no usable http(s) URL."""
         known = self._known.get(href, _UNKNOWN)
         if known is not _UNKNOWN:
             return known
+        plain = self._joined_plainly(href)
+        if plain is not None:
+            self._memo.make_room()
+            self._known[href] = plain
+            return plain
         shared = self._shared_by(href)
         if shared is None:
             return _resolve(href, self._base)
@@ -140,6 +146,18 @@ class Joiner:
             self._memo.make_room()
             known = shared[href] = _resolve(href, self._base)
         return known
+
+    def _joined_plainly(self, href: str) -> Url | None:
+        """The canonical URL of an href that has nothing to mend but its query; twice as quick as a parser."""
+        ready = _READY.fullmatch(href) if self._origin and len(href) < LONGEST // 2 else None
+        if ready is None:
+            return None
+        origin, path, query = ready.groups()
+        if "/." in path or "xn--" in origin:
+            return None
+        plain = (origin or self._origin) + path
+        kept = _kept(query) if query else ""
+        return Url(f"{plain}?{kept}" if kept else plain)
 
     def _shared_by(self, href: str) -> dict[str, Url | None] | None:
         """Where the href is remembered; None if it means something else on every page."""

@@ -13,10 +13,9 @@ policies           the score functions by name
 formula            score functions as people write them
 function_file      learned score functions as text
 cycle              one cycle: rank, take the top k, say why
-change_log         which page changed in which cycle
+change_log         which page changed in which cycle; captures of an archive
 simulate           recrawl cycles on a change log, page by page; what they reveal, and how soon
-compare            policies side by side on one change log
-archive_eval       how well HACS foretells changes
+compare            policies side by side on one change log; how well HACS foretells changes
 retrain            a lesson beside the crawl, and the contest with the rule in use
 recrawl_settings   the settings of recrawling
 """

@@ -1,6 +1,8 @@
 """A change log: which page changed in which cycle. The world in which score functions are judged and learned.
 
 A log is also kept short: 64 cycles in one machine word, and pages with the same changes as one pattern.
+
+`Captured` is what an archive knows of one page: when it was captured, and when that showed something new.
 """
 
 from dataclasses import dataclass, replace
@@ -8,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.arrays import BoolArray, IntArray
+from forager.arrays import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +138,26 @@ class ChangeLog:
         return [self.part(np.arange(fold, self.pages, count)) for fold in range(count)]
 
 
+MOST_FAILURES = 2
+"""Failed downloads of a page above which it is left out (GP4C, journal)."""
+
+
+def imputed(log: ChangeLog, failed: BoolArray) -> ChangeLog:
+    """The log of pages with few failed downloads `[page, cycle]`, of which it is guessed whether they hid a change.
+
+    As in the journal paper, by the page's most frequent period without change so far: the page changed if so many cycles have
+    passed since its last change. Our reading: of equally frequent periods the shortest; without a change so far, none.
+    """
+    kept = np.flatnonzero(failed.sum(axis=1) <= MOST_FAILURES)
+    part, failed = log.part(kept), failed[kept]
+    changed = part.changed.copy()
+    for page, cycle in zip(*np.nonzero(failed), strict=True):
+        times = np.flatnonzero(changed[page, :cycle])
+        lengths, counts = np.unique(np.diff(times, prepend=0), return_counts=True)
+        changed[page, cycle] = len(times) > 0 and cycle - times[-1] == lengths[counts.argmax()]
+    return replace(part, changed=changed)
+
+
 def packed(changed: BoolArray) -> NDArray[np.uint64]:
     """The change log with 64 cycles in a word: `[w, page]` has bit b set if the page changes in cycle 64·w + b."""
     pages, cycles = changed.shape
@@ -153,3 +175,21 @@ def patterns(changed: BoolArray) -> tuple[IntArray, IntArray]:
         distinct, place = np.unique(word, return_inverse=True)
         _, examples, number = np.unique(number * len(distinct) + place, return_index=True, return_inverse=True)
     return number, examples
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """The captures of one page, oldest first."""
+
+    url: str
+    when: FloatArray
+    changed: BoolArray
+    """Whether each shows something else than the one before."""
+
+
+def changes(digest: NDArray[np.uint64], gone: BoolArray) -> BoolArray:
+    """Which captures show other content than the last one that showed any; a digest of 0 says "as before"."""
+    told = (digest != 0) & ~gone
+    place = np.maximum.accumulate(np.where(told, np.arange(len(digest)), -1))
+    before = np.concatenate([[-1], place[:-1]])
+    return np.asarray(told & (before >= 0) & (digest != digest[before]), dtype=np.bool_)

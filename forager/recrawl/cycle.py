@@ -21,7 +21,7 @@ PART = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class Schedule:
+class Ranked:
     """The pages of a cycle, best first."""
 
     pages: IntArray
@@ -30,7 +30,7 @@ class Schedule:
     """Pages that were ranked."""
 
 
-def fixed_order(pages: IntArray) -> NDArray[np.uint64]:
+def _fixed_order(pages: IntArray) -> NDArray[np.uint64]:
     """A random-looking number per page, always the same (the mixing steps of splitmix64)."""
     z = (pages.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -45,7 +45,7 @@ def top(
     k: int,
     eligible: Callable[[slice], BoolArray] | None = None,
     groups: IntArray | None = None,
-) -> Schedule:
+) -> Ranked:
     """The k visited pages with the highest scores; `eligible` may rule out pages of a part, say of blocked hosts.
 
     With `groups`, a number for every page such as that of its host, the k best of each group.
@@ -70,14 +70,8 @@ def top(
                 floor = float(scores.min()) if k else np.inf
     kept = _best(scores, last, pages, k, groups)
     pages, scores, last = pages[kept], scores[kept], last[kept]
-    order = _ranked(scores, last, pages)
-    return Schedule(pages[order], scores[order], known)
-
-
-def first_of(scores: FloatArray, last: FloatArray, pages: IntArray) -> int:
-    """Where the best of some pages stands."""
-    ties = np.flatnonzero(scores == scores.max())
-    return int(ties[np.lexsort((fixed_order(pages[ties]), last[ties]))[0]]) if len(ties) > 1 else int(ties[0])
+    order = np.lexsort((_fixed_order(pages), last, -scores))
+    return Ranked(pages[order], scores[order], known)
 
 
 def of_each(groups: IntArray, order: IntArray, k: int) -> IntArray:
@@ -92,7 +86,7 @@ def _best(scores: FloatArray, last: FloatArray, pages: IntArray, k: int, groups:
     """Where the k best stand, of all or of each group, in no order."""
     if groups is not None:
         own = groups[pages]
-        return of_each(own, np.lexsort((fixed_order(pages), last, -scores, own)), k)
+        return of_each(own, np.lexsort((_fixed_order(pages), last, -scores, own)), k)
     if len(scores) <= k:
         return np.arange(len(scores))
     if k == 0:
@@ -100,12 +94,8 @@ def _best(scores: FloatArray, last: FloatArray, pages: IntArray, k: int, groups:
     threshold = np.partition(scores, len(scores) - k)[len(scores) - k]
     above = np.flatnonzero(scores > threshold)
     ties = np.flatnonzero(scores == threshold)
-    order = np.lexsort((fixed_order(pages[ties]), last[ties]))
+    order = np.lexsort((_fixed_order(pages[ties]), last[ties]))
     return np.concatenate([above, ties[order[: k - len(above)]]])
-
-
-def _ranked(scores: FloatArray, last: FloatArray, pages: IntArray) -> IntArray:
-    return np.lexsort((fixed_order(pages), last, -scores))
 
 
 @dataclass(frozen=True, slots=True)

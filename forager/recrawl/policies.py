@@ -7,6 +7,7 @@ that a crawl goes by without them, as far as histories tell: it also knows which
 had news.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Protocol
@@ -28,38 +29,14 @@ class ScoreFunction(Protocol):
         """The worth of a visit now, one per row; higher goes first, −inf means: do not visit."""
 
 
-class Rand:
-    """A random score."""
-
-    def __init__(self, rng: np.random.Generator) -> None:
-        self.rng = rng
-
-    def scores(self, states: PageStates) -> FloatArray:
-        return self.rng.random(len(states))
-
-
-class Age:
-    """The longest unvisited first; the Last-Obs of the HACS paper is the same rule."""
-
-    def scores(self, states: PageStates) -> FloatArray:
-        return states.t
-
-
-class BruteForce:
-    """Every page is worth the same: all are visited, or as many as the budget allows, the longest unvisited first."""
-
-    def scores(self, states: PageStates) -> FloatArray:
-        return np.ones(len(states))
-
-
 @dataclass(frozen=True, slots=True)
-class Estimator:
-    """A terminal as the score: CG, NAD, SAD, AAD, GAD."""
+class Rule:
+    """A score that a function works out from the states."""
 
-    name: str
+    function: Callable[[PageStates], FloatArray]
 
     def scores(self, states: PageStates) -> FloatArray:
-        return TERMINALS[self.name](states)
+        return self.function(states)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,41 +55,20 @@ def news(states: PageStates) -> FloatArray:
     return np.maximum(states.X, states.documents) if len(states.documents) else states.X
 
 
-@dataclass(frozen=True, slots=True)
-class Index:
+def index_of(states: PageStates, breadth: float, prior: float = PRIOR, hope: float = 1.0) -> FloatArray:
     """The index of Azar et al. times rate^breadth: g/λ · λ^breadth. 0 keeps copies fresh, 1 finds most news.
 
-    Below 1 a copy is current or not, so λ counts changes; at 1 every document counts.
+    Below 1 a copy is current or not, so λ counts changes; at 1 every document counts. `hope`: cycles in which a page of
+    which nothing is known changes `prior` times.
     """
-
-    breadth: float
-    prior: float = PRIOR
-    hope: float = 1.0
-    """Cycles in which a page of which nothing is known changes `prior` times."""
-
-    def scores(self, states: PageStates) -> FloatArray:
-        seen = news(states) if self.breadth == 1.0 else states.X
-        rate = observed_rate(seen, states.T, self.prior, self.hope)
-        gain = index_gain(rate, states.t)
-        return gain if self.breadth == 1.0 else gain * rate ** (self.breadth - 1.0)
+    rate = observed_rate(news(states) if breadth == 1.0 else states.X, states.T, prior, hope)
+    gain = index_gain(rate, states.t)
+    return gain if breadth == 1.0 else gain * rate ** (breadth - 1.0)
 
 
-@dataclass(frozen=True, slots=True)
-class LeastDelay:
+def least_delay(states: PageStates, prior: float = PRIOR, hope: float = 1.0) -> FloatArray:
     """t²λ: least summed delay of the news; the limit of the index for small λt, times the rate."""
-
-    prior: float = PRIOR
-    hope: float = 1.0
-
-    def scores(self, states: PageStates) -> FloatArray:
-        return states.t**2 * observed_rate(news(states), states.T, self.prior, self.hope)
-
-
-class Adaptive:
-    """Nutch's and StormCrawler's rule: the most overdue first; `history` keeps each page's interval."""
-
-    def scores(self, states: PageStates) -> FloatArray:
-        return states.t - states.interval
+    return states.t**2 * observed_rate(news(states), states.T, prior, hope)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,24 +122,25 @@ def named(
 
     `hope` is the time of the prior of rates, in cycles.
     """
+    prior = settings.prior
     match name:
         case "rand":
-            return Rand(rng)
-        case "age" | "last-obs":
-            return Age()
-        case "brute":
-            return BruteForce()
+            return Rule(lambda states: rng.random(len(states)))
+        case "age" | "last-obs":  # the longest unvisited first
+            return Rule(lambda states: states.t)
+        case "brute":  # all are worth the same, so that ties decide: the longest unvisited first
+            return Rule(lambda states: np.ones(len(states)))
         case "cg" | "nad" | "sad" | "aad" | "gad":
-            return Estimator(name)
+            return Rule(TERMINALS[name])
         case "hacs":
             return Hacs(settings.hacs)
         case "azar" | "azar-rate" | "breadth":
             breadth = {"azar": 0.0, "azar-rate": 1.0, "breadth": settings.breadth}[name]
-            return Index(breadth, settings.prior, hope)
+            return Rule(lambda states: index_of(states, breadth, prior, hope))
         case "t2":
-            return LeastDelay(settings.prior, hope)
-        case "adaptive":
-            return Adaptive()
+            return Rule(lambda states: least_delay(states, prior, hope))
+        case "adaptive":  # of Nutch and StormCrawler: the most overdue first
+            return Rule(lambda states: states.t - states.interval)
     return Formula.of(parse(name))
 
 
@@ -253,8 +210,3 @@ def rules_in_use(policy: Policy) -> tuple[RuleInUse, RuleInUse]:
 
 def _spelled(formula: Formula | None) -> RuleInUse:
     return RuleInUse(WORTH) if formula is None else RuleInUse(formula_text(formula.tree), formula.cycle)
-
-
-def rhythm_in(policy: Policy) -> Rhythm:
-    """The rhythm of the week that a function goes by, if it has one."""
-    return rhythm_of_score(policy.score)

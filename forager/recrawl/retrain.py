@@ -12,7 +12,7 @@ import numpy as np
 from forager.arrays import IntArray
 from forager.chance import stream
 from forager.gp import learn as learning
-from forager.gp.breed import known_rules
+from forager.gp.evolve import known_rules
 from forager.gp.fitness import Judge, measurers, terminal_set
 from forager.gp.gp_settings import GPSettings, Measure
 from forager.gp.learn import Candidate, choose_carefully, choose_individual, is_beyond_chance, paired_difference

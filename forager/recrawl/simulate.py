@@ -140,7 +140,7 @@ class Curves:
     age: FloatArray
     """Mean cycles since the copies went out of date, after the visits."""
     top: FloatArray
-    """ChangeRate of the best 1/5, 2/5 … 5/5 of the schedule, one row per cycle."""
+    """ChangeRate and NDCG of the best 1/5, 2/5 … 5/5 of the schedule, `[cycle, figure, part]`."""
     discovery: Discovery | None = None
     by_page: FloatArray = field(default_factory=lambda: np.zeros((3, 0)))
     """What each page contributes to ChangeRate, NDCG and freshness, a row each; the mean over the pages is the figure."""
@@ -190,7 +190,7 @@ def simulate(
     watch = watch_of(log, clock_table(log, rhythm_of_score(score))[1]) if watched else None
     finder = Finder(log.documents, pages, warmup) if log.documents is not None else None
     rows: list[tuple[float, float, float, float]] = []
-    tops: list[list[float]] = []
+    tops: list[list[list[float]]] = []
     contributed, discount = np.zeros((3, pages)), discounts(k)
     everything = np.arange(pages)
     day, phase = clock_of(log)
@@ -223,11 +223,12 @@ def simulate(
                 contributed[1, chosen] += (
                     changed * discount[: len(chosen)] / discount[: min(len(chosen), outdated)].sum()
                 )
-            tops.append([change_rate(changed[: max(1, k * part // 5)]) for part in range(1, 6)])
+            parts = [changed[: max(1, k * part // 5)] for part in range(1, 6)]
+            tops.append([[change_rate(part) for part in parts], [ndcg(part, outdated) for part in parts]])
     table = np.array(rows).reshape(-1, 4)
     contributed *= np.array([[pages], [pages], [1.0]]) / max(1, len(rows))
     discovery = None if finder is None else finder.discovery(young)
-    top = np.array(tops).reshape(-1, 5)
+    top = np.array(tops).reshape(-1, 2, 5)
     return Curves(table[:, 0], table[:, 1], table[:, 2], table[:, 3], top, discovery, contributed)
 
 

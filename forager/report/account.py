@@ -9,9 +9,8 @@ stored visits and stories, so that it covers the whole run, not only the last pr
 
 import math
 from array import array
-from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -23,7 +22,8 @@ from forager.errors import StoreError
 from forager.events import Born, CycleDone, Deleted, Event, Fetched, Told, TopicJudged
 from forager.measures import quantile, ratio
 from forager.pages.urls import site
-from forager.store.protocol import Story, Visit
+from forager.store.protocol import Visit
+from forager.store.store import Store
 from forager.terms import NOBODY, Kind, Outcome, Trouble, Url, UrlId
 
 KEPT = "account"
@@ -110,6 +110,9 @@ class Delays:
     def add(self, seconds: float | None) -> None:
         self._seconds.append(math.nan if seconds is None else seconds)
 
+    def extend(self, other: "Delays") -> None:
+        self._seconds.extend(other._seconds)
+
     def pack(self) -> bytes:
         return self._seconds.tobytes()
 
@@ -141,7 +144,7 @@ class Side:
 
 @dataclass(slots=True)
 class SiteAccount:
-    """Results and costs of one site."""
+    """Results and costs of one site, or of several together."""
 
     fleet: Side = field(default_factory=Side)
     recrawl: Side = field(default_factory=Side)
@@ -165,13 +168,30 @@ class SiteAccount:
         return self.fleet.requests + self.recrawl.requests
 
     @property
+    def requests_per_story(self) -> float | None:
+        return _rounded(ratio(self.requests, self.stories), 2)
+
+    @property
     def outcomes(self) -> Counts:
-        """All visits by outcome."""
-        return _summed((self.fleet.outcomes, self.recrawl.outcomes))
+        """All visits by outcome; most frequent first."""
+        total: Counts = {}
+        _sum(total, self.fleet.outcomes)
+        _sum(total, self.recrawl.outcomes)
+        return _most_first(total)
 
     @property
     def not_modified(self) -> int:
         return self.outcomes.get(Outcome.UNCHANGED.value, 0)
+
+    @property
+    def changes(self) -> int:
+        """Visits that found a change."""
+        return self.fleet.changed + self.recrawl.changed
+
+    @property
+    def error_counts(self) -> Counts:
+        """Errors by kind; most frequent first."""
+        return _most_first({kind: sum(reasons.values()) for kind, reasons in self.errors.items()})
 
     def side(self, by: int) -> Side:
         """The side that a visitor belongs to."""
@@ -181,8 +201,19 @@ class SiteAccount:
         """The delay that this share of the stories stayed below, in seconds; None without stories."""
         return _quantile(self.delays.values, share)
 
+    def add(self, other: "SiteAccount") -> None:
+        """Adds the counts of another site."""
+        self.fleet.add(other.fleet)
+        self.recrawl.add(other.recrawl)
+        self.wire_bytes += other.wire_bytes
+        self.delays.extend(other.delays)
+        _sum(self.channels, other.channels)
+        for mine, theirs in ((self.errors, other.errors), (self.refusals, other.refusals)):
+            for kind, reasons in theirs.items():
+                _sum(mine.setdefault(kind, {}), reasons)
+
     def facts(self) -> dict[str, Any]:
-        """The account of the site as JSON values."""
+        """The account as JSON values."""
         return {
             "stories": self.stories,
             "delay_median_s": self.delay(0.5),
@@ -192,7 +223,7 @@ class SiteAccount:
             "wire_bytes": self.wire_bytes,
             "outcomes": self.outcomes,
             "channels": _most_first(self.channels),
-            "errors": _most_first({kind: sum(reasons.values()) for kind, reasons in self.errors.items()}),
+            "errors": self.error_counts,
         }
 
 
@@ -332,71 +363,17 @@ class Account:
             timeline.add("judged", event.at)
             timeline.add("ndcg", event.at, event.ndcg)
 
-    # Figures.
-
     @property
-    def fleet(self) -> Side:
-        """Visits of the fleet at all sites."""
-        return _together(one.fleet for one in self.sites.values())
-
-    @property
-    def recrawl(self) -> Side:
-        """Visits of the recrawl cycle at all sites."""
-        return _together(one.recrawl for one in self.sites.values())
-
-    @property
-    def requests(self) -> int:
-        return sum(one.requests for one in self.sites.values())
-
-    @property
-    def requests_per_story(self) -> float | None:
-        return _rounded(ratio(self.requests, self.stories), 2)
-
-    @property
-    def outcomes(self) -> Counts:
-        """All visits by outcome."""
-        return _summed(one.outcomes for one in self.sites.values())
-
-    @property
-    def not_modified(self) -> int:
-        return self.outcomes.get(Outcome.UNCHANGED.value, 0)
-
-    @property
-    def changes(self) -> int:
-        """Visits that found a change."""
-        return sum(one.fleet.changed + one.recrawl.changed for one in self.sites.values())
-
-    @property
-    def wire_bytes(self) -> int:
-        return sum(one.wire_bytes for one in self.sites.values())
-
-    @property
-    def errors(self) -> dict[str, Counts]:
-        """Errors by kind and reason; most frequent kinds first."""
-        return _troubles(one.errors for one in self.sites.values())
-
-    @property
-    def refusals(self) -> dict[str, Counts]:
-        """Refusals by kind and rule; most frequent kinds first."""
-        return _troubles(one.refusals for one in self.sites.values())
-
-    @property
-    def error_count(self) -> int:
-        return sum(sum(reasons.values()) for reasons in self.errors.values())
+    def total(self) -> SiteAccount:
+        """All sites together; it costs as much as there are sites."""
+        total = SiteAccount()
+        for one in self.sites.values():
+            total.add(one)
+        return total
 
     @property
     def alive(self) -> int:
         return self.born - self.deleted
-
-    def delay(self, share: float) -> float | None:
-        """The delay that this share of all stories stayed below, in seconds; None without stories."""
-        delays = [one.delays.values for one in self.sites.values()]
-        return _quantile(np.concatenate(delays), share) if delays else None
-
-    @property
-    def day_only(self) -> int:
-        """Stories without a delay, because their dates name only the day."""
-        return sum(one.delays.unknown for one in self.sites.values())
 
     def is_told(self, id: UrlId) -> bool:
         """Whether a URL is a story."""
@@ -404,21 +381,14 @@ class Account:
 
     def facts(self) -> dict[str, Any]:
         """The account as JSON values."""
-        return {
+        total = self.total
+        return total.facts() | {
             "pages": self.pages,
-            "stories": self.stories,
-            "delay_median_s": self.delay(0.5),
-            "delay_p90_s": self.delay(0.9),
-            "day_only": self.day_only,
-            "requests": self.requests,
-            "requests_per_story": self.requests_per_story,
-            "not_modified": self.not_modified,
-            "changes": self.changes,
-            "wire_bytes": self.wire_bytes,
+            "day_only": total.delays.unknown,
+            "requests_per_story": total.requests_per_story,
+            "changes": total.changes,
             "visits": self.visits,
-            "outcomes": self.outcomes,
-            "budget": {"fleet": self.fleet.requests, "recrawl": self.recrawl.requests},
-            "errors": {kind: sum(reasons.values()) for kind, reasons in self.errors.items()},
+            "budget": {"fleet": total.fleet.requests, "recrawl": total.recrawl.requests},
             "off_topic": self.topics.get("off topic", 0),
             "cannot_tell": self.topics.get("cannot tell yet", 0),
             "cycles": self.cycles.facts(),
@@ -439,16 +409,7 @@ class Account:
             raise StoreError(f"the kept account cannot be read ({error}); start a new run directory") from None
 
 
-class Accounted(Protocol):
-    """What the account reads from a store."""
-
-    def url(self, id: UrlId) -> Url: ...
-    async def recall(self, name: str) -> bytes | None: ...
-    def visits(self, id: UrlId | None = None, after: int = 0) -> AsyncIterator[Visit]: ...
-    def stories(self, after: int = 0) -> AsyncIterator[Story]: ...
-
-
-async def recall_account(store: Accounted) -> Account:
+async def recall_account(store: Store) -> Account:
     """The account of the run so far: as last saved, plus what was stored since."""
     saved = await store.recall(KEPT)
     account = Account() if saved is None else Account.load(saved)
@@ -502,30 +463,8 @@ def _sum(counts: Counts, more: Counts) -> None:
         counts[name] = counts.get(name, 0) + count
 
 
-def _summed(several: Iterable[Counts]) -> Counts:
-    total: Counts = {}
-    for counts in several:
-        _sum(total, counts)
-    return _most_first(total)
-
-
 def _most_first(counts: Counts) -> Counts:
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
-
-
-def _together(sides: Iterable[Side]) -> Side:
-    total = Side()
-    for side in sides:
-        total.add(side)
-    return total
-
-
-def _troubles(several: Iterable[dict[str, Counts]]) -> dict[str, Counts]:
-    total: dict[str, Counts] = {}
-    for kinds in several:
-        for kind, reasons in kinds.items():
-            _sum(total.setdefault(kind, {}), reasons)
-    return dict(sorted(total.items(), key=lambda item: (-sum(item[1].values()), item[0])))
 
 
 def _quantile(delays: FloatArray, share: float) -> float | None:

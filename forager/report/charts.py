@@ -55,6 +55,43 @@ def html_table(heads: Sequence[str], rows: Iterable[Sequence[str]], text: Sequen
     return f"<div class=scroll><table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
 
 
+@dataclass(frozen=True, slots=True)
+class FigureTable:
+    """A table of plain text, for a terminal or a report; its first column names the row, the others hold figures."""
+
+    title: str
+    note: str
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    def html(self) -> str:
+        """The table as a section of a report."""
+        rows = [[_wrapping(row[0]), *map(escape, row[1:])] for row in self.rows]
+        heads = [*map(_wrapping, self.heads)]
+        return section(escape(self.title), escape(self.note), html_table(heads, rows, text=(0,)))
+
+    def show(self, width: int = 0) -> None:
+        """Prints the table, in as many columns as the terminal has, but at least `width`."""
+        from rich.box import SIMPLE_HEAD  # slow to import, and reports need none of it
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(
+            title=Text(self.title), caption=Text(self.note), box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False
+        )
+        for place, head in enumerate(self.heads):
+            table.add_column(Text(head), **({"justify": "right", "no_wrap": True} if place else {"overflow": "fold"}))
+        for row in self.rows:
+            table.add_row(*map(Text, row))
+        Console(width=max(width, Console().width)).print(table)
+
+
+def _wrapping(text: str) -> str:
+    """Plain text that breaks into lines, as a formula may be long."""
+    return f"<span class=formula>{escape(text)}</span>"
+
+
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 220, 70, 12, 12, 26
 ACROSS, DOWN = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
 COLOURS = 8
@@ -164,17 +201,6 @@ def scatter_chart(
     ]
     curve = [_polyline("curve", [(x(at), y(value)) for at, value in best])] if best else []
     return frame([*lines, *dots, *curve, *ticks, _below(along)], HEIGHT, label)
-
-
-def curves(named: Sequence[tuple[str, Points]], label: str, *, along: str) -> str:
-    """Line chart over a number; each line has its class of the style sheet."""
-    every = [point for _, points in named for point in points if math.isfinite(point[1])]
-    x, ticks = _across([at for at, _ in every])
-    y, lines = _upwards([value for _, value in every], OPEN)
-    drawn = [
-        _polyline(style, [(x(at), y(value)) for at, value in points if math.isfinite(value)]) for style, points in named
-    ]
-    return frame([*lines, *drawn, *ticks, _below(along)], HEIGHT, label)
 
 
 def line_chart(

@@ -6,10 +6,9 @@ Two versions of a text are compared word by word: what was removed, added and ke
 import asyncio
 import re
 from collections import deque
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from forager.pages.language import words_in
 from forager.pages.urls import site
 from forager.report.phrases import shown, visitor
 from forager.report.reasons import Prospect, why_story, why_topic, why_visited
-from forager.store.protocol import Counts, Known, Story, Version, VersionId, Visit
+from forager.store.protocol import Known, RunRecords, Story, Version, VersionId, Visit
 from forager.terms import Dated, Trouble, Url, UrlId
 
 if TYPE_CHECKING:  # few crawls have one, and it is slow to load
@@ -77,20 +76,6 @@ OPENING = 400
 """Characters of a text shown if nothing changed in it (ours)."""
 TEXT = 200_000
 """Characters of a text that are compared (ours)."""
-
-
-class Records(Protocol):
-    """What a dossier reads from a store, that of a running crawl or a read-only one."""
-
-    def find(self, url: Url) -> UrlId | None: ...
-    def url(self, id: UrlId) -> Url: ...
-    def known(self, id: UrlId) -> Known: ...
-    def counts(self) -> Counts: ...
-    async def unsettled(self) -> list[VersionId]: ...
-    async def version(self, version: VersionId) -> tuple[UrlId, float, Version]: ...
-    async def versions(self, id: UrlId) -> list[tuple[VersionId, float]]: ...
-    def visits(self, id: UrlId | None = None) -> AsyncIterator[Visit]: ...
-    def stories(self, after: int = 0) -> AsyncIterator[Story]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +185,7 @@ class Dossier:
 
 async def compile_dossier(
     id: UrlId,
-    records: Records,
+    records: RunRecords,
     now: float,
     *,
     max_age: float = 86_400.0,
@@ -258,7 +243,7 @@ async def compile_dossier(
     )
 
 
-def prospect(id: UrlId, records: Records, statistics: PageTable, now: float) -> Prospect:
+def prospect(id: UrlId, records: RunRecords, statistics: PageTable, now: float) -> Prospect:
     """What a visit now is expected to bring, and the page's rank among all known pages."""
     known = np.arange(records.counts().known, dtype=np.int64)
     worth, fresh = statistics.worth(known, now)
@@ -268,7 +253,7 @@ def prospect(id: UrlId, records: Records, statistics: PageTable, now: float) -> 
     return Prospect(float(worth[id]), bool(fresh[id]), rank, len(known), float(rate))
 
 
-async def _looks(id: UrlId, records: Records) -> tuple[list[Look], str]:
+async def _looks(id: UrlId, records: RunRecords) -> tuple[list[Look], str]:
     """The latest visits, oldest first, and the last refusal by robots.txt."""
     kept: deque[Visit] = deque(maxlen=VISITS)
     refused = ""
@@ -292,7 +277,7 @@ async def _looks(id: UrlId, records: Records) -> tuple[list[Look], str]:
     return looks, refused
 
 
-async def _trail(page: Known, records: Records) -> list[Origin]:
+async def _trail(page: Known, records: RunRecords) -> list[Origin]:
     steps: list[Origin] = []
     while True:
         by = "" if page.source is None else await _finder(page, records)
@@ -302,7 +287,7 @@ async def _trail(page: Known, records: Records) -> list[Origin]:
         page = records.known(page.source)
 
 
-async def _finder(page: Known, records: Records) -> str:
+async def _finder(page: Known, records: RunRecords) -> str:
     """Who visited the linking page when this one was found."""
     by = ""
     async for visit in records.visits(page.source):
@@ -312,7 +297,7 @@ async def _finder(page: Known, records: Records) -> str:
     return by
 
 
-async def _editions(numbers: list[VersionId], records: Records) -> tuple[list[Edition], Version | None]:
+async def _editions(numbers: list[VersionId], records: RunRecords) -> tuple[list[Edition], Version | None]:
     """The latest versions with their differences, oldest first, and the last one as stored."""
     editions: list[Edition] = []
     before: Version | None = None
@@ -352,7 +337,7 @@ def _readable(text: str) -> str:
     return "\n".join(shown(line, TEXT) for line in text[:TEXT].splitlines())
 
 
-async def _stories(page: Known, numbers: list[VersionId], records: Records) -> tuple[list[ToldStory], list[Copy]]:
+async def _stories(page: Known, numbers: list[VersionId], records: RunRecords) -> tuple[list[ToldStory], list[Copy]]:
     """The stories of the page, and copies of its text: the first published one and those that refer to it."""
     own: list[Story] = []
     others: list[Story] = []

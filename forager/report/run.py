@@ -12,7 +12,7 @@ from forager.engine.scope import REFUSALS, Skip, Skipped
 from forager.recrawl.policies import EXPECTED
 from forager.recrawl.recrawl_settings import WORTH
 from forager.report import charts as svg
-from forager.report.account import Account, Counts, Side, recall_account
+from forager.report.account import Account, Counts, Side, SiteAccount, recall_account
 from forager.report.charts import html_table, page, pair, section, tiles
 from forager.report.phrases import shown, shown_moment, span, visitor
 from forager.store.protocol import Story
@@ -74,21 +74,21 @@ def run_report(run: RunState, name: str) -> str:
 
 
 def _headline(run: RunState) -> str:
-    account = run.account
-    cost = account.requests_per_story
+    account, total = run.account, run.account.total
+    cost = total.requests_per_story
     drawn = [
         ("Stories", f"{account.stories:,}", ""),
         (
             "Median delay",
-            span(account.delay(0.5)),
-            f"nine in ten within {span(account.delay(0.9))}{_day_only(account)}",
+            span(total.delay(0.5)),
+            f"nine in ten within {span(total.delay(0.9))}{_day_only(total)}",
         ),
-        ("Requests", f"{account.requests:,}", f"{account.visits:,} visits"),
+        ("Requests", f"{total.requests:,}", f"{account.visits:,} visits"),
         ("Cost", "–" if cost is None else f"{cost:.2f}", "requests per story"),
         ("Pages", f"{account.pages:,}", f"{run.known:,} URLs known, {run.known - account.pages:,} not fetched"),
-        ("Versions", f"{run.versions:,}", f"{account.wire_bytes / 1e6:.1f} MB received"),
+        ("Versions", f"{run.versions:,}", f"{total.wire_bytes / 1e6:.1f} MB received"),
         ("Foragers", f"{account.alive:,}", f"{account.born:,} born"),
-        ("Errors", f"{account.error_count:,}", ""),
+        ("Errors", f"{sum(total.error_counts.values()):,}", ""),
     ]
     if account.began is None or account.ended is None:
         return f"<p class=note>Nothing has happened yet.</p>{tiles(drawn)}"
@@ -96,8 +96,9 @@ def _headline(run: RunState) -> str:
     return f"<p class=note>{took}</p>{tiles(drawn)}"
 
 
-def _day_only(account: Account) -> str:
-    return f"; {account.day_only:,} stories with a date but no hour are left out" if account.day_only else ""
+def _day_only(total: SiteAccount) -> str:
+    count = total.delays.unknown
+    return f"; {count:,} stories with a date but no hour are left out" if count else ""
 
 
 def _over_time(account: Account, latest: Sequence[Story]) -> str:
@@ -149,8 +150,9 @@ def _sites(account: Account) -> str:
 
 def _costs(account: Account) -> str:
     heads = ["Who asked", "Visits", "Requests", "Saw a change", "Stories", "Visits per story"]
-    rows = [_side("the fleet", account.fleet), _side("the recrawl cycle", account.recrawl)]
-    ended_as = f"<p>{_tags(account.outcomes.items())}</p>"
+    total = account.total
+    rows = [_side("the fleet", total.fleet), _side("the recrawl cycle", total.recrawl)]
+    ended_as = f"<p>{_tags(total.outcomes.items())}</p>"
     costs = section("Costs", "How the visits ended:", ended_as + html_table(heads, rows, text=(0,)))
     timeline = account.timeline
     if timeline.start is None:
@@ -234,9 +236,9 @@ def _fleet(records: Sequence[ForagerRecord], account: Account) -> str:
 
 
 def _errors(account: Account) -> str:
-    if not account.errors:
+    rows = _kinds(account.total.errors, account)
+    if not rows:
         return section("Errors", "", "<p class=empty>There were none.</p>")
-    rows = _kinds(account.errors, account)
     return section("Errors", "", html_table(["Kind", "Count", "Reasons", "Examples"], rows, text=(0, 2, 3)))
 
 
@@ -248,7 +250,7 @@ def _kinds(troubles: dict[str, Counts], account: Account) -> list[list[str]]:
             "<br>".join(f"{escape(shown(reason))} ({count:,})" for reason, count in _most(reasons) if reason),
             "<br>".join(_link(url, shown(url, 100)) for url in account.examples.get(kind, ())),
         ]
-        for kind, reasons in troubles.items()
+        for kind, reasons in sorted(troubles.items(), key=lambda item: (-sum(item[1].values()), item[0]))
     ]
 
 
@@ -271,7 +273,7 @@ def _left_out(account: Account, skipped: Skipped) -> str:
         ]
         for reason, skips in sorted(by_reason.items(), key=lambda item: -sum(skip.count for skip in item[1]))
     ]
-    rows = _kinds(account.refusals, account) + links
+    rows = _kinds(account.total.refusals, account) + links
     if not rows:
         return section("Left out", "", "<p class=empty>Every link that was met is part of the crawl.</p>")
     note = "What was not asked for, and why: URLs whose turn came, by visit; links that never entered, each time met."

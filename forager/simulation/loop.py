@@ -1,6 +1,6 @@
 """The main loop of a replay as one kernel: fleet and recrawl side in turn, download after download.
 
-A step of a forager uses the kernels of `core.step`, a turn of the recrawl side the choice of `core.ranking`, each with
+A step of a forager uses the kernels of `core.step`, a turn of the recrawl side the choice of `core.refill`, each with
 a lookup on the tape in between. The loop runs until something must be done that kernels cannot do, and returns what.
 """
 

@@ -216,7 +216,10 @@ Ids = IntArray
 
 
 def default_seeds(tape: Tape) -> tuple[UrlId, ...]:
-    """One page of each site, and what it does not reach; on a tape without links, all pages that exist at the start."""
+    """The seeds of the recorded crawl. If they are unknown, one page of each site, and what it does not reach; on a tape
+    without links, all pages that exist at the start."""
+    if tape.seeds:
+        return tuple(map(UrlId, tape.seeds))
     count = np.diff(tape.version_start)
     shown = np.flatnonzero(count > 0)
     first = tape.version_start[shown]

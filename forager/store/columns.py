@@ -165,7 +165,7 @@ class Columns:
             self.changes[id] += 1
             self.last_change[id] = visit.at
         self.due[id] = _moment(visit.due)
-        self.validators[id] = pack(visit.validators)
+        self.validators[id] = pack_validators(visit.validators)
         if visit.version is not None and version is not None:
             self.kind[id] = KIND_CODES[visit.version.kind]
             self.version[id] = version
@@ -215,7 +215,7 @@ class Columns:
             version=None if self.version[id] < 0 else VersionId(self.version[id]),
             byte_print=self.byte_print[id],
             text_print=self.text_print[id],
-            validators=unpack(self.validators[id]),
+            validators=unpack_validators(self.validators[id]),
         )
 
 
@@ -253,13 +253,13 @@ def _moment(time: float | None) -> float:
     return NEVER if time is None else time
 
 
-def pack(validators: Validators) -> str:
+def pack_validators(validators: Validators) -> str:
     if not validators.etag and not validators.last_modified:
         return ""
     return f"{validators.last_modified}\n{validators.etag}"
 
 
-def unpack(packed: str) -> Validators:
+def unpack_validators(packed: str) -> Validators:
     if not packed:
         return Validators()
     last_modified, _, etag = packed.partition("\n")

@@ -28,7 +28,7 @@ from forager.errors import StoreError
 from forager.store.columns import VISITED
 from forager.store.ledger import Ledger
 from forager.store.protocol import Found, Story, Version, VersionId, Visit
-from forager.store.rows import STORIES, URLS, VISITS, Packer, Row, Table, as_read, versions_table, written
+from forager.store.rows import STORIES, URLS, VISITS, Packer, Row, RowTable, as_read, versions_table, written
 from forager.store.rundir import (
     DATABASE,
     Lock,
@@ -121,7 +121,7 @@ class Batch:
             self.tallies.update((f"outcome {name}", count) for name, count in ledger.outcomes.items())
             self.tallies.update((f"trouble {name}", count) for name, count in ledger.troubles.items())
 
-    def statements(self, versions: Table[Version]) -> Iterator[tuple[str, Iterable[Row]]]:
+    def statements(self, versions: RowTable[Version]) -> Iterator[tuple[str, Iterable[Row]]]:
         """Statements in an order in which each row comes after those it refers to."""
         yield URLS.insert, (URLS.row((id,), found) for id, found in self.urls)
         yield _INSERT_STATE, self.states
@@ -378,7 +378,7 @@ class Disk:
             return StoreError(str(self._error))
         return RuntimeError(f"{self._directory}: writing failed with {self._error!r}")
 
-    def _struct(self, table: Table[T], row: Sequence[Any]) -> T:
+    def _struct(self, table: RowTable[T], row: Sequence[Any]) -> T:
         try:
             return table.read(row)
         except (zstandard.ZstdError, ValueError, TypeError, AttributeError) as error:

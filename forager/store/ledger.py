@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
-from forager.store.columns import Columns, Texts, moment, unpack
+from forager.store.columns import Columns, Texts, moment, unpack_validators
 from forager.store.protocol import Counts, Found, Known, Lease, Story, VersionId, Visit
 from forager.store.turns import Turns
 from forager.terms import Url, UrlId
@@ -107,9 +107,11 @@ class Ledger:
         return f"<Ledger {len(self.urls)} known, {self.turns.pending} pending, {len(self.leases)} leased>"
 
     def find(self, url: Url) -> UrlId | None:
+        """The number of a known URL."""
         return self.urls.find(url)
 
     def find_all(self, urls: Sequence[Url]) -> list[UrlId | None]:
+        """The number of each URL; None for unknown ones."""
         return self.urls.find_all(urls)
 
     def url(self, id: UrlId) -> Url:
@@ -119,15 +121,19 @@ class Ledger:
         return self.columns.known(id, self.url(id))
 
     def urls_of(self, host: str) -> list[Url]:
+        """The known URLs of a host, which is written as in the URL."""
         return [self.urls[id] for id in self.turns.of(host)]
 
     def hosts(self, begin: int = 0) -> NDArray[np.int64]:
+        """The host of each URL from a number on; hosts have numbers of their own, dense, from 0."""
         return np.array(self.turns.hosts[1][begin:], dtype=np.int64)
 
     def host_name(self, number: int) -> str:
+        """The name of a host by its number."""
         return self.turns.names[number]
 
     def last_visits(self) -> NDArray[np.float64]:
+        """By number, when each URL was last visited; NaN if never."""
         return np.array(self.columns.last_visit)
 
     def counts(self) -> Counts:
@@ -145,6 +151,10 @@ class Ledger:
         )
 
     def next_due(self, now: float) -> float | None:
+        """The earliest time, not before `now`, at which a URL can be leased; None if nothing is pending.
+
+        A lease counts as pending again only once its time is over.
+        """
         self._expire(now)
         return self.turns.next(now)
 
@@ -240,7 +250,7 @@ class Ledger:
             self._ends = [(end, leased) for leased, end in self.leases.items()]
             heapify(self._ends)
         columns = self.columns
-        return Lease(id, self.urls[id], unpack(columns.validators[id]), columns.depth[id], until)
+        return Lease(id, self.urls[id], unpack_validators(columns.validators[id]), columns.depth[id], until)
 
     def _return(self, id: UrlId) -> None:
         del self.leases[id]

@@ -91,7 +91,7 @@ class Part:
     """The struct that the columns form together; None if the single cell is the value."""
 
 
-class Table(Generic[T]):
+class RowTable(Generic[T]):
     """A table whose rows are structs, after some leading cells."""
 
     def __init__(
@@ -213,11 +213,11 @@ _ABOUT: tuple[Write, Read] = (
     lambda cell: msgspec.json.decode(cell or "{}", type=About),  # NULL in a version of an older crawl
 )
 
-URLS = Table("urls", Found, ["id"], named={"at": "found"})
-VISITS = Table(
+URLS = RowTable("urls", Found, ["id"], named={"at": "found"})
+VISITS = RowTable(
     "visits", Visit, ["id"], named={"id": "url", "validators": ("etag", "last_modified")}, without=["version"]
 )
-STORIES = Table(
+STORIES = RowTable(
     "stories",
     Story,
     ["id"],
@@ -233,10 +233,10 @@ _SAME_TEXT = """(SELECT holder.id FROM versions AS older JOIN versions AS holder
     WHERE older.id = {text_of} AND holder.text = {text})"""
 
 
-def versions_table(packer: Packer) -> Table[Version]:
+def versions_table(packer: Packer) -> RowTable[Version]:
     """The cell `text_of` of a new row names an older version; it is kept only if that version has, or refers to, the
     same text."""
-    return Table(
+    return RowTable(
         "versions",
         Version,
         ["id", "url", "at", "text_of"],

@@ -37,7 +37,6 @@ FORM = 2
 
 _MAGIC = b"Forager columns\n"
 _ARRAYS = tuple(name for name, column in vars(Columns()).items() if isinstance(column, array))
-_HOSTS, _NAMES, _URLS, _VALIDATORS, _HASHES, _NUMBERS = "hosts", "names", "urls", "validators", "hashes", "numbers"
 _BLOCK = 5_000
 _URLS = f"SELECT id, url, {', '.join(FOUND)} FROM urls WHERE id >= ? ORDER BY id".replace(
     "source", "ifnull(source, -1)"
@@ -46,7 +45,7 @@ _STATES = f"SELECT url, {', '.join(VISITED)} FROM states WHERE seen > ? ORDER BY
 _LAST = "SELECT (SELECT url FROM urls WHERE id = ?1), (SELECT at FROM visits WHERE id = ?2)"
 
 
-class Head(msgspec.Struct):
+class _FileHead(msgspec.Struct):
     """The beginning of the file."""
 
     form: int
@@ -80,7 +79,9 @@ class Snapshot:
             parts = self._packed()
             if parts is None:
                 return
-            head = Head(FORM, len(self.urls), self.visits, self.last_visit, {n: len(part) for n, part in parts.items()})
+            head = _FileHead(
+                FORM, len(self.urls), self.visits, self.last_visit, {n: len(part) for n, part in parts.items()}
+            )
             fresh.unlink(missing_ok=True)
             with fresh.open("xb") as file:
                 file.write(_MAGIC + msgspec.json.encode(head) + b"\n")
@@ -95,9 +96,9 @@ class Snapshot:
         """Every part; None if a text contains the separator."""
         packer = zstandard.ZstdCompressor(level=1, write_checksum=True)
         hashes = self.hashes.joined(self.urls.late)
-        arrays = {**self.arrays, _HASHES: hashes.values.tobytes(), _NUMBERS: hashes.numbers.tobytes()}
+        arrays = {**self.arrays, "hashes": hashes.values.tobytes(), "numbers": hashes.numbers.tobytes()}
         parts = {name: packer.compress(values) for name, values in arrays.items()}
-        for name, texts in ((_NAMES, self.names), (_URLS, self.urls), (_VALIDATORS, self.validators)):
+        for name, texts in (("names", self.names), ("urls", self.urls), ("validators", self.validators)):
             joined = texts.joined()
             if joined is None:
                 return None
@@ -109,7 +110,7 @@ def taken(ledger: Ledger) -> Snapshot:
     """The ledger as it is now, to be written by any thread."""
     last_visit = ledger.columns.last_visit[int(np.argmax(ledger.columns.seen))] if ledger.visits else None
     names, hosts = ledger.turns.hosts
-    arrays = {name: getattr(ledger.columns, name).tobytes() for name in _ARRAYS} | {_HOSTS: hosts.tobytes()}
+    arrays = {name: getattr(ledger.columns, name).tobytes() for name in _ARRAYS} | {"hosts": hosts.tobytes()}
     hosts_named = Texts()
     hosts_named.extend(names)
     urls, validators = ledger.urls.texts.copied(), ledger.columns.validators.copied()
@@ -130,15 +131,15 @@ def restored(directory: Path, connection: sqlite3.Connection) -> Ledger:
         return ledger
     try:
         parts = _parts(directory, head)
-        urls = Texts(parts.pop(_URLS), head.known)
+        urls = Texts(parts.pop("urls"), head.known)
         if (urls[head.known - 1], head.last_visit) != _last(connection, head.known, head.visits):
             return ledger
-        hashes = Hashes(np.frombuffer(parts.pop(_HASHES), np.uint64), np.frombuffer(parts.pop(_NUMBERS), np.int32))
+        hashes = Hashes(np.frombuffer(parts.pop("hashes"), np.uint64), np.frombuffer(parts.pop("numbers"), np.int32))
         ledger.urls = Addresses(urls, hashes)
-        ledger.columns.validators = Texts(parts.pop(_VALIDATORS), head.known, PART)
+        ledger.columns.validators = Texts(parts.pop("validators"), head.known, PART)
         for name in _ARRAYS:
             getattr(ledger.columns, name).frombytes(parts.pop(name))
-        ledger.turns.restore(parts.pop(_NAMES).decode("utf-8", "surrogatepass").split("\n"), parts.pop(_HOSTS))
+        ledger.turns.restore(parts.pop("names").decode("utf-8", "surrogatepass").split("\n"), parts.pop("hosts"))
     except (OSError, zstandard.ZstdError, KeyError, ValueError, OverflowError):
         return Ledger()
     columns = [
@@ -153,13 +154,13 @@ def restored(directory: Path, connection: sqlite3.Connection) -> Ledger:
     return ledger
 
 
-def _head(directory: Path) -> Head | None:
+def _head(directory: Path) -> _FileHead | None:
     """The head of the file; None if there is no file, or none with a known format."""
     try:
         with (directory / FILE).open("rb") as file:
             if file.readline(100) != _MAGIC:
                 return None
-            head = msgspec.json.decode(file.readline(10_000), type=Head)
+            head = msgspec.json.decode(file.readline(10_000), type=_FileHead)
             told = file.tell() + sum(head.sizes.values())
             is_whole = min(head.sizes.values(), default=0) >= 0 and told == file.seek(0, SEEK_END)
     except (OSError, msgspec.DecodeError):
@@ -167,7 +168,7 @@ def _head(directory: Path) -> Head | None:
     return head if head.form == FORM and is_whole else None
 
 
-def _parts(directory: Path, head: Head) -> dict[str, bytes]:
+def _parts(directory: Path, head: _FileHead) -> dict[str, bytes]:
     unpacker = zstandard.ZstdDecompressor()
     with (directory / FILE).open("rb") as file:
         file.readline(), file.readline()

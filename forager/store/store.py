@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.store.ledger import Ledger
-from forager.store.protocol import Archive, Counts, Found, Known, Lease, Story, Version, VersionId, Visit
+from forager.store.protocol import Archive, Found, Lease, Story, Version, VersionId, Visit
 from forager.store.rundir import StoreSettings
-from forager.terms import Url, UrlId
+from forager.terms import UrlId
 
 
 class Store:
@@ -28,6 +28,10 @@ class Store:
 
     def __init__(self, ledger: Ledger | None = None, archive: Archive | None = None) -> None:
         self._ledger, self._archive = ledger or Ledger(), archive or MemoryArchive()
+        known = self._ledger  # answers from memory and never waits
+        self.find, self.find_all, self.url, self.known = known.find, known.find_all, known.url, known.known
+        self.urls_of, self.hosts, self.host_name = known.urls_of, known.hosts, known.host_name
+        self.last_visits, self.counts, self.next_due = known.last_visits, known.counts, known.next_due
 
     @classmethod
     async def open(cls, directory: Path, settings: StoreSettings | None = None) -> "Store":
@@ -47,48 +51,6 @@ class Store:
 
     def __repr__(self) -> str:
         return f"<Store {self._ledger!r} {self._archive!r}>"
-
-    # Queries from memory: never wait.
-
-    def find(self, url: Url) -> UrlId | None:
-        """The number of a known URL."""
-        return self._ledger.find(url)
-
-    def find_all(self, urls: Sequence[Url]) -> list[UrlId | None]:
-        """The number of each URL; None for unknown ones."""
-        return self._ledger.find_all(urls)
-
-    def url(self, id: UrlId) -> Url:
-        return self._ledger.url(id)
-
-    def urls_of(self, host: str) -> list[Url]:
-        """The known URLs of a host, which is written as in the URL."""
-        return self._ledger.urls_of(host)
-
-    def hosts(self, begin: int = 0) -> NDArray[np.int64]:
-        """The host of each URL from a number on; hosts have numbers of their own, dense, from 0."""
-        return self._ledger.hosts(begin)
-
-    def host_name(self, number: int) -> str:
-        """The name of a host by its number."""
-        return self._ledger.host_name(number)
-
-    def known(self, id: UrlId) -> Known:
-        return self._ledger.known(id)
-
-    def last_visits(self) -> NDArray[np.float64]:
-        """By number, when each URL was last visited; NaN if never."""
-        return self._ledger.last_visits()
-
-    def counts(self) -> Counts:
-        return self._ledger.counts()
-
-    def next_due(self, now: float) -> float | None:
-        """The earliest time, not before `now`, at which a URL can be leased; None if nothing is pending.
-
-        A lease counts as pending again only once its time is over.
-        """
-        return self._ledger.next_due(now)
 
     # Changes: return when committed.
 

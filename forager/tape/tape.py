@@ -51,6 +51,8 @@ def objection(tape: "Tape") -> str:
             return f"{name} is of another type"
     if not (isinstance(tape.origin, str) and isinstance(tape.identity, str) and isinstance(tape.waits, bool)):
         return "its origin or identity is no text"
+    if not all(isinstance(seed, int) and 0 <= seed < tape.pages for seed in tape.seeds):
+        return "its seeds are no pages of it"
     if tape.identity not in IDENTITIES:
         return f"its documents are told apart by {tape.identity[:20]!r}, not by {', '.join(IDENTITIES)}"
     if not _fits(tape):
@@ -161,6 +163,8 @@ class Tape:
     """What makes a document new: `url`, `text` or `version`; `link`: an article, read off the first list that shows it."""
     waits: bool = False
     """Whether a link appears on its page only once the page that it leads to exists."""
+    seeds: tuple[int, ...] = ()
+    """The pages from which the recorded crawl started; none if that is unknown."""
     derived: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     """Values computed from the columns other than `states`, by name; kept as long as the tape is open."""
 
@@ -201,7 +205,7 @@ class Tape:
         return self.links[self.link_start[chosen] : self.link_start[chosen + 1]]
 
 
-_FACTS = ("start", "end", "origin", "identity", "waits")
+_FACTS = ("start", "end", "origin", "identity", "waits", "seeds")
 _COLUMNS = [one.name for one in fields(Tape) if one.init and one.name not in _FACTS]
 
 
@@ -235,7 +239,8 @@ def load_tape(folder: Path, *, check: bool = True) -> Tape:
         if contents["format"] != FORMAT:
             raise InputError(f"{folder}: tape format {contents['format']}, this program reads format {FORMAT}")
         columns: dict[str, Any] = {name: _column(folder, name, contents["columns"][name], check) for name in _COLUMNS}
-        tape = Tape(**columns, **{name: contents[name] for name in _FACTS if name in contents})
+        facts = {name: contents[name] for name in _FACTS if name in contents}
+        tape = Tape(**columns, **facts | {"seeds": tuple(facts.get("seeds", ()))})
         if all(name in contents["columns"] for name in AddressForms._fields):  # earlier versions did not store them
             stored: list[Any] = [
                 _column(folder, name, contents["columns"][name], check) for name in AddressForms._fields

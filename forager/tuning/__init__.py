@@ -2,11 +2,10 @@
 
 Invariant: no trial sees the held-out part, and a resumed search gives the same trials as one that was never stopped.
 
-tuning       runs a whole tuning in a folder that keeps every trial; writes tuned.yaml
+tuning       runs a whole tuning in a folder that keeps every trial
 goals        the figures that a search can improve
 space        which settings a search may change, within which bounds; reads and writes them as YAML
-split        cuts the recording into a training part and a held-out part
-study        the trials: suggests, prunes and keeps them in a journal file
+study        cuts the recording in two; the trials: suggests, prunes and keeps them in a journal file
 held_out     picks the best trial and tests it on the held-out part
-report       the search and its outcome as one HTML file
+report       the search and its outcome as one HTML file; tuned.yaml
 """

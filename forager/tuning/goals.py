@@ -37,14 +37,6 @@ class Goal:
         difference = new - old if self.more else old - new
         return difference / max(abs(old), 1e-9)
 
-    def better(self, low: float, high: float) -> bool:
-        """Whether an interval of new − old lies entirely on the better side."""
-        return low > 0 if self.more else high < 0
-
-    def worse(self, low: float, high: float) -> bool:
-        """Whether an interval of new − old lies entirely on the worse side."""
-        return high < 0 if self.more else low > 0
-
 
 GOALS: Mapping[str, Goal] = {
     goal.name: goal

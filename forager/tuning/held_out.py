@@ -20,8 +20,7 @@ from forager.simulation.fleet_rows import FleetRow, rows_of
 from forager.simulation.jobs import Job, Played
 from forager.tuning.goals import GOALS, Goal, balance, guarded, shortfall
 from forager.tuning.space import Point, changed_keys
-from forager.tuning.split import TapePart
-from forager.tuning.study import Orders, Study, Trial
+from forager.tuning.study import Orders, Study, TapePart, Trial
 
 Replays = Callable[[str, Sequence[Job]], list[Played | None]]
 """Replays jobs under a phase name that is shown to the user; returns results in order, None if there was no time."""
@@ -34,11 +33,15 @@ class Difference:
     """Mean of new − old in one figure over all seeds, with its 95% interval; nan if unknown."""
 
     mean: float
-    low: float
-    high: float
+    low: float = float("nan")
+    high: float = float("nan")
 
     def __str__(self) -> str:
         return f"{self.mean:+.4g} [{self.low:+.4g}, {self.high:+.4g}]"
+
+    def favours(self, goal: Goal, *, old: bool = False) -> bool:
+        """Whether the whole interval lies on the side that is better for a goal, or better for the old settings."""
+        return self.low > 0 if goal.more is not old else self.high < 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +59,13 @@ class HeldOutResult:
     @property
     def improved(self) -> tuple[Goal, ...]:
         """Goals that are better by more than the interval."""
-        return tuple(goal for goal in self.goals if goal.better(*_bounds(self.difference(goal.figure))))
+        return tuple(goal for goal in self.goals if self.difference(goal.figure).favours(goal))
 
     @property
     def harmed(self) -> tuple[Goal, ...]:
         """Goals that are worse by more than the interval, including coverage if it must not fall."""
         watched = (*self.goals, GOALS["coverage"]) if guarded(self.goals) else self.goals
-        return tuple(goal for goal in watched if goal.worse(*_bounds(self.difference(goal.figure))))
+        return tuple(goal for goal in watched if self.difference(goal.figure).favours(goal, old=True))
 
     @property
     def better(self) -> bool:
@@ -88,31 +91,20 @@ def paired_interval(new: Sequence[float], old: Sequence[float]) -> Difference:
     """Mean of the paired differences and its 95% interval by Student's t."""
     differences = np.subtract(new, old)
     known = differences[np.isfinite(differences)]
+    mean = float(known.mean()) if len(known) else float("nan")
     if len(known) < 2:
-        mean = float(known.mean()) if len(known) else float("nan")
-        return Difference(mean, float("nan"), float("nan"))
-    mean = float(known.mean())
+        return Difference(mean)
     wide = float(scipy.stats.t.ppf(0.975, len(known) - 1) * known.std(ddof=1) / np.sqrt(len(known)))
     return Difference(mean, mean - wide, mean + wide)
 
 
-def _bounds(difference: Difference) -> tuple[float, float]:
-    return difference.low, difference.high
+LUCKS = {"judge": 0, "trial": 10_000, "check": 20_000}
+"""Where the random seeds of replays begin: on the held-out part, of trials, and to choose the best trial."""
 
 
-def judged_lucks(seed: int, count: int) -> tuple[int, ...]:
-    """Random seeds of the held-out replays."""
-    return tuple(range(seed, seed + count))
-
-
-def trial_lucks(seed: int, count: int) -> tuple[int, ...]:
-    """Random seeds of a trial's replays; no held-out replay uses them."""
-    return tuple(range(seed + 10_000, seed + 10_000 + count))
-
-
-def checking_lucks(seed: int, count: int) -> tuple[int, ...]:
-    """Random seeds of the replays that choose the best trial; no trial uses them."""
-    return tuple(range(seed + 20_000, seed + 20_000 + count))
+def lucks_to(use: str, seed: int, count: int) -> tuple[int, ...]:
+    """Random seeds of replays for one use; no other use has them."""
+    return tuple(range(seed + LUCKS[use], seed + LUCKS[use] + count))
 
 
 SHORTLIST = 6
@@ -168,7 +160,9 @@ def choose_trial(
     phase = f"replaying the best {len(listed)} trials with other luck"
     start, *replayed = measured(orders, [{}, *(one.changes for one in listed)], lucks, replays, phase)
     if start is None:
-        return _as_it_came(listed[0], base) if listed else Chosen({}, None, tuple(base), tuple(base))
+        if not listed:
+            return Chosen({}, None, tuple(base), tuple(base))
+        return Chosen(listed[0].changes, listed[0].ticket, tuple(base), listed[0].values)
 
     def worth(one: TrialFigures | None) -> float:
         return -np.inf if one is None or one.shortfall > 0 else balance(orders.goals, one.values, start.values)
@@ -197,10 +191,6 @@ def choose_trial(
             high = middle - 1
     gone = harmless[:taken]
     return Chosen(without(gone), trial.ticket, start.values, found.values, tuple(sorted(gone)))
-
-
-def _as_it_came(trial: Trial, base: Sequence[float]) -> Chosen:
-    return Chosen(trial.changes, trial.ticket, tuple(base), trial.values)
 
 
 def measured(

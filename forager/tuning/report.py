@@ -1,20 +1,25 @@
-"""Report of a tuning as one HTML file: old against new settings, the search, and which settings mattered."""
+"""What a tuning writes: a report as one HTML file, with the search and which settings mattered, and tuned.yaml.
+
+tuned.yaml holds the settings that differ, with what they gained, on which recording, and when.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from html import escape
+from typing import Any
 
 import numpy as np
+import yaml
 
 from forager.config_file import plain
 from forager.report import charts as svg
-from forager.report.charts import Marks, html_table, page, pair, section, tiles
+from forager.report.charts import FigureTable, Marks, html_table, page, pair, section, tiles
 from forager.report.phrases import shown, shown_moment
-from forager.settings import setting_value
+from forager.settings import Settings, setting_leaves, setting_value
 from forager.tuning.goals import Goal
 from forager.tuning.held_out import FIGURES, HeldOutResult, importances
-from forager.tuning.space import OneOf, Plain
+from forager.tuning.space import READ_BY_REPLAYS, OneOf, Plain, Point
 from forager.tuning.study import Trial
 from forager.tuning.tuning import TuningOutcome
 
@@ -31,7 +36,12 @@ def tuning_report(outcome: TuningOutcome, now: float) -> str:
         f"<p class=note>{escape(shown(tape.origin))}, {shown_moment(tape.start)} to {shown_moment(tape.end)} UTC; "
         f"{tuning.wishes.budget:g} downloads per hour; {tuning.wishes.held_out:.0%} held out; made {shown_moment(now)} UTC.</p>"
     )
-    parts = [head, _headline(outcome, trials), _judgement(outcome.judged, tuning.judged), _curves(outcome.judged)]
+    parts = [
+        head,
+        _headline(outcome, trials),
+        held_out_table(outcome.judged, tuning.judged).html(),
+        _curves(outcome.judged),
+    ]
     parts.append(_changes(outcome))
     parts += [_history(trials, goal, place, tuning.start[place]) for place, goal in enumerate(goals)]
     if len(goals) > 1:
@@ -54,7 +64,8 @@ def _headline(outcome: TuningOutcome, trials: Sequence[Trial]) -> str:
     return tiles(cells)
 
 
-def _judgement(judged: HeldOutResult, times: int) -> str:
+def held_out_table(judged: HeldOutResult, times: int) -> FigureTable:
+    """Old against new settings on the held-out part, which was looked at so many times."""
     sought = {goal.figure for goal in judged.goals}
     rows = [
         [
@@ -68,19 +79,16 @@ def _judgement(judged: HeldOutResult, times: int) -> str:
     note = f"Means over {len(judged.before.repeats)} seeds; after − before on the same luck, with its 95% interval."
     if times > 1:
         note += f" The held-out part was looked at {times} times: this is no fresh evidence."
-    heads = ["Figure", "Before", "After", "Difference"]
-    return section("Old against new on the held-out part", note, html_table(heads, rows, text=(0,)))
+    return FigureTable("Old against new on the held-out part", note, ["Figure", "Before", "After", "Difference"], rows)
 
 
 def _curves(judged: HeldOutResult) -> str:
     def drawn(figure: str, label: str) -> str:
-        named = [
-            (style, list(zip(*row.curve(figure), strict=True)))
-            for style, row in (("curve before", judged.before), ("curve", judged.after))
-        ]
-        return svg.curves(named, label, along="hours of the held-out part")
+        sides = (("before", judged.before), ("after", judged.after))
+        named = [(name, list(zip(*row.curve(figure), strict=True))) for name, row in sides]
+        return svg.line_chart(named, label, along="hours of the held-out part")
 
-    note = "Soft: before; strong: after. Means over seeds, windows of three hours."
+    note = "Means over seeds, windows of three hours."
     return pair(
         section("Stories per download", note, drawn("efficiency", "Stories per download over time")),
         section("Freshness", "The same for the freshness of what is held.", drawn("freshness", "Freshness over time")),
@@ -186,3 +194,53 @@ def _usual(values: Sequence[float], goal: Goal) -> tuple[float, float]:
 
 def _text(value: object) -> str:
     return escape(f"{value:g}" if isinstance(value, float) else str(value))
+
+
+def tuned_yaml(outcome: TuningOutcome, now: float) -> str:
+    """Text of tuned.yaml; only comments if the new settings are not better."""
+    tape, judged, base, changes = outcome.tuning.tape, outcome.judged, outcome.tuning.base, outcome.changes
+    budget = outcome.tuning.wishes.budget
+    lines = [
+        f"# Tuned by `forager tune` on {shown_moment(now)} UTC.",
+        f"# Recording: {shown(tape.origin)}, {shown_moment(tape.start)} to {shown_moment(tape.end)}; "
+        f"{budget:g} downloads per hour.",
+        f"# Sought: {', '.join(goal.name for goal in judged.goals)}. "
+        f"Judged on the held-out part with {len(judged.before.repeats)} seeds, paired, 95% intervals:",
+    ]
+    for goal in judged.goals:
+        old, new = (row.mean(goal.figure) for row in (judged.before, judged.after))
+        lines.append(f"#   {goal.figure}: {old:.4g} before, {new:.4g} after: {judged.difference(goal.figure)}")
+    if not judged.better:
+        lines.append("# No better than the settings as they were: nothing is changed here.")
+    notes = {key: f"was {plain(setting_value(base, key))}" for key in changes}
+    given = _given(base)
+    notes |= {key: "as it was given" for key in given if key not in changes}
+    return "\n".join([*lines, "", _tree({**given, **changes}, notes)]).rstrip() + "\n"
+
+
+def _given(base: Settings) -> dict[str, Plain]:
+    """The original settings that affect a replay and differ from the program's defaults."""
+    usual = Settings()
+    keys = [key for key in setting_leaves() if key.startswith(READ_BY_REPLAYS)]
+    return {
+        key: plain(setting_value(base, key)) for key in keys if setting_value(base, key) != setting_value(usual, key)
+    }
+
+
+def _tree(values: Point, notes: Mapping[str, str]) -> str:
+    """Dotted names as nested YAML sections, each value with its note."""
+    lines: list[str] = []
+    above: list[str] = []
+    for key in (key for key in setting_leaves() if key in values):
+        *sections, name = key.split(".")
+        common = 0
+        while common < min(len(sections), len(above)) and sections[common] == above[common]:
+            common += 1
+        lines += [f"{'  ' * depth}{sections[depth]}:" for depth in range(common, len(sections))]
+        lines.append(f"{'  ' * len(sections)}{name}: {_scalar(values[key])}  # {notes[key]}")
+        above = sections
+    return "\n".join(lines)
+
+
+def _scalar(value: Any) -> str:
+    return str(yaml.safe_dump(value, default_flow_style=True, width=1000)).splitlines()[0]

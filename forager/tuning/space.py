@@ -29,7 +29,7 @@ from pydantic import ValidationError
 from forager.config_file import plain
 from forager.core.parameters import INHERITED
 from forager.errors import InputError
-from forager.settings import PRESETS, Settings, setting_leaves, setting_value
+from forager.settings import PRESETS, Settings, expectation, read_yaml, setting_leaves, setting_value
 
 Plain = bool | int | float | str
 Point = Mapping[str, Plain]
@@ -229,14 +229,7 @@ MEASURE = ("identity", "hubs", "max_age")
 
 def read_space(path: Path, base: Settings) -> Space:
     """The default space, changed by a file."""
-    try:
-        given = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f":{mark.line + 1}" if mark else ""
-        raise InputError(f"{path}{line}: not valid YAML: {getattr(error, 'problem', error)}") from None
+    given = read_yaml(path, lambda text: yaml.load(text, Loader=yaml.CSafeLoader), InputError)
     if given is not None and not isinstance(given, dict):
         raise InputError(
             f"{path}: expected lines such as `crawl.least_worth: [0.1, 0.5]`; see forager tune --show-space"
@@ -313,6 +306,5 @@ def _value(key: str, wanted: Any, origin: str) -> Plain:
     try:
         value: Plain = plain(setting_leaves()[key].validate_python(wanted))
     except ValidationError as error:
-        problem = error.errors()[0]["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
-        raise InputError(f"{origin}: {key}: expected {problem.removeprefix('expected ')}, not {wanted!r}") from None
+        raise InputError(f"{origin}: {key}: {expectation(error.errors()[0]['msg'])}, not {wanted!r}") from None
     return value

@@ -1,23 +1,19 @@
 """Runs a whole tuning, from a tape to a judgement, in a folder that keeps every finished trial.
 
 It runs trials, in one process or several, until there are enough, the time is over, or the user stops it. Then it
-judges the best one. `tuned_yaml` writes the settings that differ, with what they gained, on which recording, and when.
+judges the best one.
 """
 
 import math
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from forager.config_file import plain
 from forager.errors import InputError
-from forager.report.phrases import shown, shown_moment
-from forager.settings import Settings, setting_leaves, setting_value
+from forager.settings import Settings
 from forager.simulation.jobs import Crew, Job, Played, Player, Stopped, Work
 from forager.tape.tape import Tape
 from forager.tuning.goals import Goal
@@ -26,17 +22,14 @@ from forager.tuning.held_out import (
     Chosen,
     HeldOutResult,
     Replays,
-    checking_lucks,
     choose_trial,
     judge_held_out,
-    judged_lucks,
+    lucks_to,
     measured,
     shortlist,
-    trial_lucks,
 )
-from forager.tuning.space import READ_BY_REPLAYS, Plain, Point, Space, changed_keys, shown_space
-from forager.tuning.split import Split, laid_out
-from forager.tuning.study import Orders, Study, Trial, check_terms, claim
+from forager.tuning.space import Point, Space, changed_keys, shown_space
+from forager.tuning.study import Orders, Split, Study, Trial, check_terms, claim, laid_out
 
 
 def search(
@@ -198,10 +191,10 @@ class Tuning:
         """Chooses a trial, then judges old against new once on the held-out part; None if there is no time for it."""
         wishes, seed = self.wishes, self.base.seed
         with Crew(wishes.processes, Player) as crew:
-            lucks, kept = checking_lucks(seed, CHECKED), min(self._left() / 2, self._judging)
+            lucks, kept = lucks_to("check", seed, CHECKED), min(self._left() / 2, self._judging)
             trials = self.study.trials()
             chosen = choose_trial(self.orders, trials, self.start, lucks, replays=self._replays(crew, kept))
-            new, lucks = changed_keys(self.base, chosen.changes), judged_lucks(seed, wishes.seeds)
+            new, lucks = changed_keys(self.base, chosen.changes), lucks_to("judge", seed, wishes.seeds)
             judged = judge_held_out(self.course.held_out, wishes.goals, self.base, new, lucks, self._replays(crew))
         if judged is None:
             return None
@@ -234,7 +227,7 @@ class Tuning:
         return len(self.study.noted("judged") or ())
 
     def _orders(self) -> Orders:
-        wishes, lucks = self.wishes, trial_lucks(self.base.seed, self.wishes.repeats)
+        wishes, lucks = self.wishes, lucks_to("trial", self.base.seed, self.wishes.repeats)
         parts = (self.course.training,)
         bare = Orders(self.folder, parts, lucks, self.space, wishes.goals, 0.0, self.base.seed)
         if self.study.noted("start") is None:
@@ -259,53 +252,3 @@ class Tuning:
             "--space": [shown_space(self.space.dimensions), dict(self.space.fixed)],
             "settings": zlib.crc32(repr(self.base).encode()),
         }
-
-
-def tuned_yaml(outcome: TuningOutcome, now: float) -> str:
-    """Text of tuned.yaml; only comments if the new settings are not better."""
-    tape, judged, base, changes = outcome.tuning.tape, outcome.judged, outcome.tuning.base, outcome.changes
-    budget = outcome.tuning.wishes.budget
-    lines = [
-        f"# Tuned by `forager tune` on {shown_moment(now)} UTC.",
-        f"# Recording: {shown(tape.origin)}, {shown_moment(tape.start)} to {shown_moment(tape.end)}; "
-        f"{budget:g} downloads per hour.",
-        f"# Sought: {', '.join(goal.name for goal in judged.goals)}. "
-        f"Judged on the held-out part with {len(judged.before.repeats)} seeds, paired, 95% intervals:",
-    ]
-    for goal in judged.goals:
-        old, new = (row.mean(goal.figure) for row in (judged.before, judged.after))
-        lines.append(f"#   {goal.figure}: {old:.4g} before, {new:.4g} after: {judged.difference(goal.figure)}")
-    if not judged.better:
-        lines.append("# No better than the settings as they were: nothing is changed here.")
-    notes = {key: f"was {plain(setting_value(base, key))}" for key in changes}
-    given = _given(base)
-    notes |= {key: "as it was given" for key in given if key not in changes}
-    return "\n".join([*lines, "", _tree({**given, **changes}, notes)]).rstrip() + "\n"
-
-
-def _given(base: Settings) -> dict[str, Plain]:
-    """The original settings that affect a replay and differ from the program's defaults."""
-    usual = Settings()
-    keys = [key for key in setting_leaves() if key.startswith(READ_BY_REPLAYS)]
-    return {
-        key: plain(setting_value(base, key)) for key in keys if setting_value(base, key) != setting_value(usual, key)
-    }
-
-
-def _tree(values: Point, notes: Mapping[str, str]) -> str:
-    """Dotted names as nested YAML sections, each value with its note."""
-    lines: list[str] = []
-    above: list[str] = []
-    for key in (key for key in setting_leaves() if key in values):
-        *sections, name = key.split(".")
-        common = 0
-        while common < min(len(sections), len(above)) and sections[common] == above[common]:
-            common += 1
-        lines += [f"{'  ' * depth}{sections[depth]}:" for depth in range(common, len(sections))]
-        lines.append(f"{'  ' * len(sections)}{name}: {_scalar(values[key])}  # {notes[key]}")
-        above = sections
-    return "\n".join(lines)
-
-
-def _scalar(value: Any) -> str:
-    return str(yaml.safe_dump(value, default_flow_style=True, width=1000)).splitlines()[0]

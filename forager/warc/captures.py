@@ -16,7 +16,7 @@ from forager.terms import Outcome, Request, Response, Trouble, Url, Validators
 from forager.warc.reader import LIMIT, Broken, RecordPlace, WarcRecord, records
 from forager.warc.records import Fields, received, split_response, validators_asked, warc_moment
 from forager.web.inflate import InflateError, Inflater
-from forager.web.web import Answer, failed, judged
+from forager.web.web import Answer, failed, judged, validators_of
 
 _CHUNK = re.compile(rb"[ \t]*([0-9a-fA-F]{1,8})[ \t]*(?:;[^\r\n]*)?\r?\n")
 
@@ -205,5 +205,4 @@ def _conditional(request: Request, unchanged: Response) -> Request:
     """The request behind a 304 of which only the answer was kept: it must have had these validators."""
     if request.validators != Validators():
         return request
-    validators = Validators(unchanged.header("etag"), unchanged.header("last-modified"))
-    return replace(request, validators=validators)
+    return replace(request, validators=validators_of(unchanged))

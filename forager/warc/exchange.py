@@ -14,15 +14,26 @@ Ids are computed from the content and place of a record: a simulated crawl with 
 """
 
 import hashlib
+from base64 import b32encode
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
+from uuid import UUID, uuid5
 
 from forager.terms import Outcome, Request, Response, Trouble
-from forager.warc.index import REVISIT, Line, read_line
+from forager.warc.index import REVISIT, Line, media_type, read_line
 from forager.warc.records import lines, payload, request_block, response_head, safe_url, stamp, warc_date, warc_moment
-from forager.web.recording import Exchange
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A request, its response, and how long the caller waited."""
+
+    request: Request
+    response: Response
+    took: float
+    """Seconds on the crawl's clock; `response.seconds` may differ if that clock is accelerated."""
 
 
 class Written(NamedTuple):
@@ -92,9 +103,7 @@ WARC_FIELDS = "application/warc-fields"
 
 _TAIL = b"\r\n\r\n"
 _TRUNCATED = {Trouble.SIZE: "length", Trouble.TIMEOUT: "time", Trouble.PROTOCOL: "disconnect"}
-_NAMESPACE = bytes.fromhex("7e7a5b0e3a0c5d559c7e1f0d6a8c9e21")
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
-_PAIRS = [first + second for first in _LETTERS for second in _LETTERS]
+_NAMESPACE = UUID("7e7a5b0e-3a0c-5d55-9c7e-1f0d6a8c9e21")
 
 Pairs = list[tuple[str, str]]
 
@@ -106,8 +115,6 @@ class Made:
     bytes: bytes
     index: Line | None = None
     """Its index entry without file name, offset and length; None: not indexed."""
-    stored: int = 0
-    """Number of its last bytes that are already compressed."""
 
 
 class Composer:
@@ -169,7 +176,7 @@ class Composer:
             fields.append(("WARC-Truncated", truncated))
         index = Line(
             url=url,
-            mime=REVISIT if is_revisit else _mime(response),
+            mime=REVISIT if is_revisit else media_type(response.header("content-type")),
             status=str(response.status),
             digest=digest,
             stamp=stamp(response.asked),
@@ -179,8 +186,7 @@ class Composer:
         content = "application/http; msgtype=response"
         _, made = self._record(kind, response.asked, fields, content, *block)
         is_indexed = not truncated or response.outcome is not Outcome.FAILED
-        stored = len(body) + len(_TAIL) if response.coded and not is_revisit else 0
-        return Made(made, index if is_indexed else None, stored)
+        return Made(made, index if is_indexed else None)
 
     def _record(self, kind: str, time: float, fields: Pairs, content: str, *block: bytes) -> tuple[str, bytes]:
         """Id and bytes of a record."""
@@ -189,7 +195,7 @@ class Composer:
             held.update(part)
         digest = held.digest()
         self._made += 1
-        id = f"<urn:uuid:{_uuid5(f'{self.filename} {self._made} {digest.hex()}')}>"
+        id = f"<urn:uuid:{uuid5(_NAMESPACE, f'{self.filename} {self._made} {digest.hex()}')}>"
         head = lines(
             [
                 ("WARC-Type", kind),
@@ -202,13 +208,6 @@ class Composer:
             ]
         )
         return id, b"".join((VERSION, head, b"\r\n", *block, _TAIL))
-
-
-def _uuid5(name: str) -> str:
-    """Like `uuid.uuid5` in our namespace, in a third of the time."""
-    digits = hashlib.sha1(_NAMESPACE + name.encode(), usedforsecurity=False).hexdigest()
-    variant = "89ab"[int(digits[16], 16) & 3]
-    return f"{digits[:8]}-{digits[8:12]}-5{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:32]}"
 
 
 def _exactly(exchange: Exchange) -> Pairs:
@@ -237,16 +236,10 @@ def _truncated(request: Request, response: Response) -> str:
     return "length" if is_cut else ""
 
 
-def _mime(response: Response) -> str:
-    return response.header("content-type").partition(";")[0].strip().lower().replace(" ", "") or "unk"
-
-
 def sha1(payload: bytes) -> str:
     """Digest of a payload in the format of archives."""
     return _written(hashlib.sha1(payload, usedforsecurity=False).digest())
 
 
 def _written(digest: bytes) -> str:
-    """A SHA-1 in base 32, ten bits at a time: several times as fast as the library."""
-    number = int.from_bytes(digest)
-    return "sha1:" + "".join([_PAIRS[number >> shift & 1023] for shift in range(150, -1, -10)])
+    return f"sha1:{b32encode(digest).decode()}"

@@ -15,18 +15,12 @@ import msgspec
 
 _WWW = re.compile(r"www\d*\.")
 _SESSION = re.compile(r"(^|&)(?:(?:jsessionid|phpsessid|sid)=[0-9a-z]{32}|aspsessionid[a-z]{8}=[a-z]{24})(?:&|$)")
-_USUAL = re.compile(  # no query, nothing to decode, no dot segments
-    r"(https?)://([a-z0-9.-]+)(?::([0-9]+))?((?:/[!$&-\-0-;=@-~][!$&-.0-;=@-~]*)*)/?", re.IGNORECASE | re.ASCII
-)
 _DEFAULT = {"http": "80", "https": "443"}
 _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!$&'()*+,-./:;<=>?@[]^_`{|}~\"\\")
 
 
 def surt(url: str) -> str:
     """Key of a URL; anything else is its own key, in lower case and without blanks."""
-    usual = _USUAL.fullmatch(url)
-    if usual is not None:
-        return _place(usual[1].lower(), usual[2].lower(), usual[3] or "") + (usual[4].lower() or "/")
     try:
         parts = urlsplit(url.strip())
         host, _, port = parts.netloc.rpartition("@")[2].lower().partition(":")
@@ -87,6 +81,11 @@ class Line(msgspec.Struct, frozen=True, omit_defaults=True):
     offset: str = ""
     filename: str = ""
     stamp: str = msgspec.field(default="", name="timestamp")
+
+
+def media_type(content_type: str) -> str:
+    """The media type in an index, of a Content-Type."""
+    return content_type.partition(";")[0].strip().lower().replace(" ", "") or "unk"
 
 
 _decode = msgspec.json.Decoder(Line).decode

@@ -1,4 +1,7 @@
-"""Runs the writer beside the event loop, which continues while a thread compresses and writes exchanges.
+"""Records every exchange with the web, including robots.txt, redirects, errors and timeouts, beside the event loop.
+
+`Recording` is the innermost web, `Polite(Recording(Live))`, so a recording holds what really went over the wire, each
+exchange with its start and duration on the clock of the crawl. `BackgroundRecorder` runs the writer in a thread.
 
 An exchange enters the queue at once. Fetches wait only while more bytes are queued than the queue may hold. A busy
 crawl is written in larger batches, because each batch costs the event loop some time: the next one begins a short pause
@@ -8,14 +11,41 @@ after the last has ended. There is no task that could be cancelled.
 import asyncio
 import math
 from concurrent.futures import ThreadPoolExecutor
+from typing import Protocol
 
+from forager.clock import Clock
 from forager.errors import ForagerError, OutputError
+from forager.terms import Request, Response
+from forager.warc.exchange import Exchange
 from forager.warc.writer import WarcWriter
-from forager.web.recording import Exchange
+from forager.web.web import Web
 
 REST = 0.05
 """Seconds between the end of a batch and the next, unless a fetch waits for room (ours)."""
 _OVERHEAD = 1000  # rough size of an exchange's headers and objects in bytes
+
+
+class Recorder(Protocol):
+    async def take(self, exchange: Exchange) -> None:
+        """Keeps an exchange. It is accepted at once, even if the caller is cancelled while waiting here."""
+
+
+class Recording:
+    """A web that passes every exchange to a recorder."""
+
+    def __init__(self, inner: Web, recorder: Recorder, clock: Clock) -> None:
+        self.inner, self.recorder, self.clock = inner, recorder, clock
+        self._taken = 0
+
+    def __repr__(self) -> str:
+        return f"<Recording {self._taken} taken>"
+
+    async def fetch(self, request: Request) -> Response:
+        started = self.clock.now()
+        response = await self.inner.fetch(request)
+        self._taken += 1
+        await self.recorder.take(Exchange(request, response, self.clock.now() - started))
+        return response
 
 
 class BackgroundRecorder:

@@ -15,7 +15,7 @@ from http import HTTPStatus
 from urllib.parse import quote, urlsplit
 
 from forager.terms import Request, Response, Validators
-from forager.web.web import request_headers
+from forager.web.web import header_text, request_headers
 
 Fields = tuple[tuple[str, str], ...]
 """Names in lower case, in order."""
@@ -41,7 +41,7 @@ def parsed(block: bytes) -> Fields:
     try:
         rows = block.decode().split("\n")
     except UnicodeDecodeError:
-        rows = [_text(row) for row in block.split(b"\n")]
+        rows = [header_text(row) for row in block.split(b"\n")]
     fields: list[tuple[str, str]] = []
     for row in rows:
         if row[:1] in (" ", "\t") and fields and row.strip(_BLANKS):
@@ -52,13 +52,6 @@ def parsed(block: bytes) -> Fields:
         if colon:
             fields.append((before.strip(_BLANKS).lower(), after.strip(_BLANKS)))
     return tuple(fields)
-
-
-def _text(raw: bytes) -> str:
-    try:
-        return raw.decode()
-    except UnicodeDecodeError:
-        return raw.decode("latin-1")
 
 
 def safe_url(url: str) -> str:
@@ -94,25 +87,16 @@ _HIDDEN = re.compile(rf"(?:{PREFIX})*(?:content-encoding|transfer-encoding|conte
 _HIDDEN_IF_CODED = re.compile(rf"(?:{PREFIX})+content-encoding|(?:{PREFIX})*(?:transfer-encoding|content-length)")
 _OURS = b"Content-Length: "
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
-_USUAL_URL = re.compile(r"https?://([^/?#@\[\]]+)(/[^?#]*(?:\?[^?#]+)?)")
 _STATUS_LINE = re.compile(rb"HTTP/\d(?:\.\d)?\s+(\d{3})\b")
 _REQUEST_LINE = re.compile(rb"[A-Z]+ [^\r\n]+ HTTP/\d")
 
 
 def request_block(request: Request, user_agent: str) -> bytes:
     """The GET request as sent."""
-    host, target = _address(safe_url(request.url))
-    headers = {"Host": host, **request_headers(request, user_agent)}
+    parts = urlsplit(safe_url(request.url))
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    headers = {"Host": parts.netloc.rpartition("@")[2], **request_headers(request, user_agent)}
     return f"GET {target} HTTP/1.1\r\n".encode("utf-8", "replace") + lines(headers.items()) + b"\r\n"
-
-
-def _address(url: str) -> tuple[str, str]:
-    """The host, and the path with its query."""
-    usual = _USUAL_URL.fullmatch(url)
-    if usual is not None:
-        return usual[1], usual[2]
-    parts = urlsplit(url)
-    return parts.netloc.rpartition("@")[2], (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
 
 
 def payload(response: Response) -> bytes:

@@ -22,6 +22,7 @@ from forager.pages.urls import canonical
 from forager.terms import Outcome, Request, Response, Url, Validators
 from forager.warc.captures import Capture, capture_of, captures
 from forager.warc.reader import Broken, RecordPlace, WarcRecord, record_at
+from forager.web.web import validators_of
 
 _TOLERANCE = 0.001  # seconds: simulated clocks differ in their last digits, and other tools round dates
 _KEPT_IN_304 = frozenset(
@@ -115,9 +116,9 @@ class WarcWeb:
         if capture is None:
             return None
         if last.outcome is Outcome.FETCHED:
-            fits = _fits(request.validators, _validators(capture.response))
+            fits = _fits(request.validators, validators_of(capture.response))
             return replace(capture, response=_not_modified(capture.response)) if fits else capture
-        if _fits(request.validators, _validators(capture.response)) or _fits(
+        if _fits(request.validators, validators_of(capture.response)) or _fits(
             request.validators, last.request.validators
         ):
             return capture
@@ -129,7 +130,7 @@ class WarcWeb:
         bodies = (self._read(known) for known in reversed(earlier) if known.outcome is Outcome.FETCHED)
         nearest = None
         for capture in filter(None, bodies):
-            if _fits(validators, _validators(capture.response)):
+            if _fits(validators, validators_of(capture.response)):
                 return capture
             nearest = nearest or capture
         return nearest
@@ -191,10 +192,6 @@ def _fits(asked: Validators, recorded: Validators) -> bool:
     if asked.etag:
         return asked.etag.removeprefix("W/") == recorded.etag.removeprefix("W/")
     return bool(asked.last_modified) and asked.last_modified == recorded.last_modified
-
-
-def _validators(response: Response) -> Validators:
-    return Validators(response.header("etag"), response.header("last-modified"))
 
 
 def _not_modified(response: Response) -> Response:

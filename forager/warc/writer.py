@@ -4,9 +4,6 @@ A file is named `….warc.gz.open` until it is closed; only then its index is wr
 member of its own and is passed to the system with its exchange, so `kill -9` cuts off at most the last one (see
 `repair`).
 
-A payload that arrived compressed is not compressed again: after the head of its record it is stored as it is (RFC 1951,
-3.2.4), which takes a third of the time and hardly more space.
-
 `repair` handles what a killed crawl left: a file still named `.open`, whose last record may be cut off. It keeps
 everything complete, cuts off what follows the last complete record, makes the index from the records, and renames the
 file. Repairing twice, or a kill during repair, does no harm, because renaming comes last.
@@ -27,42 +24,13 @@ from isal import isal_zlib
 from forager import __version__
 from forager.errors import OutputError
 from forager.terms import Outcome
-from forager.warc.exchange import Composer, Made, Payloads
-from forager.warc.index import REVISIT, SUFFIX, Line, format_line, lines_of, write_index
+from forager.warc.exchange import Composer, Exchange, Made, Payloads
+from forager.warc.index import REVISIT, SUFFIX, Line, format_line, lines_of, media_type, write_index
 from forager.warc.reader import Broken, WarcRecord, records
-from forager.warc.recording_settings import RecordingSettings
 from forager.warc.records import split_response, stamp, warc_moment
-from forager.web.recording import Exchange
+from forager.web.web_settings import RecordingSettings
 
 _FAST = 3  # ISA-L's highest level
-_HEADER = b"\x1f\x8b\x08" + bytes(6) + b"\xff"  # deflate, no flags, no time, no system
-_MOST_STORED = 65_535  # bytes of one stored block
-
-
-def member(record: bytes, level: int, stored: int = 0) -> bytes:
-    """A gzip member of a record whose last `stored` bytes are not worth compressing."""
-    if stored:
-        return _partly_stored(memoryview(record), len(record) - stored, level)
-    return isal_zlib.compress(record, level, 31) if level <= _FAST else zlib.compress(record, level, 31)
-
-
-def _partly_stored(record: memoryview, begin: int, level: int) -> bytes:
-    """Compresses up to `begin`, stores the rest."""
-    packer = (isal_zlib if level <= _FAST else zlib).compressobj(level, zlib.DEFLATED, -zlib.MAX_WBITS)
-    parts: list[bytes | memoryview] = [_HEADER, packer.compress(record[:begin]), packer.flush(zlib.Z_SYNC_FLUSH)]
-    for place in range(begin, len(record), _MOST_STORED):
-        block = record[place : place + _MOST_STORED]
-        is_last = place + len(block) == len(record)
-        parts += (
-            bytes([is_last]),
-            len(block).to_bytes(2, "little"),
-            (len(block) ^ 0xFFFF).to_bytes(2, "little"),
-            block,
-        )
-    parts += (isal_zlib.crc32(record).to_bytes(4, "little"), (len(record) % 2**32).to_bytes(4, "little"))
-    return b"".join(parts)
-
-
 OPEN = ".open"
 _LIMIT = 2**40  # keep everything that we wrote
 
@@ -135,10 +103,9 @@ def index_line(record: WarcRecord, filename: str) -> Line | None:
     if http is None or time is None or is_torn:
         return None
     status, headers, _ = http
-    mime = dict(reversed(headers)).get("content-type", "").partition(";")[0].strip().lower().replace(" ", "")
     return Line(
         url=record.url,
-        mime=REVISIT if record.kind == "revisit" else mime or "unk",
+        mime=REVISIT if record.kind == "revisit" else media_type(dict(reversed(headers)).get("content-type", "")),
         status=str(status),
         digest=record.field("warc-payload-digest"),
         length=str(record.end - record.place.offset),
@@ -239,7 +206,8 @@ class _OpenFile:
 
     def add(self, records: Iterable[Made]) -> None:
         for record in records:
-            packed = member(record.bytes, self._level, record.stored)
+            codec = isal_zlib if self._level <= _FAST else zlib
+            packed = codec.compress(record.bytes, self._level, 31)
             self.stream.write(packed)
             if record.index is not None:
                 place = {"length": str(len(packed)), "offset": str(self.size), "filename": self.path.name}

@@ -3,14 +3,10 @@
 Invariant: every request ends in a `Response`, in bounded time, memory and bytes, whatever a server does.
 
 web            the protocol of all webs, and the meaning of headers and statuses
-live           one GET over aiohttp
-guard          allows connections to public addresses only
+live           one GET over aiohttp, to public addresses only
 inflate        undoes Content-Encoding while the body arrives, within a limit
-recording      passes every exchange to a recorder
 timetable      decides when each host may be visited; never waits
-polite         waits until the timetable allows a visit
+polite         waits until the timetable allows a visit, repeats what may succeed, follows redirects
 robots         fetches, obeys and explains robots.txt
-redirects      follows redirects hop by hop
-retries        repeats requests that may succeed the second time
-web_settings   the settings of all these, and of politeness
+web_settings   the settings of all these, and of recordings
 """

@@ -4,15 +4,23 @@ Whatever a server does ends in a `Response` in bounded time, memory and bytes. R
 politeness belong to the webs around this one.
 
 Exceptions of aiohttp and the operating system become one kind of trouble and one line.
+
+The guard allows connections to public addresses only, whatever a name or a redirect points to. Checking the name or the
+URL is not enough: a name can resolve to another address a moment later (DNS rebinding), and an address can be written
+in many ways. So the guard checks where a socket is created for one concrete address, and checks the peer of the
+connection once more before a request is written to it.
 """
 
 import asyncio
+import errno
 import re
 import socket
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from types import TracebackType
 from typing import Self
 
@@ -22,25 +30,91 @@ from aiohttp.connector import Connection
 from yarl import URL
 
 from forager.clock import Clock
+from forager.errors import SettingsError
 from forager.terms import Outcome, Request, Response, Trouble
-from forager.web.guard import AddressRefusedError, Guard
 from forager.web.inflate import InflateError, Inflater
 from forager.web.web import NO_SUCH_HOST, Answer, decoded_headers, failed, judged, one_line, request_headers
 from forager.web.web_settings import LiveSettings
 
+Address = IPv4Address | IPv6Address
+
+_REMEMBERED = 10_000
+"""Number of addresses whose verdict is cached (ours)."""
+
+_NAT64 = IPv6Network("64:ff9b::/96")
 _NO_SUCH_NAME = frozenset({1, 4, socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)})
 """Error numbers for an unknown name: c-ares ENODATA and ENOTFOUND, and those of getaddrinfo."""
 
 
-class LostError(aiohttp.ClientError):
+class AddressRefusedError(OSError):
+    """Raised inside the connector instead of creating a socket."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(errno.EACCES, "the address guard refuses the address")  # one fixed text: see `Live`
+        self.address = address
+
+
+class Guard:
+    """Refuses addresses that are not public (loopback, private, link-local, shared, multicast, reserved), unless
+    allowed."""
+
+    def __init__(self, allow_addresses: Sequence[str] = ()) -> None:
+        try:
+            self.allowed = tuple(ip_network(text, strict=False) for text in allow_addresses)
+        except ValueError as error:
+            message = f"allow_addresses: {error}; write addresses or networks such as 127.0.0.1, 10.0.0.0/8 or ::1"
+            raise SettingsError(message) from None
+        self.permits = lru_cache(_REMEMBERED)(self._permits)
+        """Whether we may connect to this address; refuses anything that is not an address."""
+
+    def __repr__(self) -> str:
+        return f"<Guard public addresses{''.join(f' and {network}' for network in self.allowed)}>"
+
+    def _permits(self, address: str) -> bool:
+        try:
+            written = ip_address(address)
+        except ValueError:
+            return False
+        meant = _embedded(written)
+        return _public(meant) or any(one in network for network in self.allowed for one in (written, meant))
+
+    def check(self, address: str) -> None:
+        if not self.permits(address):
+            raise AddressRefusedError(address)
+
+    def make_socket(
+        self, addr_info: tuple[socket.AddressFamily | int, socket.SocketKind | int, int, str, tuple[object, ...]]
+    ) -> socket.socket:
+        """A socket for one concrete address (aiohttp's `socket_factory`); raises AddressRefusedError."""
+        family, kind, proto, _, sockaddr = addr_info
+        self.check(str(sockaddr[0]))
+        return socket.socket(family=family, type=kind, proto=proto)
+
+
+def _embedded(address: Address) -> Address:
+    """The IPv4 address inside an IPv6 address (mapped, 6to4, NAT64), or the address itself."""
+    if isinstance(address, IPv4Address):
+        return address
+    if address in _NAT64:
+        return IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.ipv4_mapped or address.sixtofour or address
+
+
+def _public(address: Address) -> bool:
+    odd = address.is_multicast or address.is_reserved or address.is_unspecified or address.is_link_local
+    site_local = isinstance(address, IPv6Address) and address.is_site_local
+    return address.is_global and not odd and not site_local
+
+
+class _LostError(aiohttp.ClientError):
     """The connection broke after the request and before an answer came."""
 
 
-class TooManyHeadersError(aiohttp.ClientError):
+class _TooManyHeadersError(aiohttp.ClientError):
     """All headers together exceeded their limit."""
 
 
-def diagnosis(error: BaseException) -> tuple[Trouble, str]:
+def _diagnosis(error: BaseException) -> tuple[Trouble, str]:
     """The kind of trouble and a line for people."""
     refused = next((cause for cause in _causes(error) if isinstance(cause, AddressRefusedError)), None)
     if refused is not None:
@@ -54,9 +128,9 @@ def diagnosis(error: BaseException) -> tuple[Trouble, str]:
             return Trouble.CONNECT, "no connection within the connect time"
         case TimeoutError():
             return Trouble.TIMEOUT, "no complete answer within the total time"
-        case LostError() | aiohttp.ClientConnectionError() | OSError():
+        case _LostError() | aiohttp.ClientConnectionError() | OSError():
             return Trouble.CONNECT, f"no connection: {_words(error)}"
-        case TooManyHeadersError():
+        case _TooManyHeadersError():
             return Trouble.HEADERS, "the headers are too large"
         case aiohttp.ClientResponseError():
             return _broken(error)
@@ -105,7 +179,7 @@ _ASKABLE = re.compile(r"https?://[!-~]+")
 _asking: ContextVar[_Asking] = ContextVar("asking")
 
 
-class GuardedRequest(aiohttp.ClientRequest):
+class _GuardedRequest(aiohttp.ClientRequest):
     """Checks the peer before a byte is written to it; only here does aiohttp reliably expose the connection."""
 
     async def send(self, conn: Connection) -> aiohttp.ClientResponse:
@@ -116,14 +190,14 @@ class GuardedRequest(aiohttp.ClientRequest):
         return await super().send(conn)
 
 
-async def ask_once(request: aiohttp.ClientRequest, handler: ClientHandlerType) -> aiohttp.ClientResponse:
+async def _ask_once(request: aiohttp.ClientRequest, handler: ClientHandlerType) -> aiohttp.ClientResponse:
     """Makes exactly one request per visit; aiohttp alone would repeat it at once if a kept connection broke."""
     try:
         return await handler(request)
     except aiohttp.ClientConnectorError:
         raise
     except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError, AddressRefusedError) as error:
-        raise LostError(f"lost before an answer came ({error})") from error
+        raise _LostError(f"lost before an answer came ({error})") from error
 
 
 class Live:
@@ -166,7 +240,7 @@ class Live:
             await asyncio.sleep(0)  # lets all tasks take in what has arrived: batching is faster
             return response
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            trouble, words = diagnosis(error)
+            trouble, words = _diagnosis(error)
         response = failed(request, trouble, words, asked=asked, seconds=loop.time() - started)
         return replace(response, wire_bytes=asking.wire_bytes, address=asking.address)
 
@@ -179,7 +253,7 @@ class Live:
             begun = self.clock.now()
             received = decoded_headers(wire.raw_headers)
             if sum([len(name) + len(value) for name, value in received]) > self.settings.headers_limit:
-                raise TooManyHeadersError
+                raise _TooManyHeadersError
             trouble, words = await self._read(wire, request, asking)
             inflated = asking.body.body if asking.body else b""
             coded = asking.body.coded if asking.body and trouble is Trouble.NONE and not asking.body.full else b""
@@ -214,7 +288,7 @@ class Live:
             wire.close()
             return Trouble.PROTOCOL, str(error)
         except (aiohttp.ClientError, ConnectionError) as error:
-            return Trouble.PROTOCOL, f"the body broke off: {diagnosis(error)[1]}"
+            return Trouble.PROTOCOL, f"the body broke off: {_diagnosis(error)[1]}"
         return Trouble.NONE, ""
 
     def _open(self) -> aiohttp.ClientSession:
@@ -224,8 +298,8 @@ class Live:
                 connector=aiohttp.TCPConnector(
                     socket_factory=self.guard.make_socket, limit=0, keepalive_timeout=caps.keep_alive
                 ),
-                request_class=GuardedRequest,
-                middlewares=(ask_once,),
+                request_class=_GuardedRequest,
+                middlewares=(_ask_once,),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=aiohttp.ClientTimeout(total=None, connect=caps.connect_time, sock_connect=caps.connect_time),
                 auto_decompress=False,

@@ -1,24 +1,46 @@
-"""Waits until the timetable allows a visit, so that no host is asked more often than its rules allow.
+"""Waits for the turn of a host, repeats what may succeed the second time, and follows redirects: a web for each.
 
-A caller waits for its turn at the host without holding one of the `concurrent_requests`, so slow hosts never block
-others.
+`Polite` waits until the timetable allows a visit, so that no host is asked more often than its rules allow.
+
+A caller waits for its turn at the host without holding one of the `concurrent_requests`, and slow hosts have places of
+their own: were there one set of places, a few dozen hosts that take half a minute for each answer would hold them all,
+and everybody would wait for them.
 
 Waits survive a kill: news of a host (see `Timetable.news`) is committed before the request that spends a budget is
 made, and before the answer that asked for a wait is returned.
+
+`Retrying` repeats after no connection, a DNS error that may pass, no answer in time, 408, 425, 429 and 5xx (except 501
+and 505), and, once only, an answer that broke the protocol. The wait doubles and is jittered, so that many callers do
+not come back at the same time. A short Retry-After is obeyed; a long one ends the attempts, and the timetable blocks
+the host.
+
+`Following` follows redirects hop by hop; every hop passes the whole inner web: robots, politeness, address guard.
+
+- A Location is resolved against the page that sent it and made canonical, so its fragment is dropped. One that is no
+  http(s) URL is a protocol failure. The step down from https to http is followed; `hops` shows it.
+- A repeated URL is a loop, and more than `redirects` hops are too many: both are FAILED with REDIRECTS.
+- Validators belong to the page that gave them. If a URL redirected last time, they belong to the target, and are sent
+  when (and only when) we reach that page again; otherwise they go with the first hop. So a redirect that now leads to
+  another page can never be answered by "unchanged" for the old one. The targets of the last `remembered` redirects
+  are remembered.
 """
 
 import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from typing import Protocol
 from weakref import WeakValueDictionary
 
+import numpy as np
+
 from forager.clock import Clock
-from forager.pages.urls import host
-from forager.terms import Outcome, Request, Response, Trouble
+from forager.pages.urls import canonical, host
+from forager.terms import Hop, Outcome, Request, Response, Trouble, Url, Validators
 from forager.web.timetable import Booking, HostFacts, Refusal, Timetable
-from forager.web.web import Web, failed, retry_after
-from forager.web.web_settings import PoliteSettings
+from forager.web.web import HOPELESS, NO_SUCH_HOST, Web, failed, one_line, retry_after
+from forager.web.web_settings import FollowingSettings, PoliteSettings, RetryingSettings
 
 
 class WaitKeeper(Protocol):
@@ -29,6 +51,59 @@ class WaitKeeper(Protocol):
 
     async def commit(self) -> None:
         """Returns when everything noted is committed."""
+
+
+SLOW = 2.0
+"""Seconds: who usually takes longer for an answer is slow (ours)."""
+
+
+class Places:
+    """Limits the requests over all hosts: so many to quick hosts, and as many to slow ones, who wait for each other only.
+
+    A request that turns out to be slow moves to the others as soon as there is a place. Hosts that never answered may take
+    half of the places of the quick; the rest of them are taken for slow.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._quick, self._slow = asyncio.Semaphore(count), asyncio.Semaphore(count)
+        self._new, self._most_new = 0, max(1, count // 2)
+
+    @asynccontextmanager
+    async def hold(self, latency: float) -> AsyncIterator[None]:
+        """Hold a place, wait for it if need be, to ask a host that takes so many seconds; 0 if that is not known."""
+        is_new = latency == 0
+        if latency > SLOW or (is_new and self._new >= self._most_new):
+            async with self._slow:
+                yield
+            return
+        place = _Place(self._quick)
+        self._new += is_new
+        try:
+            await self._quick.acquire()
+            timer = asyncio.get_running_loop().call_later(SLOW, self._begin_move, place)
+            try:
+                yield
+            finally:
+                timer.cancel()
+                if place.move is not None:
+                    place.move.cancel()
+                place.lane.release()
+        finally:
+            self._new -= is_new
+
+    def _begin_move(self, place: "_Place") -> None:
+        place.move = asyncio.get_running_loop().create_task(self._move(place))
+
+    async def _move(self, place: "_Place") -> None:
+        await self._slow.acquire()
+        place.lane.release()
+        place.lane = self._slow
+
+
+@dataclass(slots=True)
+class _Place:
+    lane: asyncio.Semaphore
+    move: asyncio.Task[None] | None = None
 
 
 class Polite:
@@ -47,7 +122,7 @@ class Polite:
         self.tell: Callable[[Refusal], None] = lambda wait: None
         """Called with every wait that a host asks for."""
         self.settings = settings or PoliteSettings()
-        self._everywhere = asyncio.Semaphore(self.settings.concurrent_requests)
+        self._places = Places(self.settings.concurrent_requests)
         self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
         self._waiting = self._asking = 0
 
@@ -96,7 +171,7 @@ class Polite:
             if wait > 0:
                 await self.clock.sleep(wait)
                 continue  # a Crawl-delay or a block may have been added meanwhile
-            async with self._everywhere:
+            async with self._places.hold(self.timetable.latency(visit.booking.host)):
                 visit.started = self.timetable.start(visit.booking, self.clock.now())
                 if visit.started:
                     return await self._ask(request, visit.booking)
@@ -129,3 +204,113 @@ def _facts(response: Response, now: float) -> HostFacts:
     is_fine = response.outcome in (Outcome.FETCHED, Outcome.UNCHANGED)
     asked_to_wait = None if is_fine else retry_after(response, now)
     return HostFacts(response.seconds, response.status, response.wire_bytes, asked_to_wait, response.begun)
+
+
+Retry = Callable[[int, Response, float], None]
+"""Called before a retry with the number of the failed attempt, from 1, its response, and the seconds to wait."""
+
+
+class Retrying:
+    """Returns the last attempt that made a request."""
+
+    def __init__(
+        self,
+        inner: Web,
+        clock: Clock,
+        rng: np.random.Generator,
+        settings: RetryingSettings | None = None,
+        tell: Retry = lambda attempt, response, wait: None,
+    ) -> None:
+        self.inner, self.clock, self.rng, self.tell = inner, clock, rng, tell
+        self.settings = settings or RetryingSettings()
+        self._retried = 0
+
+    def __repr__(self) -> str:
+        return f"<Retrying {self._retried} retried>"
+
+    async def fetch(self, request: Request) -> Response:
+        response = await self.inner.fetch(request)
+        for attempt in range(self.settings.retries):
+            wait = self._wait(response, attempt)
+            if wait is None:
+                break
+            self.tell(attempt + 1, response, wait)
+            await self.clock.sleep(wait)
+            self._retried += 1
+            again = await self.inner.fetch(request)
+            if again.trouble is Trouble.BUDGET:
+                break  # no request was made: the earlier answer still holds
+            response = again
+        return response
+
+    def _wait(self, response: Response, attempt: int) -> float | None:
+        """Seconds to wait before the next attempt; None if it is not worth one."""
+        if not _may_succeed_later(response) or (response.trouble is Trouble.PROTOCOL and attempt > 0):
+            return None
+        asked_to_wait = retry_after(response, self.clock.now()) or 0.0
+        if asked_to_wait > self.settings.retry_after_limit:
+            return None
+        backoff = self.settings.backoff * 2.0**attempt * float(self.rng.uniform(0.5, 1.5))
+        return max(backoff, asked_to_wait)
+
+
+def _may_succeed_later(response: Response) -> bool:
+    if response.outcome is not Outcome.FAILED:
+        return False
+    match response.trouble:
+        case Trouble.STATUS:
+            return response.status not in HOPELESS and response.status < 600
+        case Trouble.DNS:
+            return not response.error.startswith(NO_SUCH_HOST)
+        case trouble:
+            return trouble in (Trouble.CONNECT, Trouble.TIMEOUT, Trouble.PROTOCOL)
+
+
+class Following:
+    """Returns the page at the end of the redirects, with the hops."""
+
+    def __init__(self, inner: Web, settings: FollowingSettings | None = None) -> None:
+        self.inner = inner
+        self.settings = settings or FollowingSettings()
+        self._led_to: OrderedDict[Url, Url] = OrderedDict()
+
+    def __repr__(self) -> str:
+        return f"<Following remembers where {len(self._led_to)} URLs led>"
+
+    async def fetch(self, request: Request) -> Response:
+        owner = self._led_to.get(request.url, request.url)
+        hops: tuple[Hop, ...] = ()
+        url = request.url
+        while True:
+            if url != request.url or owner != url:
+                validators = request.validators if url == owner else Validators()
+                response = await self.inner.fetch(replace(request, url=url, validators=validators))
+            else:
+                response = await self.inner.fetch(request)
+            if response.outcome is not Outcome.MOVED:
+                self._remember(request.url, response)
+                return replace(response, hops=hops) if hops else response
+            hops = (*hops, Hop(url, response.status, response.asked))
+            location = response.header("location")
+            target = canonical(location, url)
+            if target is None:
+                error = f"redirected to no URL we can ask for: {one_line(location, 120)!r}"
+                return _stopped(response, hops, Trouble.PROTOCOL, error)
+            if any(hop.url == target for hop in hops):
+                return _stopped(response, hops, Trouble.REDIRECTS, f"redirected in a loop back to {target}")
+            if len(hops) > self.settings.redirects:
+                return _stopped(response, hops, Trouble.REDIRECTS, f"more than {self.settings.redirects} redirects")
+            url = target
+
+    def _remember(self, first: Url, response: Response) -> None:
+        if response.outcome not in (Outcome.FETCHED, Outcome.UNCHANGED):
+            return
+        self._led_to.pop(first, None)
+        if response.url != first:
+            self._led_to[first] = response.url
+            if len(self._led_to) > self.settings.remembered:
+                self._led_to.popitem(last=False)
+
+
+def _stopped(response: Response, hops: tuple[Hop, ...], trouble: Trouble, error: str) -> Response:
+    return replace(response, outcome=Outcome.FAILED, trouble=trouble, error=one_line(error), hops=hops[:-1], body=b"")

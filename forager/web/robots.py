@@ -44,7 +44,7 @@ _ESCAPE = re.compile(rb"%([0-9A-Fa-f]{2})")
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class RobotsRule:
     """An Allow or Disallow line, as one pattern in normal form."""
 
     allow: bool
@@ -81,7 +81,7 @@ class Rule:
 class Group:
     """What a robots.txt asks of one agent."""
 
-    rules: list[Rule] = field(default_factory=list)
+    rules: list[RobotsRule] = field(default_factory=list)
     """Rules in order of precedence."""
     crawl_delay: float = 0.0
     """Seconds; 0 if none is given."""
@@ -132,7 +132,7 @@ class RobotsRules:
             self._speaking[agent] = best if best is not None and scores[best] else None
         return self._speaking[agent]
 
-    def deciding(self, url: str, agent: str) -> Rule | None:
+    def deciding(self, url: str, agent: str) -> RobotsRule | None:
         """The rule that decides about the URL; None if none matches (then it is allowed)."""
         path, group = path_of(url), self.group(agent)
         if group is None or path.partition("?")[0] == "/robots.txt":
@@ -180,13 +180,13 @@ def _agents(value: str) -> list[str]:
     return [one for one in dict.fromkeys(names) if one]
 
 
-def _rules(allow: bool, value: str, number: int, line: str) -> Iterator[Rule]:
+def _rules(allow: bool, value: str, number: int, line: str) -> Iterator[RobotsRule]:
     spellings = [value.replace("$", "%24"), value] if "$" in value else [value]  # a dollar may be literal
     for pattern in map(_pattern, spellings):
         if pattern:
-            yield Rule(allow, pattern, number, line)
+            yield RobotsRule(allow, pattern, number, line)
             if allow and pattern.endswith("/index.html"):
-                yield Rule(allow, pattern.removesuffix("index.html") + "$", number, line)
+                yield RobotsRule(allow, pattern.removesuffix("index.html") + "$", number, line)
 
 
 def _delay(value: str) -> float | None:

@@ -148,6 +148,11 @@ class Timetable:
         known = self._hosts.get(host)
         return self._delay(known) if known else self.settings.download_delay
 
+    def latency(self, host: str) -> float:
+        """Seconds that an answer usually takes, 0 if none has come."""
+        known = self._hosts.get(host)
+        return known.latency if known else 0.0
+
     def allowed_at(self, host: str, now: float) -> float:
         """Earliest start of one more visit, by delays, blocks, bookings and budgets."""
         known = self._hosts.get(host)

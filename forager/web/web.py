@@ -112,15 +112,16 @@ def one_line(text: str, limit: int = 300) -> str:
 
 def decoded_headers(raw: Iterable[tuple[bytes, bytes]]) -> tuple[tuple[str, str], ...]:
     """Headers as text: names in lower case, bytes that are not UTF-8 read as Latin-1."""
-    return tuple([(_name(name), _text(value)) for name, value in raw])
+    return tuple([(_name(name), header_text(value)) for name, value in raw])
 
 
 @lru_cache(maxsize=1_000)
 def _name(raw: bytes) -> str:
-    return _text(raw).lower()
+    return header_text(raw).lower()
 
 
-def _text(raw: bytes) -> str:
+def header_text(raw: bytes) -> str:
+    """Text of a header: UTF-8, or else Latin-1."""
     try:
         return raw.decode()
     except UnicodeDecodeError:

@@ -23,7 +23,7 @@ import pyarrow.compute as compute
 import pyarrow.parquet as parquet
 
 from forager.arrays import BoolArray, FloatArray, IntArray
-from forager.recrawl.archive_eval import Quality, quality
+from forager.recrawl.compare import Quality, quality
 from forager.recrawl.poisson import chance_of_update, likeliest_rates
 from tests.bench.kinds_quality import DATA
 

@@ -24,12 +24,12 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from forager.assembly import Wire, make_crawl, wire
-from forager.cli.runner import live_view
 from forager.clock import WallClock
 from forager.dashboard.chronicle import Chronicle
 from forager.dashboard.dashboard_settings import DashboardSettings
 from forager.dashboard.server import message, serve_dashboard
 from forager.dashboard.views import Views
+from forager.dashboard.watched import watch
 from forager.engine.crawl import Crawl
 from forager.events import Fetched, Told
 from forager.newsroom.newsroom import Newsroom
@@ -117,7 +117,7 @@ async def answers(pages: int, stories: int) -> None:
     """The time to the last byte of each answer."""
     async with (
         filled(pages, stories) as (crawl, chronicle, parts),
-        serve_dashboard(live_view("bench", crawl, chronicle, parts), chronicle, DashboardSettings()) as address,
+        serve_dashboard(watch("bench", crawl, chronicle.account, parts), chronicle, DashboardSettings()) as address,
     ):
         page = f"api/page?url={chronicle.stories[-1][1].url}"
         print(f"{crawl.store.counts().known:,} pages, {chronicle.account.stories:,} stories")
@@ -134,7 +134,7 @@ async def answers(pages: int, stories: int) -> None:
                 print(
                     f"{path.partition('?')[0]:<26}{statistics.median(took):>10.1f}{max(took[1:]):>10.1f}{size / 1000:>8.0f}"
                 )
-            share = await _share(client, address, Views(live_view("bench", crawl, chronicle, parts), chronicle))
+            share = await _share(client, address, Views(watch("bench", crawl, chronicle.account, parts), chronicle))
             print(f"an open page takes {1000 * share:.1f} ms of the processor per second")
 
 
@@ -177,7 +177,7 @@ async def slowing(visits: int, rounds: int) -> None:
     seeds = await crawl.store.put([Found(url, Channel.SEED, clock.now(), due=clock.now()) for url in newsroom.homes])
     crawl.agent.start(np.asarray(seeds), clock.now())
     costs: dict[bool, list[float]] = {False: [], True: []}
-    dashboard = serve_dashboard(live_view("bench", crawl, chronicle, parts), chronicle, DashboardSettings())
+    dashboard = serve_dashboard(watch("bench", crawl, chronicle.account, parts), chronicle, DashboardSettings())
     async with dashboard as address, crawl.world:
         pages = itertools.cycle(await _found(crawl, seeds))
         await _cost(crawl, clock, pages, "", visits)  # to warm up

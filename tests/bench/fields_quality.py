@@ -1,12 +1,13 @@
-"""How often headline, authors, section and language of real pages are read right.
+"""How often headline, authors, lead, section and language of real pages are read right.
 
     python tests/bench/fields_quality.py [--show]
 
 Gold is `tests/quality/fields.json`: what the sources of 102 pages of `news-html-gold`, drawn by a hash of their names, say
 to someone who reads them; pages that are no story were left out. `titles` and `sections` hold what may be told, `authors`
-all that must be, `others` what may stand among them (agencies, the site itself). A field that the source leaves open is
-not judged. `seen`: the rules were first mended with these pages in sight, the others were judged afterwards; since then,
-failures of all were looked at.
+all that must be, `others` what may stand among them (agencies, the site itself). `leads` are the beginnings of what may be
+told as lead: what the source states of this story or shows below its headline, and nothing where there is only the name of
+the site, its motto or the headline again. A field that the source leaves open is not judged. `seen`: the rules were first
+mended with these pages in sight, the others were judged afterwards; since then, failures of all were looked at.
 Data: `../shared/data`, or $FORAGER_DATA.
 """
 
@@ -35,6 +36,8 @@ def verdicts(page: Page, wanted: dict[str, Any]) -> Iterator[tuple[str, bool, ob
     if "authors" in wanted:
         ours = set(map(letters, page.authors)) - set(map(letters, wanted.get("others", ())))
         yield "authors", ours == set(map(letters, wanted["authors"])), page.authors
+    begins = [letters(page.lead).startswith(letters(lead)) for lead in wanted["leads"]]
+    yield "lead", any(begins) if begins else not page.lead, page.lead
     if "sections" in wanted:
         yield "section", letters(page.section) in map(letters, wanted["sections"]), page.section
     yield "language", page.language.partition("-")[0] == wanted["language"], page.language
@@ -61,7 +64,7 @@ def main() -> None:
         right[field, was_seen] += is_right
         if show and not is_right:
             print(f"    {field}: {read!r} {file}")
-    for field in ("title", "authors", "section", "language"):
+    for field in ("title", "authors", "lead", "section", "language"):
         seen_ones, others = (f"{right[field, one]} of {total[field, one]}" for one in (True, False))
         print(f"{field:10} seen {seen_ones:10} others {others}")
 

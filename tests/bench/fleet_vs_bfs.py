@@ -9,16 +9,15 @@ import argparse
 import asyncio
 import sys
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from scipy import stats
 
-from forager.cli.demo import arranged, run_demo
+from forager.cli.crawl import arranged, run_demo
 from forager.cli.log import CrawlLog
+from forager.cli.options import adapted
 from forager.core.parameters import ForagerKind
-from forager.dashboard.dashboard_settings import DashboardSettings
 from forager.settings import load_settings
 
 FIGURES = {
@@ -50,9 +49,7 @@ def main() -> None:
 
 def _crawled(kind: ForagerKind, seed: int, options: argparse.Namespace) -> dict[str, float]:
     settings = load_settings(None, options.overrides).settings
-    settings = arranged(
-        replace(settings, dashboard=DashboardSettings(enabled=False)), f"{options.seconds}s", seed, kind
-    )
+    settings = arranged(adapted(settings, kind, dashboard=False), f"{options.seconds}s", seed)
     with tempfile.TemporaryDirectory() as folder:
         facts = asyncio.run(run_demo(settings, Path(folder), CrawlLog(quiet=True)))
     line = ", ".join(f"{key} {facts[key]}" for key in FIGURES.values())

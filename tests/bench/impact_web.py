@@ -13,10 +13,9 @@ import argparse
 from dataclasses import dataclass
 
 import numpy as np
-from rich.console import Console
 
 from forager.chance import stream
-from forager.cli.compare_rankings import Question, judge_rankings, rankings_table
+from forager.cli.rankings import Question, judge_rankings, rankings_table
 from forager.graph.graph import Graph, GrowingGraph
 from forager.graph.methods import Method, Overlap, Queries, RankingSettings
 from forager.graph.walks import Ranking
@@ -101,7 +100,7 @@ def main() -> None:
     comparison = judge_rankings(
         question, lambda rng: web.frontier, list(Method), RankingSettings(), splits=chosen.splits, seed=chosen.seed
     )
-    Console(width=150).print(rankings_table(comparison))
+    rankings_table(comparison).show(150)
 
 
 if __name__ == "__main__":

@@ -21,9 +21,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import numpy as np
 from corpora import CorpusMissing, from_npm
-from rich.console import Console
 
-from forager.cli.compare_rankings import Question, judge_rankings, rankings_table
+from forager.cli.rankings import Question, judge_rankings, rankings_table
 from forager.graph.graph import EdgeList, Names
 from forager.graph.measures import first_pages
 from forager.graph.methods import Method, RankingSettings
@@ -94,7 +93,7 @@ def main() -> None:
             f"{graph.pages:,} packages, {graph.links:,} dependencies, {impact.sum():,.0f} downloads a day, "
             f"{top[: top.size // 100].sum() / top.sum():.0%} of those of 1% of the packages; γ = {gamma:g}"
         )
-        Console(width=140).print(rankings_table(comparison))
+        rankings_table(comparison).show(140)
 
 
 if __name__ == "__main__":

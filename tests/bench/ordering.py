@@ -28,7 +28,7 @@ import numpy as np
 from paper_experiment import newsroom, progress, texts, with_states
 
 from forager.chance import stream
-from forager.cli.compare_rankings import ranking_interval
+from forager.cli.rankings import ranking_interval
 from forager.core.page_table import PageTable
 from forager.core.parameters import ExpectationSettings, ForagerKind, StateSettings
 from forager.core.states import States
@@ -107,10 +107,10 @@ def cost(pages: int, links_per_page: int = 40) -> None:
         ordering.saw(UrlId(page), shown)
         told = time.process_time()
         if ordering.due(0.0):
-            renewed = ordering.renewal(0.0).done()
-            ordering.take(renewed)
+            graph, ranking, appeal = ordering.renewal(0.0).done()
+            ordering.take(graph, ranking, appeal)
             last = time.process_time() - told
-            renewing, longest, steps = renewing + last, max(longest, last), renewed.ranking.iterations
+            renewing, longest, steps = renewing + last, max(longest, last), ranking.iterations
         telling += told - began
     print(
         f"{pages:,} pages visited, {ordering!r}\n"

@@ -1,6 +1,7 @@
 """The experiment of the foragers paper: a Newsroom recorded by 16 foragers, and WL against RL replayed on the recording.
 
     python tests/bench/paper_experiment.py [--parts findings,sweep,default] [--days 18] [--repeats 3]
+    python tests/bench/paper_experiment.py --recording ndrtext-html --days 6 --budget 72 [--repeats 3]
 
 findings  WL, RL and WLRL in the paper's mode from 2 to 16 foragers, original and rewired; says which of the findings hold
 sweep     the same for other values of the reconstructed constants
@@ -9,11 +10,16 @@ default   the default fleet against BFS at several budgets, 5 newsrooms
 The recording is made as in the paper: 8 WLRL and 8 WL foragers walk one paper of the Newsroom for 18 days in simulated
 time, in the paper's mode. The tape holds what they downloaded, when they did; links lead to recorded pages only. The
 world they walk is compiled from the Newsroom's own plan, not rendered and parsed: that would take hours.
+With `--recording`, findings are of a real recording of `../shared/data` ($FORAGER_DATA), its first days: all that
+was recorded is there, links lead to recorded pages only, states are made of the words of addresses and of what links there, and
+the default fleet, with its recrawl side, stands beside the paper's mode.
+
 States: PrTFIDF over 50 clusters learned from the articles of another newsroom; the state of a list of links is the mean of
 the states of the articles it shows.
 """
 
 import argparse
+import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -31,13 +37,14 @@ from forager.core.parameters import ForagerKind, StateSettings
 from forager.core.states import States
 from forager.events import Event, Fetched
 from forager.graph.measures import graph_figures
+from forager.importers.tables import import_tables
 from forager.newsroom.newsroom import Newsroom
 from forager.newsroom.newsroom_settings import NewsroomSettings
 from forager.settings import PRESETS, load_settings
 from forager.simulation.fleet_rows import FleetRow, paired, rows_of
 from forager.simulation.jobs import Job, play_all
-from forager.simulation.replay import Replay, ReplayPlan
-from forager.tape.cut import PER_VERSION, distinct_links, rewired
+from forager.simulation.replay import Replay, ReplayPlan, default_seeds
+from forager.tape.cut import PER_VERSION, cut_tape, distinct_links, rewired
 from forager.tape.tape import Tape, save
 from forager.terms import Outcome, UrlId
 from tests.newsroom_tape import tape_of_newsroom
@@ -188,16 +195,21 @@ def verdicts(rows: Sequence[FleetRow]) -> list[tuple[str, bool, str]]:
     return found
 
 
-def findings(worlds: Sequence[Path], seeds: tuple[UrlId, ...], budget: float, repeats: int) -> None:
-    rows = compared(paper_jobs(worlds, seeds, budget, repeats, KINDS, {}), repeats)
+def show(rows: Sequence[FleetRow]) -> None:
+    """The measures of the paper, and ours, of each fleet."""
     names = ("downloaded", "sent", "relevant", "found_urls", "download_efficiency", "sent_efficiency",
              "relative_found_url", "freshness", "age_hours", "delay_median_s", "coverage")  # fmt: skip
-    print(f"\n{budget:g} downloads per hour, {repeats} repeats, mean ± standard deviation; r: rewired")
     print(f"{'':22}" + "".join(f"{row.kind + (' r' if row.rewired else ''):>20}" for row in rows))
     for name in names:
         print(f"{name:22}" + "".join(f"{row.mean(name):>12.4g} ± {row.sd(name):<5.2g}" for row in rows))
     lives = [f"{played.born}/{played.deleted}" for row in rows for played in row.repeats]
     print(f"foragers born/deleted: {' '.join(lives)}\n")
+
+
+def findings(worlds: Sequence[Path], seeds: tuple[UrlId, ...], budget: float, repeats: int) -> None:
+    rows = compared(paper_jobs(worlds, seeds, budget, repeats, KINDS, {}), repeats)
+    print(f"\n{budget:g} downloads per hour, {repeats} repeats, mean ± standard deviation; r: rewired")
+    show(rows)
     for name, holds, by in verdicts(rows):
         print(f"{'holds' if holds else 'FAILS':6} {name}: {by}")
 
@@ -254,6 +266,33 @@ def against_bfs(folder: Path, days: float, budgets: Sequence[float], rooms: int)
             print(f"{budget:>8g} {kind.value:>6}" + "".join(f"{cell:>18}" for cell in cells))
 
 
+DATA = Path(os.environ.get("FORAGER_DATA", "../shared/data"))
+IDENTITIES = {"ndrtext-html": "text", "teletext-2022": "text", "frontpages-html": "link"}
+
+
+def on_recording(name: str, folder: Path, days: float, budget: float, repeats: int) -> None:
+    """WL, RL and WLRL in the paper's mode on a real recording and its rewired twin, then the default fleet."""
+    place = DATA / name / "tables" if (DATA / name / "tables").exists() else DATA / name
+    whole = import_tables(place, origin=name, identity=IDENTITIES[name]).tape
+    tape = _stored_links(cut_tape(whole, whole.start, whole.start + days * 86_400))
+    seeds, worlds = default_seeds(tape), [folder / "tape", folder / "twin"]
+    for world, one in zip(worlds, (tape, rewired(tape, stream(1, "rewiring"))), strict=True):
+        graph = graph_figures(*distinct_links(one), stream(1, "mean path"))
+        print(f"{world.name}: {one!r}\n  clustering {graph.clustering:.4f}, mean path {graph.mean_path:.3f}, "
+              f"exponents in {graph.in_exponent:.2f}, out {graph.out_exponent:.2f}", flush=True)  # fmt: skip
+        save(one, world)
+    findings(worlds, seeds, budget, repeats)
+    settings = load_settings(Path("/dev/null")).settings
+    jobs = [
+        Job(world, kind, budget, 1 + repeat, seeds, settings)
+        for world in worlds
+        for kind in KINDS
+        for repeat in range(repeats)
+    ]
+    print("\nthe default, with its recrawl side")
+    show(compared(jobs, repeats))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--parts", default="findings,sweep,default")
@@ -261,10 +300,14 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--budget", type=float, default=600.0, help="downloads per hour in the paper's mode")
     parser.add_argument("--pace", type=float, default=4.0, help="articles, as a multiple of a usual paper's")
+    parser.add_argument("--recording", choices=sorted(IDENTITIES), help="a real one instead of the Newsroom")
     asked = parser.parse_args()
     began = time.perf_counter()
     with TemporaryDirectory() as name:
         folder = Path(name)
+        if asked.recording:
+            on_recording(asked.recording, folder, asked.days, asked.budget, asked.repeats)
+            return
         if {"findings", "sweep"} & set(asked.parts.split(",")):
             room = newsroom(1, asked.days, papers=1, pace=asked.pace)  # the paper's recording is of one site
             whole, of_article = tape_of_newsroom(room), texts(room)

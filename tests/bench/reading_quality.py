@@ -18,11 +18,10 @@ from typing import TypeVar
 
 import feedparser
 import htmldate
-from selectolax.lexbor import LexborHTMLParser
 
 from forager.pages.dates import published
 from forager.pages.feeds import read_feed
-from forager.pages.head import Head
+from forager.pages.head import Head, Tree
 from forager.pages.text import main_text
 from forager.pages.urls import canonical
 from forager.terms import Dated, Url
@@ -70,7 +69,7 @@ def address(case: PageCase) -> Url:
 
 
 def our_date(case: PageCase) -> Dated | None:
-    return published(Head(LexborHTMLParser(case.html)), address(case), now=NOW)
+    return published(Head(Tree(case.html)), address(case), now=NOW)
 
 
 def text_f1(cases: Iterable[PageCase], read: Callable[[PageCase], str]) -> float:
@@ -80,7 +79,7 @@ def text_f1(cases: Iterable[PageCase], read: Callable[[PageCase], str]) -> float
 
 
 def our_text(case: PageCase) -> str:
-    return main_text(LexborHTMLParser(case.html))
+    return main_text(Tree(case.html))
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +145,7 @@ def show_dates(repeat: int) -> None:
         ("htmldate", htmldate_pages),
     ):
         cases = [case for case in load() if case.published]
-        trees = [(LexborHTMLParser(case.html), address(case)) for case in cases]
+        trees = [(Tree(case.html), address(case)) for case in cases]
         theirs = sum(their_day(case) == case.published[:10] for case in cases) / len(cases)
         bare = milliseconds(lambda page: published(Head(page[0]), page[1], now=NOW), trees, repeat)
         whole = milliseconds(our_date, cases, repeat)

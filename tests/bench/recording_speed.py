@@ -32,11 +32,11 @@ from forager.newsroom.newsroom import Newsroom
 from forager.newsroom.newsroom_settings import NewsroomSettings
 from forager.terms import Outcome, Request, Response, Url
 from forager.warc.captures import captures
-from forager.warc.recorder import BackgroundRecorder
-from forager.warc.recording_settings import RecordingSettings
+from forager.warc.exchange import Exchange
+from forager.warc.recorder import BackgroundRecorder, Recording
 from forager.warc.replay_web import WarcWeb
 from forager.warc.writer import WarcWriter, warcs_in
-from forager.web.recording import Exchange, Recording
+from forager.web.web_settings import RecordingSettings
 
 AGENT = "Forager/0.1 (+https://example.org/bot)"
 

@@ -11,8 +11,19 @@ from collections import Counter
 import numpy as np
 
 from forager.measures import Delay, delay
-from forager.newsroom.traps import PLACES
 from tests.virtual import Crawled, crawl_newsroom
+
+TRAPS = {
+    "/calendar/": "calendar",
+    "/events/": "calendar in folders",
+    "/search?": "facets",
+    "/archive?": "pagination",
+    "/browse/": "maze",
+    "/old/": "soft 404",
+    "/?sid=": "session",
+    "/?visitor=": "session",
+}
+"""Kinds of traps by the beginning of their address."""
 
 
 def measured(crawled: Crawled, hours: float) -> Delay:
@@ -27,7 +38,7 @@ def measured(crawled: Crawled, hours: float) -> Delay:
 
 def trap_of(target: str) -> str:
     """The kind of trap that a path with its query belongs to; empty if it is none."""
-    return next((kind for place, kind in PLACES.items() if target.startswith(place)), "")
+    return next((kind for place, kind in TRAPS.items() if target.startswith(place)), "")
 
 
 def spent(crawled: Crawled, after: float = 0.0) -> Counter[str]:
@@ -48,7 +59,7 @@ def main() -> None:
     parser.add_argument("--kinds", nargs="+", default=["WL", "BFS"])
     parser.add_argument("-s", dest="settings", action="append", default=[])
     given = parser.parse_args()
-    kinds = list(dict.fromkeys(PLACES.values()))
+    kinds = list(dict.fromkeys(TRAPS.values()))
     print(
         "| fleet | seed | traps | requests | in traps | after a quarter | coverage | delay, min | per story | known |"
     )

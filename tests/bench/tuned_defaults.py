@@ -31,16 +31,13 @@ from forager.tape.tape import load_tape, save
 from forager.tuning.goals import GOALS, Goal, goals_named
 from forager.tuning.held_out import (
     Replays,
-    checking_lucks,
     choose_trial,
-    judged_lucks,
+    lucks_to,
     measured,
     paired_interval,
-    trial_lucks,
 )
 from forager.tuning.space import Point, Space, changed_keys, paper
-from forager.tuning.split import TapePart, laid_out
-from forager.tuning.study import Orders, Study
+from forager.tuning.study import Orders, Study, TapePart, laid_out
 from forager.tuning.tuning import search
 from tests.newsroom_tape import tape_of_newsroom
 
@@ -84,14 +81,14 @@ def tuned(
     if not all(len(load_tape(part.tape, check=False).states) for part in parts):
         space = space.without_states()
     folder.mkdir(parents=True)
-    lucks = trial_lucks(base.seed, asked.repeats)
+    lucks = lucks_to("trial", base.seed, asked.repeats)
     orders = Orders(folder, tuple(parts), lucks, space, goals, 0.0, base.seed)
     (start,) = filter(None, measured(orders, [{}], lucks, replays, "start"))
     orders = replace(orders, base_coverage=start.coverage)
     study, began = Study(folder, goals), time.monotonic()
     search(orders, 0, asked.trials, processes=asked.processes, tell=lambda one: None,
            expired=lambda: time.monotonic() - began > asked.minutes * 60)  # fmt: skip
-    chosen = choose_trial(orders, study.trials(), start.values, checking_lucks(base.seed, 3), replays=replays)
+    chosen = choose_trial(orders, study.trials(), start.values, lucks_to("check", base.seed, 3), replays=replays)
     finished = study.trials()
     print(f"\n{len(finished)} trials ({sum(one.pruned for one in finished)} given up early) in "
           f"{time.monotonic() - began:.0f} s; on the training part: " +
@@ -106,7 +103,7 @@ def judge(
     name: str, part: TapePart, variants: dict[str, Settings], seeds: int, replays: Replays
 ) -> dict[str, FleetRow]:
     """Print the figures of all variants on one part, with paired intervals against the first."""
-    jobs = [part.job(one, luck) for one in variants.values() for luck in judged_lucks(1, seeds)]
+    jobs = [part.job(one, luck) for one in variants.values() for luck in lucks_to("judge", 1, seeds)]
     rows = dict(
         zip(variants, rows_of([one for one in replays(name, jobs) if one], seeds, lambda one: False), strict=True)
     )
@@ -133,8 +130,8 @@ def summary(results: dict[str, dict[str, FleetRow]]) -> None:
             differences = [
                 paired_interval(rows[name].values(figure), rows["defaults"].values(figure)) for rows in results.values()
             ]
-            better = sum(by_figure[figure].better(one.low, one.high) for one in differences)
-            worse = sum(by_figure[figure].worse(one.low, one.high) for one in differences)
+            better = sum(one.favours(by_figure[figure]) for one in differences)
+            worse = sum(one.favours(by_figure[figure], old=True) for one in differences)
             told.append(f"{figure} better on {better}, worse on {worse}")
         print(f"{name} against defaults, of {len(results)}: " + "; ".join(told))
 

@@ -29,9 +29,8 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import numpy as np
-from rich.console import Console
 
-from forager.cli.compare_rankings import Question, judge_rankings, rankings_table
+from forager.cli.rankings import Question, judge_rankings, rankings_table
 from forager.graph.graph import EdgeList, Names
 from forager.graph.measures import first_pages
 from forager.graph.methods import Method, Overlap, Queries, RankingSettings
@@ -167,7 +166,7 @@ def main() -> None:
         f"frontier: {ratio:.1%} of all clicks; behind a link of a page of the more clicked half {link:.0f}, of the other"
     )
     print(f"{other_link:.0f}; behind all links of such a page {page:,.0f} and {other_page:,.0f}")
-    Console(width=140).print(rankings_table(comparison))
+    rankings_table(comparison).show(140)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What a command is to write at its end is looked after before it begins."""
+"""What a command writes at its end is looked after before it begins, and how far it is meanwhile."""
 
 import os
 import subprocess
@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from forager.cli.options import check_place, whole, write_whole
+from forager.cli import options as progress_line
+from forager.cli.options import ProgressLine, check_place, whole, write_whole
 from forager.errors import OutputError
 
 
@@ -64,3 +65,29 @@ def test_a_link_goes_on_pointing_to_what_is_written(tmp_path: Path) -> None:
     write_whole(link, "new")
     assert link.is_symlink()
     assert held.read_text(encoding="utf-8") == "new"
+
+
+def test_a_terminal_has_one_line_that_changes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    line = ProgressLine()
+    line.show("policy 1 of 2: nad")
+    line.show("policy 2 of 2: " + "t + " * 100)
+    line.end()
+    first, second, last = capsys.readouterr().err.split("\r\x1b[K")[1:]
+    assert first == "policy 1 of 2: nad"
+    assert len(second) <= 100
+    assert last == ""
+
+
+def test_elsewhere_a_line_is_written_once_a_minute(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(progress_line.time, "monotonic", lambda: now)
+    line = ProgressLine()
+    for now in (1.0, 59.0, 61.0, 62.0, 120.0, 121.5):
+        line.show(f"after {now} s")
+    line.end()
+    assert capsys.readouterr().err == "forager: after 61.0 s\nforager: after 121.5 s\n"

@@ -6,8 +6,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from forager.cli.compare_rankings import compare_rankings, ranking_interval
-from forager.cli.rank import harmless, rank_command
+from forager.cli.rankings import compare_rankings, rank_command, ranking_interval
 from forager.errors import InputError, OutputError
 
 app = typer.Typer()
@@ -141,10 +140,6 @@ def test_a_frontier_without_impact_cannot_be_judged(web):
     (web / "none.csv").write_text("url,impact\nhttps://a.example/1,0\n")
     with pytest.raises(InputError, match="no page with impact"):
         run("compare", web / "edges.csv", "--impact", web / "none.csv")
-
-
-def test_a_cell_never_becomes_a_formula():
-    assert [harmless(cell) for cell in ("=1+1", "@x", "https://a")] == ["'=1+1", "'@x", "https://a"]
 
 
 def test_the_interval_is_students_t():

@@ -55,28 +55,35 @@ def test_one_that_never_hits_dies_after_two_thousand_documents() -> None:
 def test_relative_scores_count_documents_above_the_mean_of_the_fleet() -> None:
     agent = fleet(2, RELATIVE, usual=2)
     assert agent.first_score == 0.0
+    agent.worked(ForagerId(0), 10)
+    agent.worked(ForagerId(1), 30)
     send(agent, 0, *[True] * 8)
-    send(agent, 1, *[True] * 2)
-    agent.worked(ForagerId(0), 10)  # the fleet has 10 hits in 10 downloads: 8 − 10
-    agent.worked(ForagerId(1), 10)  # now 10 in 20: 2 − 5
-    assert [one.score for one in agent.records.values()] == [pytest.approx(-2.0), pytest.approx(-3.0)]
+    send(agent, 1, *[True] * 2)  # the first has a quarter of the downloads: 8 − 10/4, the other 2 − 30/4
+    assert [one.score for one in agent.records.values()] == [pytest.approx(5.5), pytest.approx(-5.5)]
 
 
 @pytest.mark.parametrize(("alive", "score"), [(2, 4.0), (4, 0.0), (8, -8.0)])
-def test_a_download_costs_the_more_the_more_foragers_there_are(alive: int, score: float) -> None:
+def test_a_document_costs_the_more_the_more_foragers_there_are(alive: int, score: float) -> None:
     agent = fleet(alive, RELATIVE, usual=4)
-    send(agent, 0, *[True] * 8)
-    agent.worked(ForagerId(0), 10)  # 8 hits in 10 downloads: 8 − 10·.8·alive/4
+    agent.worked(ForagerId(0), 10)
+    send(agent, 0, *[True] * 8)  # 8 − 8·alive/4
     assert agent.records[ForagerId(0)].score == pytest.approx(score, abs=1e-6)
 
 
-def test_the_mean_is_that_of_the_latest_downloads() -> None:
-    agent = fleet(1, ScoreSettings(memory=2), usual=1)
-    send(agent, 0, True)
-    agent.worked(ForagerId(0), 1)  # half of the hit is left: 1 − .5/1
-    assert agent.records[ForagerId(0)].score == pytest.approx(0.5)
-    agent.worked(ForagerId(0), 1)  # a quarter of it, and 1.5 downloads: .5 − .25/1.5
-    assert agent.records[ForagerId(0)].score == pytest.approx(1 / 3)
+def test_the_latest_downloads_share_the_cost_of_a_document() -> None:
+    agent = fleet(2, ScoreSettings(memory=2), usual=2)
+    agent.worked(ForagerId(0), 4)
+    send(agent, 0, True)  # all work was its own: 1 − 1; half of its downloads are left
+    agent.worked(ForagerId(1), 2)
+    send(agent, 1, True)  # each has 2: −.5 and 1 − .5
+    assert [one.score for one in agent.records.values()] == [pytest.approx(-0.5), pytest.approx(0.5)]
+
+
+def test_poor_times_are_no_fault_of_a_forager() -> None:
+    agent = fleet(6, ScoreSettings(), usual=6)
+    for id in range(6):
+        agent.worked(ForagerId(id), 1000)
+    assert [one.score for one in agent.records.values()] == [0.0] * 6
 
 
 def test_a_relative_score_must_be_so_many_times_what_chance_gives() -> None:

@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from forager.assembly import make_crawl, open_wire
-from forager.cli.runner import live_view
 from forager.clock import FastClock
 from forager.dashboard.chronicle import Chronicle
 from forager.dashboard.dashboard_settings import DashboardSettings
 from forager.dashboard.server import serve_dashboard
-from forager.dashboard.watched import Watched
+from forager.dashboard.watched import Watched, watch
 from forager.engine.crawl import Crawl
 from forager.newsroom.newsroom import Newsroom, serve
 from forager.report.account import recall_account
@@ -76,7 +75,7 @@ async def crawling(
         async with serve(Newsroom(settings.newsroom, clock), clock) as newsroom, open_wire(settings, clock) as wire:
             homes = [*newsroom.homes, *seeds]
             crawl = await make_crawl(settings, clock, wire, store, homes, account, [chronicle])
-            watched = live_view("the newsroom", crawl, chronicle, wire)
+            watched = watch("the newsroom", crawl, chronicle.account, wire)
             async with (
                 serve_dashboard(watched, chronicle, dashboard or DashboardSettings()) as address,
                 asyncio.TaskGroup() as group,

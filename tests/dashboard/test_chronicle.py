@@ -1,11 +1,15 @@
-"""The chronicle keeps what the pages show, in bounded memory."""
+"""The chronicle keeps what the pages show, in bounded memory; coverage over time."""
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from forager.dashboard.chronicle import STORIES, Chronicle, LastHour, Trace
+from forager.dashboard.watched import BUCKETS, AnnouncedStories, Appeared, Coverage
 from forager.events import Born, CycleDone, Deleted, Fetched, Learned, Reinforced, Scheduled, Told
 from forager.report.account import Account
+from forager.store.protocol import Found
+from forager.store.store import Store
 from forager.terms import NOBODY, Channel, ForagerId, Kind, Outcome, Trouble, Url, UrlId
 
 
@@ -53,7 +57,7 @@ def test_lives_begin_and_end_with_what_was_earned_between() -> None:
     chronicle(Reinforced(3.0, ForagerId(99), UrlId(8), -1.0))  # nobody knows it
     chronicle(Deleted(4.0, ForagerId(0), score=-0.5))
     life = chronicle.lives[ForagerId(0)]
-    assert (life.rewards, life.penalties, life.deleted) == (100.0, -1.0, 4.0)
+    assert (life.rewards, life.penalties, life.is_over) == (100.0, -1.0, True)
 
 
 def test_memory_is_bounded_and_numbers_go_on() -> None:
@@ -98,3 +102,41 @@ def test_a_finished_cycle_gets_its_quality_and_a_learned_function_is_kept() -> N
     assert (first.change_rate, first.ndcg) == (0.25, 0.5)
     assert (second.change_rate, second.ndcg) == (0.0, None)  # where nothing changed no order is better than another
     assert [one.formula for one in chronicle.learned] == ["t"]
+
+
+def _arrays(pairs: list[tuple[float, bool]]) -> Appeared:
+    return np.array([at for at, _ in pairs]), np.array([found for _, found in pairs], dtype=np.bool_)
+
+
+def test_columns_count_what_appeared_and_what_was_found() -> None:
+    pairs = [(100.0, True), (119.0, False), (130.0, True), (3000.0, False)]  # 2,900 s: 49 minutes are too many
+    series = Coverage("stories", lambda: _arrays(pairs)).over_time()
+    assert (series["start"], series["width"], series["share"]) == (0.0, 300.0, 0.5)
+    assert series["appeared"] == [3, *[0] * 9, 1]
+    assert series["found"] == [2, *[0] * 9, 0]
+
+
+def test_any_span_has_few_columns_and_nothing_appeared_is_nothing_shown() -> None:
+    for span in (0.0, 59.0, 3e4, 3e6, 3e9):
+        series = Coverage("stories", lambda span=span: _arrays([(0.0, True), (span, True)])).over_time()
+        assert len(series["appeared"]) <= BUCKETS
+        assert sum(series["appeared"]) == sum(series["found"]) == 2
+    nothing = Coverage("stories", lambda: _arrays([])).over_time()
+    assert (nothing["start"], nothing["share"]) == (None, None)
+
+
+async def test_a_live_crawl_counts_what_feeds_announced_after_it_began() -> None:
+    store, told = Store(), set[UrlId]()
+    await store.put([Found(Url("https://a.example/old"), Channel.FEED, 900.0, published=890.0)])  # of an earlier run
+    announced = AnnouncedStories(store, told.__contains__, lambda: 1000.0)
+    dates = (999.0, 1000.0, 1500.0, 2001.0, None)  # before the crawl, two that count, a date to come, no date
+    urls = [Url(f"https://a.example/{number}") for number in range(len(dates))]
+    found = zip(urls, dates, strict=True)
+    await store.put([Found(url, Channel.FEED, 2000.0, published=date) for url, date in found])
+    times, seen = announced()
+    assert (times.tolist(), seen.tolist()) == ([1000.0, 1500.0], [False, False])
+    told.add(UrlId(3))
+    await store.put([Found(Url("https://a.example/new"), Channel.FEED, 3000.0, published=2500.0)])
+    times, seen = announced()
+    assert (times.tolist(), seen.tolist()) == ([1000.0, 1500.0, 2500.0], [False, True, False])
+    assert np.isfinite(times).all()

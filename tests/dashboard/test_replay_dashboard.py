@@ -15,8 +15,7 @@ from forager.dashboard.chronicle import Chronicle
 from forager.dashboard.dashboard_settings import DashboardSettings
 from forager.dashboard.recrawl_view import recrawl
 from forager.dashboard.server import serve_dashboard
-from forager.engine.journal import Journal, event_line
-from forager.events import Event
+from forager.events import Event, Journal, event_line
 from forager.report.account import Account
 from forager.settings import load_settings
 from forager.simulation.replay import Replay, ReplayPlan

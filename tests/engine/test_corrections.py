@@ -2,7 +2,8 @@
 
 import pytest
 
-from forager.engine.corrections import PROBABLE, YOUNG, Corrections
+from forager.engine.corrections import APART, PROBABLE, YOUNG, Corrections
+from forager.engine.ingest import missing_between
 from forager.events import Fetched, Told
 from forager.terms import NOBODY, Channel, Kind, Outcome, Trouble, Url, UrlId
 from tests.virtual import Crawled, crawl_newsroom
@@ -74,20 +75,28 @@ def test_a_part_of_the_share_waits_for_signs_of_corrections(corrections: Correct
             break
         corrections.hear(told(turn * 3000.0, int(id)))  # it stays young
         corrections.hear(fetched(turn * 3000.0 + 1, int(id)))
-    assert turn == 15  # 14 looks for 214 requests
+    assert turn == 20  # 19 looks for 219 requests
     corrections.suspect(UrlId(1), address(1))
     assert corrections.choose(HOST, turn * 3000.0 + 9) == 1
 
 
 def test_how_often_stories_change_is_learned(corrections: Corrections) -> None:
     wait = next(seconds for seconds in range(100_000) if corrections.choose(HOST, float(seconds)) is not None)
-    assert 1 - 2.718281828 ** (-0.3 * wait / HOUR) == pytest.approx(
-        PROBABLE, rel=0.01
-    )  # .3 changes in an hour at first
+    assert wait == APART  # .3 changes in an hour at first: probable enough after four minutes
     for number in range(3):
         corrections.hear(fetched(HOUR, number))  # three hours of watching, and no change
     again = next(seconds for seconds in range(100_000) if corrections.choose(HOST, HOUR + seconds) is not None)
-    assert again == pytest.approx(4 * wait, rel=0.01)
+    assert 1 - 2.718281828 ** (-0.3 / 4 * again / HOUR) == pytest.approx(PROBABLE, rel=0.01)
+
+
+def test_what_was_spent_and_learned_outlives_the_process(corrections: Corrections) -> None:
+    for number in range(3):
+        corrections.hear(fetched(HOUR, number, changed=True))
+    resumed = Corrections(share=0.1)
+    resumed.load(corrections.save())
+    resumed.hear(told(HOUR, 7))
+    assert resumed.choose(HOST, HOUR + APART) == 7  # a new process that knew of no request would have no share to spend
+    assert resumed.save() == corrections.save()
 
 
 def test_old_and_removed_stories_are_left_alone(corrections: Corrections) -> None:
@@ -110,3 +119,11 @@ def test_a_crawl_sees_corrections_of_its_stories() -> None:
     assert second_looks(with_) <= 0.1 * with_.store.counts().visits + 3 + second_looks(without)
     changed = [story for story in with_.stories if with_.store.known(story.id).changes]
     assert len(changed) > len([story for story in without.stories if without.store.known(story.id).changes])
+
+
+def test_a_story_missing_from_the_middle_of_a_feed_was_taken_down() -> None:
+    a, b, c, d, e = map(UrlId, range(5))
+    assert missing_between([c, b, a], [d, c, a]) == [b]
+    assert missing_between([c, b, a], [e, d, c]) == []  # the others fell out at the end
+    assert missing_between([c, b, a], [e, d]) == []
+    assert missing_between([], [a]) == []

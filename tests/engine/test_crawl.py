@@ -61,7 +61,7 @@ def test_the_summary_counts_every_request_for_a_page_also_those_that_were_redire
     crawled = crawl_newsroom(14, "newsroom.moves=0.3")
     asked = [request for request in crawled.newsroom.requests if not request.target.endswith("/robots.txt")]
     assert any(request.status == 301 for request in asked)
-    assert crawled.account.requests == len(asked)
+    assert crawled.account.total.requests == len(asked)
 
 
 def test_an_unchanged_page_costs_a_304_and_is_no_new_version() -> None:
@@ -84,7 +84,7 @@ def test_disallowed_pages_are_never_asked_for() -> None:
     asked = urls_asked(crawled)
     assert not [url for url in asked for folder in disallowed if f"/{url.split('/', 1)[1]}".startswith(folder)]
     assert crawled.crawl.world.keeper.skipped.counts()["robots.txt does not allow it"] > 0
-    assert "robots" not in crawled.account.errors
+    assert "robots" not in crawled.account.total.errors
 
 
 def test_a_crawl_that_stops_and_goes_on_tells_nothing_twice_and_loses_nothing() -> None:
@@ -105,4 +105,4 @@ def test_errors_of_the_server_are_counted_and_do_not_stop_the_crawl() -> None:
         3, "newsroom.errors=0.1", "newsroom.resets=0.1", "newsroom.busy=0.05", "retrying.retries=1"
     )
     assert crawled.stories
-    assert set(crawled.account.errors) >= {"status 500"}
+    assert set(crawled.account.total.errors) >= {"status 500"}

@@ -5,7 +5,7 @@ import asyncio
 import numpy as np
 import pytest
 
-from forager.clock import WallClock
+from forager.clock import WallClock, in_thread
 from forager.core.agent import ReinforcingAgent
 from forager.core.choice import graph_leanings
 from forager.core.findings import Finding, Sighting
@@ -21,7 +21,6 @@ from forager.core.parameters import (
     StateSettings,
 )
 from forager.core.shared import Shared
-from forager.engine.background import in_thread
 from forager.engine.crawl_settings import CrawlSettings
 from forager.engine.link_order import FEWEST, Ordering
 from forager.settings import load_settings

@@ -19,13 +19,12 @@ from forager.core.shared import Shared
 from forager.dashboard.chronicle import Chronicle
 from forager.dashboard.recrawl_view import REORDERED, recrawl
 from forager.dashboard.watched import Coverage, watch
-from forager.engine import teacher as learning
 from forager.engine.policy import function_source, read_policy, shipped_functions
 from forager.engine.resume import LESSONS, MANY, Schedule, policy_in_use, recall_schedule, restore_histories
 from forager.engine.teacher import Retraining, apart, at_once
 from forager.errors import SettingsError
 from forager.events import Learned
-from forager.recrawl.archive_eval import Captured
+from forager.recrawl.change_log import Captured
 from forager.recrawl.formula import parse
 from forager.recrawl.function_file import LearnedFunction as Function
 from forager.recrawl.function_file import function_from_text, function_to_text
@@ -310,16 +309,6 @@ def test_a_process_of_its_own_learns_the_same() -> None:
     assert asyncio.run(apart(lesson())) == contest(lesson())
 
 
-def test_a_lesson_travels_unchanged() -> None:
-    one = replace(lesson(), rhythm=(2.0, 0.0) * 84)
-    other = learning.from_bytes(learning.to_bytes(one))
-    for column in ("page", "when", "changed", "brought"):
-        assert getattr(other.visits, column).tolist() == getattr(one.visits, column).tolist()
-    assert other.lists.tolist() == one.lists.tolist()
-    for term in ("cycle", "in_use", "by_kind", "settings", "seed", "rhythm"):
-        assert getattr(other, term) == getattr(one, term), term
-
-
 def test_a_crawl_holds_lessons_and_tells_what_came_of_them() -> None:
     crawled = crawl_newsroom(
         1.5,
@@ -410,7 +399,7 @@ def test_the_dashboard_says_what_a_function_learned_from_the_default_orders() ->
     scheduler, now = crawled.crawl.scheduler, crawled.settings.newsroom.start + 3600.0
     scheduler.use(Policy.by_kind("learned", ByKind(Formula.of(parse("t")), Formula.of(parse("n")))))
     nothing = Coverage("nothing", lambda: (np.empty(0), np.empty(0, dtype=np.bool_)))
-    watched = replace(watch("a crawl", crawled.crawl, nothing), clock=TapeClock(now))
+    watched = replace(watch("a crawl", crawled.crawl, crawled.account, None, nothing), clock=TapeClock(now))
     shown = recrawl(watched, Chronicle(Account()))
     assert (shown["policy"], shown["formula"], shown["meaning"]) == ("learned", "lists: t; texts: n", REORDERED)
     assert shown["from"] == "forager/functions"

@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 from forager.cli.learn import learn_states
-from forager.clock import WallClock
+from forager.clock import Offload, WallClock, in_thread, inline
 from forager.core.agent import ReinforcingAgent
 from forager.core.parameters import ForagerKind, ForagerSettings, ProfitSettings, ReinforcingSettings, StateSettings
 from forager.core.shared import StateMatrix
 from forager.core.states import States
-from forager.engine.background import Offload, in_thread, inline
 from forager.engine.page_states import LiveStates
 from forager.errors import InputError, OutputError, SettingsError
 from forager.pages.page import Page, read

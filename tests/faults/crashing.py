@@ -7,10 +7,11 @@ each life of the crawl the requests to a host that are in the store come before 
 
 import os
 import signal
+import socket
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -35,7 +36,7 @@ BUSY = (
 )
 """A crawl that always has something to do."""
 
-PATIENCE = 60.0
+PATIENCE = 240.0
 """Seconds after which a crawl that does nothing is taken for hanging."""
 
 
@@ -79,23 +80,30 @@ class Killer:
     def output(self) -> Path:
         return self.folder / "stories.jsonl"
 
-    def arguments(self, *more: str) -> list[str]:
+    def arguments(self, *more: str, whole: Path | None = None, port: int = 0) -> list[str]:
+        """`whole`: stories are written there anew (-O) instead of appended; `port`: of a dashboard, 0 for none."""
         seeds = [part for home in self.newsroom.homes for part in ("--seed", home)]
         chosen = [part for one in self.settings for part in ("-s", one)]
-        return ["crawl", str(self.run_dir), *seeds, "-o", str(self.output), *chosen, "--no-dashboard", "-q", *more]
+        outlet = ["-o", str(self.output)] if whole is None else ["-O", str(whole)]
+        shown = ["-s", f"dashboard.port={port}"] if port else ["--no-dashboard"]
+        return ["crawl", str(self.run_dir), *seeds, *outlet, *chosen, *shown, "-q", *more]
 
-    def live(self, end: str, *, wait: float, after_first: bool = True) -> None:
+    def live(
+        self, end: str, *, wait: float, after_first: bool = True, whole: Path | None = None, port: int = 0
+    ) -> bool:
         """Start; `wait` seconds later (after the first request came, if so wanted) end it: kill, group or drain.
 
-        `drain` asks it to finish first, and kills it while it does.
+        `drain` asks it to finish first, and kills it while it does. Tells whether it was just learning.
         """
         asked, began = len(self.newsroom.requests), time.time()
-        process = self.start(self.arguments(), self.folder / "errors")
+        process = self.start(self.arguments(whole=whole, port=port), self.folder / "errors")
         deadline = time.monotonic() + PATIENCE
         while after_first and len(self.newsroom.requests) == asked and process.is_alive():
             assert time.monotonic() < deadline, "the crawl asks for nothing"
             time.sleep(0.002)
-        time.sleep(wait)
+        with _watched(port) if port and after_first else nullcontext():
+            time.sleep(wait)
+        learned = _is_learning(process.pid)
         if end == "drain":
             os.kill(process.pid, signal.SIGTERM)
             time.sleep(wait / 10)
@@ -103,12 +111,13 @@ class Killer:
             with suppress(ProcessLookupError):  # it may have finished draining
                 kill(process.pid, signal.SIGKILL)
         self._note(process, asked, began, (0, -signal.SIGKILL, -signal.SIGTERM))  # asked to end before it could listen
+        return learned
 
-    def finish(self, seconds: float | None = None, *codes: int) -> str:
+    def finish(self, seconds: float | None = None, *codes: int, whole: Path | None = None) -> str:
         """A life that ends by itself, after some time or with one of these codes; what it said on standard error."""
         asked, began = len(self.newsroom.requests), time.time()
         limit = () if seconds is None else ("--time-limit", f"{seconds}s")
-        self._note(self.start(self.arguments(*limit), self.folder / "errors"), asked, began, codes or (0,))
+        self._note(self.start(self.arguments(*limit, whole=whole), self.folder / "errors"), asked, began, codes or (0,))
         return (self.folder / "errors").read_text()
 
     def _note(self, process: Started, asked: int, began: float, expected: tuple[int, ...]) -> None:
@@ -121,6 +130,28 @@ class Killer:
     def starts(self) -> list[float]:
         """Seconds from each start to its first request, of the lives that lived so long; the first is of a new crawl."""
         return [life.first - life.began for life in self.lives if not np.isnan(life.first)]
+
+
+def _is_learning(pid: int) -> bool:
+    """Whether a process of it learns a score function."""
+    with suppress(OSError):
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        return any(b"forager.engine.teacher" in Path(f"/proc/{one}/cmdline").read_bytes() for one in children)
+    return False
+
+
+@contextmanager
+def _watched(port: int) -> Iterator[None]:
+    """Somebody looks at the dashboard, and stays until it ends."""
+    try:
+        reader = socket.create_connection(("127.0.0.1", port), timeout=2)
+    except OSError:  # it ended before
+        yield
+        return
+    with reader:
+        reader.sendall(f"GET /api/stream HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+        assert reader.recv(12) in (b"HTTP/1.1 200", b"")
+        yield
 
 
 @dataclass(frozen=True, slots=True)

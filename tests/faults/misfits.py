@@ -26,8 +26,9 @@ from forager.web.web import Answer, Web, failed, judged
 HTML = "text/html; charset=utf-8"
 EVERY = 7200.0
 """Seconds between two articles of a host."""
-SLOW, LONGEST = 25.0, 60.0
-"""Seconds that a slow host takes, and after which a request to one that never ends is given up (`live.total_time`)."""
+SLOW, LONGEST, POURED = 25.0, 30.0, 20.0
+"""Seconds that a slow host takes at least, after which a request is given up (`live.total_time`), and after which a body that
+never ends is too long (`live.body_limit`)."""
 
 
 class Misfit(StrEnum):
@@ -190,8 +191,11 @@ class MisfitWeb:
         self.asked[KINDS[number % len(KINDS)]] += 1
         done = misdeed(number, f"/{rest}", asked, self._robots[number])
         self._robots[number] += rest == "robots.txt"
-        await self.clock.sleep(LONGEST if done.endless and number % 20 > 10 else done.wait)
+        wait = (POURED if number % 20 < 10 else LONGEST) if done.endless else done.wait
+        await self.clock.sleep(min(wait, LONGEST))
         seconds = self.clock.now() - asked
+        if wait >= LONGEST:
+            return failed(request, Trouble.TIMEOUT, "it took too long", asked=asked, seconds=seconds)
         if done.answer is None:
             return failed(request, Trouble.CONNECT, "the connection was reset", asked=asked, seconds=seconds)
         if done.lies:
@@ -267,7 +271,7 @@ def served_misfits(count: int) -> Iterator[ServedMisfits]:
 
     thread = threading.Thread(target=lambda: asyncio.run(main()), daemon=True)
     thread.start()
-    assert ready.wait(30), "the misfits did not open"
+    assert ready.wait(120), "the misfits did not open"
     try:
         yield served
     finally:

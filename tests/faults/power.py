@@ -18,8 +18,8 @@ from forager.store.protocol import Found, Version, Visit
 from forager.store.rundir import StoreSettings
 from forager.store.store import Store
 from forager.terms import Channel, Kind, Outcome, Url
-from forager.warc.recording_settings import RecordingSettings
 from forager.warc.writer import WarcWriter
+from forager.web.web_settings import RecordingSettings
 
 CALLS = "openat,write,pwrite64,ftruncate,fsync,fdatasync,rename,renameat,renameat2,unlink,unlinkat,lseek"
 ACKNOWLEDGED = "acknowledged"

@@ -14,18 +14,18 @@ from warcio.archiveiterator import ArchiveIterator
 
 from forager.terms import Outcome, Request, Response, Url
 from forager.warc.captures import Capture, captures
+from forager.warc.exchange import Exchange
 from forager.warc.index import lines_of
-from forager.warc.recording_settings import RecordingSettings
 from forager.warc.writer import WarcWriter, index_name, repair, warcs_in
-from forager.web.recording import Exchange
+from forager.web.web_settings import RecordingSettings
 from tests.warc.test_warc_writing import AGENT, EVERY_KIND, check
 
 WRITER = """
 import sys
 from pathlib import Path
 from forager.terms import Outcome, Request, Response, Url
-from forager.web.recording import Exchange
-from forager.warc.recording_settings import RecordingSettings
+from forager.warc.exchange import Exchange
+from forager.web.web_settings import RecordingSettings
 from forager.warc.writer import WarcWriter
 
 writer = WarcWriter(Path(sys.argv[1]), RecordingSettings(max_size=400_000), "Forager/0.1 (+https://example.org/bot)")

@@ -16,8 +16,7 @@ from pathlib import Path
 import pytest
 
 from forager.core.parameters import ForagerKind
-from forager.engine.journal import Journal, event_line
-from forager.events import Event
+from forager.events import Event, Journal, event_line
 from forager.settings import PRESETS, load_settings
 from forager.simulation.jobs import Job, replay_of
 from forager.simulation.replay import Replay, ReplayPlan, default_seeds

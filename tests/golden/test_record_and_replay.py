@@ -13,11 +13,11 @@ from forager.cli.replay_bytes import crawl_bytes
 from forager.clock import Clock
 from forager.errors import Exit, InputError
 from forager.settings import load_settings
-from forager.warc.recording_settings import RecordingSettings
+from forager.warc.recorder import Recording
 from forager.warc.replay_web import WarcWeb
 from forager.warc.writer import WarcWriter, warcs_in
-from forager.web.recording import Recording
 from forager.web.web import Web
+from forager.web.web_settings import RecordingSettings
 from tests.virtual import QUICK, Crawled, InlineRecorder
 
 
@@ -33,7 +33,8 @@ def test_a_recorded_crawl_replays_to_the_same_journal(kind: str, tmp_path: Path)
 
     lines = recorded.journal.getvalue().splitlines()
     assert len(lines) > 200
-    assert replayed.journal.getvalue().splitlines() == lines
+    # Every line has its time; of two hosts that answer at the same instant either may be noted first.
+    assert sorted(replayed.journal.getvalue().splitlines()) == sorted(lines)
 
 
 def _replay(folder: Path, clock: Clock) -> Web:

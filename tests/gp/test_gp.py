@@ -3,14 +3,14 @@
 import multiprocessing
 import os
 import signal
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from forager.errors import InputError
-from forager.gp import breed
 from forager.gp import learn as learning
-from forager.gp.evolve import Memory, evolve
+from forager.gp.evolve import Memory, cross, evolve, ramped, swap_parts
 from forager.gp.fitness import Judge, measurers, terminal_set
 from forager.gp.gp_settings import GPSettings
 from forager.gp.learn import Candidate, choose_individual
@@ -42,7 +42,7 @@ def test_subtrees_are_found_and_grafted_by_position() -> None:
 
 def test_the_first_population_is_ramped_half_full_and_mostly_different() -> None:
     settings = GPSettings(population=100, known_rules=False)
-    population = breed.ramped(np.random.default_rng(0), BASIC, settings)
+    population = ramped(np.random.default_rng(0), BASIC, settings)
     assert len(population) == 100
     assert {depth(tree) for tree in population[::2]} == {2, 3, 4, 5, 6}  # the full ones
     assert max(depth(tree) for tree in population) == 6
@@ -50,7 +50,7 @@ def test_the_first_population_is_ramped_half_full_and_mostly_different() -> None
 
 
 def test_the_first_population_begins_with_the_known_rules_that_can_be_spelled() -> None:
-    population = breed.ramped(np.random.default_rng(0), BASIC, GPSettings(population=100))
+    population = ramped(np.random.default_rng(0), BASIC, GPSettings(population=100))
     assert population[:2] == [("t",), ("*", "t", "X")]
     assert all(terminals_of(tree) <= set(BASIC) for tree in population)
     assert len(population) == 100
@@ -58,7 +58,7 @@ def test_the_first_population_begins_with_the_known_rules_that_can_be_spelled() 
 
 def test_a_child_of_crossover_is_made_of_parts_of_both() -> None:
     rng = np.random.default_rng(1)
-    children_ = {breed.crossover(rng, ("+", "t", "X"), ("log", "n"), GPSettings()) for _ in range(200)}
+    children_ = {cross(rng, ("+", "t", "X"), ("log", "n"), GPSettings()) for _ in range(200)}
     assert ("+", "log", "n", "X") in children_
     assert ("+", "t", "n") in children_
     assert ("n",) in children_
@@ -67,12 +67,12 @@ def test_a_child_of_crossover_is_made_of_parts_of_both() -> None:
 
 def test_trees_deeper_than_nine_take_no_part_in_crossover() -> None:
     deep: Tree = ("log",) * 10 + ("t",)
-    assert breed.crossover(np.random.default_rng(0), deep, ("n",), GPSettings()) == deep
+    assert cross(np.random.default_rng(0), deep, ("n",), GPSettings()) == deep
 
 
 def test_swapping_keeps_the_symbols_and_changes_their_places() -> None:
     rng = np.random.default_rng(2)
-    swapped = {breed.swap(rng, ("-", "t", "X"), GPSettings()) for _ in range(50)}
+    swapped = {swap_parts(rng, ("-", "t", "X"), GPSettings()) for _ in range(50)}
     assert ("-", "X", "t") in swapped
     assert all(sorted(tree) == ["-", "X", "t"] for tree in swapped)
 
@@ -91,6 +91,19 @@ def test_evolution_does_not_get_worse_and_never_measures_a_tree_twice() -> None:
     assert len(measured) == len(set(measured)) < SMALL.population * SMALL.generations
     assert max(generations[-1].fitness) == best[-1]  # the best are copied into the next generation
     assert all(len(generation.best) == SMALL.kept for generation in generations)
+
+
+def test_if_the_best_of_all_generations_are_bred_every_child_is_made_of_them() -> None:
+    """No mutation, and the fitness is the number of symbols: the one best tree of generation 0 is crossed with itself."""
+    settings = replace(SMALL, parents="best", kept=1, replacement=0.0, swap=0.0, generations=2)
+
+    def children_are_of_the_best(settings: GPSettings) -> bool:
+        long_ones = Memory(lambda trees: [float(len(tree)) for tree in trees])
+        first, second = evolve(long_ones, BASIC, settings, seed=3)
+        return all(set(tree) <= set(first.best[0][0]) for tree in second.population)
+
+    assert children_are_of_the_best(settings)
+    assert not children_are_of_the_best(replace(settings, parents="generation"))
 
 
 def test_the_number_of_processes_changes_nothing() -> None:

@@ -1,6 +1,16 @@
-import numpy as np
+"""The packed link graph, as it grows; the figures of a graph."""
 
-from forager.graph.graph import UNKNOWN, EdgeList, Graph, GrowingGraph, Names
+from concurrent.futures import ThreadPoolExecutor
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from forager.chance import stream
+from forager.graph.graph import UNKNOWN, WORTH_SHARING, EdgeList, Graph, GrowingGraph, Names
+from forager.graph.measures import clustering, exponent, graph_figures, mean_path
+from forager.graph.methods import appeals
+from forager.graph.walks import Ranking, WalkSettings, enriched_walk
 
 
 def graph_of(*links: tuple[int, int]) -> Graph:
@@ -91,3 +101,120 @@ def test_an_edge_list_counts_every_row_but_links_only_once():
     edges.add(*pair)
     edges.add(*pair)
     assert (edges.rows, edges.growing.graph().links, edges.name(1)) == (4, 1, "1")
+
+
+def links(count: int, pages: int, seed: int = 3):
+    rng = np.random.default_rng(seed)
+    return rng.integers(0, pages // 2, count, dtype=np.int32), rng.integers(0, pages, count, dtype=np.int32)
+
+
+def test_links_added_while_another_thread_packs_are_in_the_next_graph():
+    growing = GrowingGraph()
+    growing.add_page(0, [1, 2])
+    with ThreadPoolExecutor(1) as thread:
+        packing = growing.packing()
+        growing.add_page(1, [3])
+        packed = thread.submit(packing.done).result()
+    growing.keep(packed)
+    assert packed.out.row(1).tolist() == []
+    assert (growing.waiting, growing.graph().out.row(1).tolist()) == (1, [3])
+    assert growing.graph().out.row(0).tolist() == [1, 2]
+
+
+def test_one_core_gives_the_scores_of_all_cores_to_the_last_bit():
+    growing = GrowingGraph()
+    growing.add_links(*links(2 * WORTH_SHARING, 30_000))
+    graph = growing.graph()
+    impact = np.random.default_rng(5).random(graph.pages)
+    alone = enriched_walk(graph, impact, WalkSettings(cores="one"))
+    assert np.array_equal(alone.scores, enriched_walk(graph, impact, WalkSettings(cores="all")).scores)
+
+
+def test_a_walk_that_goes_on_from_the_last_scores_takes_fewer_steps():
+    growing = GrowingGraph()
+    growing.add_links(*links(20_000, 3000))
+    graph, settings = growing.graph(), WalkSettings(tolerance=1e-8)
+    impact = np.where(np.arange(graph.pages) % 7 == 0, 1.0, 0.5)
+    first = enriched_walk(graph, impact, settings)
+    growing.add_page(7, [2001, 2002])
+    cold = enriched_walk(growing.graph(), impact, settings)
+    warm = enriched_walk(growing.graph(), impact, settings, first)
+    assert warm.iterations < cold.iterations / 1.5
+    assert warm.scores == pytest.approx(cold.scores, rel=1e-4)
+
+
+def test_appeal_is_the_place_in_the_frontier_and_equal_scores_share_it():
+    growing = GrowingGraph()
+    growing.add_page(0, [1, 2, 3, 4, 5])
+    ranking = Ranking(np.array([9.0, 0.1, 0.3, 0.2, 0.2, 0.0]))
+    # From the last to the first: 5, 1, then 3 and 4 on places 2 and 3, then 2; place p of 0 … 4 is 2p/4 − 1.
+    assert appeals(growing.graph(), ranking).tolist() == [0, -0.5, 1, 0.25, 0.25, -1]
+
+
+def test_a_frontier_of_equal_scores_appeals_to_nobody():
+    growing = GrowingGraph()
+    growing.add_page(0, [1, 2, 3])
+    assert appeals(growing.graph(), Ranking(np.ones(4))).tolist() == [0, 0, 0, 0]
+    assert appeals(GrowingGraph().graph(), Ranking(np.zeros(0))).size == 0
+
+
+RNG = stream(1, "test")
+
+
+def ends(graph: nx.DiGraph) -> tuple[np.ndarray, np.ndarray]:
+    edges = np.array(graph.edges(), np.int64).reshape(-1, 2)
+    return edges[:, 0], edges[:, 1]
+
+
+def test_a_triangle_with_a_tail_by_hand() -> None:
+    """0 → 1 → 2 → 0 and 2 → 3.
+
+    Neighbours: pages 0 and 1 have one pair each, linked: 1. Page 2 has three pairs, one linked: 1/3. Page 3: 0.
+    Clustering (1 + 1 + 1/3 + 0) / 4 = 7/12. Paths: 0→1 1, 0→2 2, 0→3 3, 1→2 1, 1→0 2, 1→3 2, 2→0 1, 2→3 1, 2→1 2:
+    15 clicks over 9 pairs.
+    """
+    source, target = np.array([0, 1, 2, 2]), np.array([1, 2, 0, 3])
+    assert clustering(source, target, 4) == pytest.approx(7 / 12)
+    assert mean_path(source, target, 4, RNG) == pytest.approx(15 / 9)
+
+
+def test_double_links_and_links_to_the_own_page_do_not_count() -> None:
+    source, target = np.array([7, 7, 7, 9]), np.array([9, 9, 7, 7])
+    figures = graph_figures(source, target, RNG)
+    assert (figures.pages, figures.links, figures.clustering, figures.mean_path) == (2, 2, 0, 1)
+
+
+def test_the_figures_agree_with_networkx() -> None:
+    graph = nx.gnp_random_graph(150, 0.03, seed=4, directed=True)
+    source, target = ends(graph)
+    lengths = [n for _, reached in nx.all_pairs_shortest_path_length(graph) for n in reached.values() if n]
+    assert mean_path(source, target, 150, RNG) == pytest.approx(np.mean(lengths))
+    assert clustering(source, target, 150) == pytest.approx(nx.average_clustering(graph.to_undirected()))
+
+
+def test_a_sample_of_sources_comes_near_the_mean_path() -> None:
+    source, target = ends(nx.gnp_random_graph(1500, 0.004, seed=5, directed=True))
+    exact = mean_path(source, target, 1500, RNG)
+    assert mean_path(source, target, 1500, RNG, sources=300) == pytest.approx(exact, rel=0.02)
+
+
+@pytest.mark.parametrize("true", [2.1, 2.5, 3.0])
+def test_the_exponent_of_a_drawn_power_law_is_found_again(true: float) -> None:
+    """20,000 draws from Zipf's law; the standard error of the fit is about (a - 1) / √20,000 ≈ 0.01 on the whole sample."""
+    degrees = stream(3, "zipf").zipf(true, 20_000)
+    assert exponent(degrees) == pytest.approx(true, abs=0.08)
+
+
+def test_the_tail_begins_where_the_power_law_does() -> None:
+    """Below 10 the degrees are even; the law from 10 on has the exponent 2.5."""
+    rng = stream(4, "tail")
+    tail = np.floor(9.5 * (1 - rng.random(5_000)) ** (-1 / 1.5) + 0.5).astype(np.int64)
+    degrees = np.concatenate([rng.integers(1, 10, 5_000), tail])
+    assert exponent(degrees) == pytest.approx(2.5, abs=0.15)
+
+
+def test_a_graph_too_small_for_a_power_law_has_no_exponent() -> None:
+    assert np.isnan(exponent(np.array([1, 2, 3, 0])))
+    empty = np.empty(0, np.int64)
+    figures = graph_figures(empty, empty, RNG)
+    assert np.isnan([figures.clustering, figures.mean_path, figures.in_exponent, figures.out_exponent]).all()

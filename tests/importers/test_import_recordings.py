@@ -211,14 +211,60 @@ async def test_a_run_directory_gives_what_its_crawl_saw(tmp_path: Path) -> None:
     tape = await tape_of_run(tmp_path)
     assert list(tape.urls()) == ["http://e.org/", FLOOD, "http://e.org/never"]
     assert tape.version_start.tolist() == [0, 4, 5, 5]
-    assert tape.time.tolist() == [10, 30, 40, 50, 15]
+    assert tape.time.tolist() == [10, 30, 40, 50, 10]  # it was linked to at 10, whatever it states
     assert tape.gone.tolist() == [False, True, False, False, False]
-    assert [tape.links_of(version).tolist() for version in range(5)] == [[1, 2], [], [1, 2], [2], []]
+    assert [tape.links_of(version).tolist() for version in range(5)] == [
+        [1],
+        [],
+        [1],
+        [],
+        [],
+    ]  # none to what was never visited
     assert tape.text_print.tolist() == [2, 0, 2, 8, 5]
     assert tape.published[4] == 12
     assert [KINDS[kind] for kind in tape.url_kind] == [Kind.HUB, Kind.ARTICLE, Kind.OTHER]
     assert tape.seconds[[0, 4]].tolist() == [0.5, 1.5]
     assert (tape.start, tape.end) == (10, 50)
+
+
+async def test_a_tape_shows_pages_and_links_from_when_they_were_published(tmp_path: Path) -> None:
+    store = await Store.open(tmp_path)
+    await store.put([Found(Url(f"http://e.org/{name}"), Channel.LINK, at=1.0) for name in ("", "a", "b", "c", "tag")])
+    home, a, b, c, tag = map(UrlId, range(5))
+
+    def hub(mark: int, *links: UrlId) -> Version:
+        return Version(Kind.HUB, mark, mark, 3, links=links)
+
+    def story(mark: int, date: Dated) -> Version:
+        return Version(Kind.ARTICLE, mark, mark, 6, published=date)
+
+    for id, at, version in (
+        (home, 100.0, hub(1, tag)),
+        (home, 200.0, None),
+        (home, 300.0, hub(2, tag, a, b, c)),
+        (tag, 310.0, hub(3, a)),
+        (a, 320.0, story(4, Dated(220.0, DateSource.META))),
+        (b, 330.0, story(5, Dated(0.0, DateSource.URL, exact=False))),
+        (c, 340.0, story(6, Dated(150.0, DateSource.META))),
+    ):
+        outcome = Outcome.UNCHANGED if version is None else Outcome.FETCHED
+        await store.ack(Visit(id, at, outcome, 200, version=version))
+    await store.close()
+    tape = await tape_of_run(tmp_path)
+    shown = {
+        page: [
+            (float(tape.time[version]), tape.links_of(version).tolist())
+            for version in range(tape.version_start[page], tape.version_start[page + 1])
+        ]
+        for page in (home, a, b, c, tag)
+    }
+    assert shown == {
+        home: [(100, [tag]), (220, [a, c, tag]), (300, [a, b, c, tag])],  # at 200 it showed nothing new
+        a: [(220, [])],
+        b: [(300, [])],  # a day is no time
+        c: [(150, [])],
+        tag: [(100, []), (220, [a])],  # it states no time
+    }
 
 
 async def test_a_run_without_pages_is_refused(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 from forager.cli.app import app
 from forager.core.parameters import StateSettings
 from forager.core.states import States, document, hashed
+from forager.importers.captures import BATCH, TEXTS_PER_CLUSTER, TextStates
 from forager.importers.runs import tape_of_run
-from forager.importers.states import BATCH, TEXTS_PER_CLUSTER, Stating
 from forager.importers.tables import import_tables
 from forager.store.protocol import Found, Version, Visit
 from forager.store.store import Store
@@ -26,17 +26,17 @@ def texts(count: int) -> list[str]:
 
 
 def test_few_texts_have_states_of_hashed_words() -> None:
-    stating = Stating(States(StateSettings(dimension=8)))
-    assert [stating.row(text) for text in ("one two", "", "three", "one two", " \n")] == [0, -1, 1, 0, -1]
-    np.testing.assert_allclose(stating.finish(), hashed(["one two", "three"], 8))
+    given = TextStates(States(StateSettings(dimension=8)))
+    assert [given.row(text) for text in ("one two", "", "three", "one two", " \n")] == [0, -1, 1, 0, -1]
+    np.testing.assert_allclose(given.finish(), hashed(["one two", "three"], 8))
 
 
 def test_enough_texts_have_states_of_clusters_that_tell_topics_apart() -> None:
-    stating = Stating(States(StateSettings(dimension=3)))
+    given = TextStates(States(StateSettings(dimension=3)))
     told = texts(3 * TEXTS_PER_CLUSTER)
-    rows = [stating.row(text) for text in told]
-    states = stating.finish()
-    assert stating.states.trained
+    rows = [given.row(text) for text in told]
+    states = given.finish()
+    assert given.states.trained
     topic = [states[rows[number]].argmax() for number in range(len(told))]
     assert len(set(topic[:3])) == 3
     assert topic == topic[:3] * TEXTS_PER_CLUSTER
@@ -44,19 +44,19 @@ def test_enough_texts_have_states_of_clusters_that_tell_topics_apart() -> None:
 
 def test_clusters_are_learned_once_from_the_first_texts_and_all_states_are_theirs() -> None:
     settings = StateSettings(dimension=3, train_pages=60)
-    stating, told = Stating(States(settings)), texts(60 + 2 * BATCH)
+    given, told = TextStates(States(settings)), texts(60 + 2 * BATCH)
     for text in told:
-        stating.row(text)
-    states = stating.finish()
+        given.row(text)
+    states = given.finish()
     np.testing.assert_allclose(states, States(settings).train(told[:60]).of(told), atol=1e-6)
 
 
 def test_texts_without_common_words_keep_hashed_states() -> None:
-    stating = Stating(States(StateSettings(dimension=2)))
+    given = TextStates(States(StateSettings(dimension=2)))
     alone = [f"{first}{second}{third}" for first in "abc" for second in "defgh" for third in "ijk"]
     for text in alone:
-        stating.row(text)
-    np.testing.assert_allclose(stating.finish(), hashed(alone, 2))
+        given.row(text)
+    np.testing.assert_allclose(given.finish(), hashed(alone, 2))
 
 
 def test_the_texts_of_a_table_become_states(tmp_path: Path) -> None:

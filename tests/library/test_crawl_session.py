@@ -1,4 +1,4 @@
-"""A crawl beside a program: however the block ends, the run directory goes on, and the program is left alone."""
+"""The live web from a program: a crawl beside it, one page, and a run directory looked into."""
 
 import asyncio
 import logging
@@ -14,8 +14,10 @@ from forager.errors import InputError, SettingsError, StoreError
 from forager.newsroom.newsroom import Newsroom
 from forager.pages.page import Page
 from forager.store.store import Store
+from forager.terms import Outcome
 from tests.library.program import LOOPBACK, WHO, crawling, first_stories
 from tests.served import served_newsroom
+from tests.server import Served, serving
 
 
 class OwnError(Exception):
@@ -221,3 +223,91 @@ async def test_a_crawl_goes_on_with_its_own_seeds(newsroom: Newsroom, tmp_path: 
         async for story in crawl.stories(after=before[-1].number):
             assert story.number == 5
             break
+
+
+PAGE = (
+    b"<html lang=en><title>Rain</title><meta property='article:published_time' content='2024-05-01T10:00:00Z'>"
+    b"<p>It rains in the valley, and it will go on raining until the evening. <a href='/sun'>Sun</a></p></html>"
+)
+
+
+async def test_a_page_is_fetched_by_all_rules() -> None:
+    site = {
+        "/robots.txt": Served(b"User-agent: *\nDisallow: /private"),
+        "/news": Served(PAGE, headers={"Content-Type": "text/html"}),
+        "/old": Served(status=301, headers={"Location": "/news"}),
+        "/private": Served(PAGE),
+    }
+    async with serving(site) as served:
+        moved = await forager.fetch(served.url("/old"), user_agent=WHO, settings=LOOPBACK)
+        private = await forager.fetch(served.url("/private"), user_agent=WHO, settings=LOOPBACK)
+        gone = await forager.fetch(served.url("/nothing"), user_agent=WHO, settings=LOOPBACK)
+    assert (moved.title, moved.url, moved.response.first_url) == ("Rain", served.url("/news"), served.url("/old"))
+    assert (private.response.outcome, gone.response.outcome) == (Outcome.REFUSED, Outcome.GONE)
+    assert "robots" in private.trouble
+    assert "404" in gone.trouble
+    assert not served.asked("/private")
+    assert {seen.headers["user-agent"] for seen in served.log} == {WHO}
+
+
+async def test_whoever_fetches_names_a_contact_and_a_page() -> None:
+    with pytest.raises(SettingsError, match="names no contact"):
+        await forager.fetch("https://example.org/", user_agent="Mine/1.0")
+    with pytest.raises(InputError, match="not an http"):
+        await forager.fetch("somewhere", user_agent=WHO)
+
+
+@pytest.mark.parametrize("html", [PAGE, PAGE.decode()], ids=["bytes", "text"])
+def test_a_page_is_read_without_any_web(html: str | bytes) -> None:
+    page = forager.read(html, "https://example.org/rain")
+    assert isinstance(page, forager.Page)
+    assert (page.title, page.lang, page.trouble) == ("Rain", "en", "")
+    assert [link.url for link in page.links] == ["https://example.org/sun"]
+    assert page.published is not None
+    assert page.published.time == 1714557600
+    assert "rains in the valley" in page.text
+
+
+def test_dates_later_than_the_fetch_are_not_believed() -> None:
+    page = forager.read(PAGE, "https://example.org/rain", fetched=1704110400)
+    assert page.published is None or page.published.time < 1704110400
+
+
+def test_text_in_any_alphabet_stays_what_it_is() -> None:
+    assert forager.read("<title>Москва – 東京</title>", "https://example.org/").title == "Москва – 東京"
+
+
+async def test_stories_versions_and_visits_of_a_run(newsroom: Newsroom, tmp_path: Path) -> None:
+    told = await first_stories(tmp_path / "run", newsroom, 10)
+    async with forager.open_run(tmp_path / "run") as run:
+        assert [story async for story in run.stories()][:10] == told
+        assert [story.number async for story in run.stories(after=7)][:2] == [8, 9]
+        versions = [version async for _, version in run.versions(told[0].url)]
+        assert versions[0].text == told[0].text
+        assert told[0].version == 1
+        assert (told[0].language, told[0].word_count) == ("en", len(told[0].text.split()))
+        assert {run.url(id) for id in versions[0].links} & set(newsroom.homes)
+        visits = [visit async for visit in run.visits()]
+        assert len(visits) == run.counts().visits
+        assert {run.url(visit.id) for visit in visits} >= set(newsroom.homes)
+        (visit, *_) = [visit async for visit in run.visits(told[0].url)]
+        assert (visit.outcome, visit.at) == (Outcome.FETCHED, told[0].fetched)
+        with pytest.raises(InputError, match="knows no such page"):
+            run.visits("https://example.org/nowhere")
+
+
+async def test_a_running_crawl_is_looked_into_without_disturbing_it(newsroom: Newsroom, tmp_path: Path) -> None:
+    async with crawling(tmp_path / "run", newsroom) as crawl:
+        async for story in crawl.stories():
+            if story.number == 4:
+                break
+        async with forager.open_run(tmp_path / "run") as run:
+            assert [story.number async for story in run.stories()][:5] == [0, 1, 2, 3, 4]
+
+
+async def test_what_is_no_run_directory_and_what_was_not_entered_say_so(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="name the directory of a crawl"):
+        async with forager.open_run(tmp_path):
+            pass
+    with pytest.raises(RuntimeError, match="async with"):
+        forager.open_run(tmp_path).stories()

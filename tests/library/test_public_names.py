@@ -1,12 +1,17 @@
-"""What `import forager` gives, and what it costs."""
+"""What `import forager` gives, what it costs, and the snippets of README as one program against the Newsroom."""
 
 import json
 import pkgutil
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import forager
+from forager.newsroom.newsroom import Newsroom
+from forager.tape.tape import save
+from tests.library.program import LOOPBACK
+from tests.simulation.small_tape import paper
 
 COST = """
 import json, sys, time
@@ -40,3 +45,36 @@ def test_no_module_of_the_package_bears_a_public_name() -> None:
 
 def test_type_checkers_may_trust_the_package() -> None:
     assert (Path(forager.__file__).parent / "py.typed").is_file()
+
+
+README = Path(__file__).parents[2] / "README.md"
+
+
+def snippets() -> list[str]:
+    (section,) = re.findall(r"^## Use it as a library\n(.*?)^## ", README.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    return re.findall(r"^```python\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
+
+
+def placed(program: str, **values: object) -> str:
+    """The program with other values for some of its constants."""
+    for name, value in values.items():
+        program, count = re.subn(
+            rf"^{name} = .*$", lambda _, n=name, v=value: f"{n} = {v!r}", program, flags=re.MULTILINE
+        )
+        assert count == 1, f"README no longer sets {name}"
+    return program
+
+
+def test_the_snippets_of_the_readme_run(newsroom: Newsroom, tmp_path: Path) -> None:
+    found = snippets()
+    assert len(found) == 3
+    (tmp_path / "program.py").write_text(placed("\n".join(found), SITE=newsroom.homes[0], SETTINGS=LOOPBACK))
+    save(paper(), tmp_path / "tape")
+    run = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True, timeout=600)
+    assert run.returncode == 0, run.stderr
+    assert run.stderr == ""
+    lines = run.stdout.splitlines()
+    assert [line.split()[0] for line in lines[:10]] == [str(number) for number in range(10)]
+    assert any(line.startswith("Counter({") and "article" in line for line in lines)
+    assert "Rain ['https://news.example/sun']" in lines
+    assert lines[-1].startswith("[('c', ")

@@ -48,14 +48,16 @@ def test_an_article_is_dated_at_its_foot_and_not_by_the_sidebar(crawled: Crawled
     assert dated >= 0.85 * len(shown)  # some state no date, the day only, or a wrong one
 
 
-def test_comments_have_a_feed_that_dates_nothing(crawled: Crawled) -> None:
+def test_comments_have_feeds_that_lead_nowhere(crawled: Crawled) -> None:
     now = crawled.newsroom.settings.start + 3 * 3600
     (site,) = (host.site for host in crawled.newsroom._hosts.values())
     older = site.everything.latest(now - 4 * 3600, 400).articles
     article = next(one for one in older if one.number % 6 == 5 and one.visible(now))
     feed = page(crawled, f"{article.path_at(now)}/feed/")
-    assert feed.kind is Kind.FEED
-    assert [(link.url.endswith(article.path_at(now)), link.published) for link in feed.links] == [(True, None)]
+    for one in (feed, page(crawled, "/comments/feed/")):
+        assert one.kind is Kind.FEED
+        assert b"#comment-" in one.response.body
+        assert one.links == ()
 
 
 def test_a_crawl_tells_stories_soon_and_nothing_else(crawled: Crawled) -> None:
@@ -71,6 +73,7 @@ def test_a_crawl_tells_stories_soon_and_nothing_else(crawled: Crawled) -> None:
 
 def test_few_requests_go_to_feeds_of_comments_and_to_old_articles(crawled: Crawled) -> None:
     asked = Counter(url.endswith("/feed/") for url in urls_asked(crawled))
+    assert any(url.endswith("/comments/feed/") for url in urls_asked(crawled))
     assert asked[True] <= 0.05 * asked.total()
 
 

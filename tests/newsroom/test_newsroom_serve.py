@@ -32,7 +32,7 @@ def newsroom(settings: NewsroomSettings = SETTINGS) -> Newsroom:
 
 async def test_a_served_page_is_the_page_of_the_web_in_process_byte_for_byte():
     async with serve(newsroom(), Still()) as served, aiohttp.ClientSession() as session:
-        twin = newsroom().served_at(served.bases, Still())
+        twin = Newsroom(served.settings, Still(), served.bases, plan=served.plan)
         for url in (
             *served.homes,
             served.truth.stories[30].url,

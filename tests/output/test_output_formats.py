@@ -10,7 +10,7 @@ import pyarrow.parquet
 import pytest
 
 from forager.errors import OutputError
-from forager.output import parquet
+from forager.output import writers
 from forager.output.fields import FIELDS, Row, row
 from forager.output.outlet import Mode, Outlet
 from forager.output.writers import writer_for
@@ -70,7 +70,7 @@ async def test_a_csv_file_gives_back_quotes_and_line_ends(tmp_path: Path) -> Non
 
 
 async def test_a_parquet_file_has_types_and_row_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parquet, "_GROUP_ROWS", 8)
+    monkeypatch.setattr(writers, "_GROUP_ROWS", 8)
     rows = await rows_of(HOSTILE)
     put(tmp_path / "s.parquet", rows)
     file = pyarrow.parquet.ParquetFile(tmp_path / "s.parquet")

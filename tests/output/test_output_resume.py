@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forager.errors import OutputError
-from forager.output.destinations import InPlace
 from forager.output.fields import Row, row
-from forager.output.lines import CsvTable, JsonLines, LineFormat, LineWriter
+from forager.output.lines import CsvTable, InPlace, JsonLines, LineFormat, LineWriter
 from forager.output.outlet import Last, Mode, Outlet
 from forager.output.writers import writer_for
 from forager.store.store import Store

@@ -211,6 +211,15 @@ def test_words_are_counted_and_letters_where_words_are_not_set_apart() -> None:
     assert (words_in("a b  c"), words_in("新しい bridge")) == (3, 4)
 
 
+def test_a_lead_that_no_element_states_is_read_off_the_page_but_a_byline_is_none() -> None:
+    sentence = "Thousands crossed the new bridge over the river on its first day, the council said."
+    shown = '<h1>Bridge opens at last</h1>\n<p class="article-{}">{}</p><p>The story.</p>'
+    assert page(body=shown.format("teaser", sentence)).lead == sentence
+    assert page(body=shown.format("subtitle", "By Ann Smith, 1 May 2022")).lead == ""
+    stated = '<meta name="description" content="It is open.">'
+    assert page(stated, shown.format("teaser", sentence)).lead == "It is open."
+
+
 def test_a_feed_tells_author_lead_and_tags_of_its_entries() -> None:
     items = (
         "<item><title>Bridge</title><link>/a</link><dc:creator>Ann Lee</dc:creator><category>rivers</category>"

@@ -1,9 +1,8 @@
 """Hub or article."""
 
 import pytest
-from selectolax.lexbor import LexborHTMLParser
 
-from forager.pages.head import Head
+from forager.pages.head import Head, Tree
 from forager.pages.kinds import kind_of
 from forager.pages.links import PageLinks
 from forager.pages.text import main_text
@@ -29,7 +28,7 @@ OG_WEBSITE = '<meta property="og:type" content="website">'
 
 
 def kind(path: str, markup: str) -> Kind:
-    tree, url = LexborHTMLParser(markup), Url(SITE + path)
+    tree, url = Tree(markup), Url(SITE + path)
     head = Head(tree)
     return kind_of(head, url, PageLinks(head, url).all, lambda: main_text(tree))
 
@@ -38,6 +37,10 @@ def kind(path: str, markup: str) -> Kind:
     ("path", "markup"),
     [
         ("/news/2024/05/01/bridge-opens", NEWS_ARTICLE + ARTICLE),
+        (
+            "/story/4179",
+            NEWS_ARTICLE + "<nav><a href=/usa>usa</a></nav><article><h1>Split</h1><p>Paid in April.</article>",
+        ),
         ("/news/2024/05/01/bridge-opens", ARTICLE),
         ("/a/12345678.html", ARTICLE),
         ("/bridge", OG_ARTICLE + ARTICLE),

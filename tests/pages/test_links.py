@@ -1,19 +1,19 @@
-"""Links of a page: where they lead, what they say, where they stand."""
+"""Links of a page: where they lead, what they say, where they stand, and the dates beside them."""
 
 import pytest
-from selectolax.lexbor import LexborHTMLParser
 
-from forager.pages.head import Head
+from forager.pages.head import Head, Tree
 from forager.pages.links import PageLinks
+from forager.pages.page import Page, read
 from forager.pages.pages_settings import PagesSettings
 from forager.pages.urls import UrlMemo
-from forager.terms import Channel, Link, Region, Url
+from forager.terms import Channel, Link, Outcome, Region, Response, Url
 
 HOME = Url("https://a.example/news/")
 
 
 def links(markup: str, url: Url = HOME, **settings: int) -> tuple[Link, ...]:
-    return PageLinks(Head(LexborHTMLParser(markup)), url, settings=PagesSettings(**settings)).all()
+    return PageLinks(Head(Tree(markup)), url, settings=PagesSettings(**settings)).all()
 
 
 def regions(markup: str) -> list[Region]:
@@ -138,13 +138,13 @@ def test_the_head_tells_feeds_canonical_url_and_next_page() -> None:
         ("https://a.example/feed.json", Channel.ALTERNATE, ""),
         ("https://a.example/news/?page=2", Channel.LINK, ""),
     ]
-    assert PageLinks(Head(LexborHTMLParser(page)), HOME).canonical == "https://a.example/home"
+    assert PageLinks(Head(Tree(page)), HOME).canonical == "https://a.example/home"
 
 
 def test_a_page_that_is_its_own_canonical_page_does_not_link_to_itself() -> None:
     page = "<link rel=canonical href=/news/>"
     assert links(page) == ()
-    assert PageLinks(Head(LexborHTMLParser(page)), HOME).canonical == HOME
+    assert PageLinks(Head(Tree(page)), HOME).canonical == HOME
 
 
 def test_no_more_links_than_the_cap_are_read() -> None:
@@ -155,7 +155,7 @@ def test_no_more_links_than_the_cap_are_read() -> None:
 
 def test_a_memo_shared_by_pages_changes_nothing() -> None:
     memo = UrlMemo()
-    head = Head(LexborHTMLParser("<a href=/a>a</a><a href=b>b</a><a href=https://c.example/?utm_source=x>c</a>"))
+    head = Head(Tree("<a href=/a>a</a><a href=b>b</a><a href=https://c.example/?utm_source=x>c</a>"))
     for url in (HOME, Url("https://a.example/sport/"), HOME):
         assert PageLinks(head, url, memo=memo).all() == PageLinks(head, url).all()
 
@@ -164,3 +164,42 @@ def test_a_link_in_a_drawing_does_not_hide_the_others() -> None:
     assert [link.url for link in links('<svg><a xlink:href="/map">x</a></svg><a href="/news">News</a>')] == [
         "https://a.example/news"
     ]
+
+
+PAPER = Url("http://paper.example/")
+
+
+def page(body: str, type: str = "text/html") -> Page:
+    return read(
+        Response(PAPER, Outcome.FETCHED, 0.0, status=200, headers=(("content-type", type),), body=body.encode())
+    )
+
+
+def item(name: str, time: str) -> str:
+    return f"""<article><header><h2><a href="/{name}">{name}</a></h2></header><p>An excerpt. <a href="/{name}">More</a></p>
+    <footer><time datetime="{time}">then</time> <a href="/tag/rain">rain</a></footer></article>"""
+
+
+def test_times_beside_headlines_date_what_they_lead_to() -> None:
+    items = [
+        item("one", "1970-01-03T06:00:00+00:00"),
+        item("two", "1970-01-02T01:00:00+01:00"),
+        item("three", "1970-01-01"),
+    ]
+    found = page(f"<main>{''.join(items)}</main><aside><a href='/old'>old</a></aside>").latest_dates
+    assert found == {f"{PAPER}one": 194_400.0, f"{PAPER}two": 86_400.0, f"{PAPER}three": 86_400.0 + 14 * 3600}
+
+
+def test_the_time_of_a_page_itself_dates_no_link() -> None:
+    story = (
+        "<article><h1>Rain</h1><time datetime='1970-01-03T00:00:00Z'></time><h2><a href='/sun'>Sun</a></h2></article>"
+    )
+    assert page(story).latest_dates == {}
+    assert page(item("one", "1970-01-03") + item("two", "1970-01-02")).latest_dates == {}
+
+
+def test_a_sitemap_tells_when_pages_were_last_modified() -> None:
+    body = """<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+    <url><loc>http://paper.example/a</loc><lastmod>1970-01-02T06:00:00+00:00</lastmod></url>
+    <url><loc>http://paper.example/b</loc></url></urlset>"""
+    assert page(body, "application/xml").latest_dates == {f"{PAPER}a": 108_000.0}

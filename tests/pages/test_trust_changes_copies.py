@@ -4,9 +4,9 @@ from email.utils import formatdate
 
 import pytest
 
-from forager.pages.changes import Change, has_changed
 from forager.pages.fingerprints import Copies, simhash
 from forager.pages.page import read
+from forager.pages.pages_settings import Change, has_changed
 from forager.pages.trust import FEWEST, Trust
 from forager.terms import Dated, DateSource, Kind, Outcome, Response, Url, UrlId
 

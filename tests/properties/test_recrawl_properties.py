@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from forager.gp import breed
+from forager.gp.evolve import cross, ramped, replace_part, swap_parts
 from forager.gp.gp_settings import GPSettings
 from forager.gp.grouped import GroupedSimulation, reads_states_only
 from forager.gp.pagewise import PagewiseSimulation
@@ -150,11 +150,11 @@ def test_groups_and_pages_give_the_same_crawl(
 @given(st.integers(0, 2**32))
 def test_bred_trees_are_whole_and_never_too_deep(seed: int) -> None:
     rng, gp = np.random.default_rng(seed), GPSettings(population=6)
-    population = breed.ramped(rng, EXTENDED, gp)
+    population = ramped(rng, EXTENDED, gp)
     for _ in range(30):
         mother, father = (population[int(rng.integers(len(population)))] for _ in range(2))
-        child = breed.crossover(rng, mother, father, gp)
-        child = breed.swap(rng, breed.replace(rng, child, EXTENDED, gp), gp)
+        child = cross(rng, mother, father, gp)
+        child = swap_parts(rng, replace_part(rng, child, EXTENDED, gp), gp)
         assert (
             1
             + sum(ARITY.get(symbol, 0) - 1 for symbol in child if isinstance(symbol, str))

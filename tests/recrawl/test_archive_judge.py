@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from forager.recrawl.archive_eval import _model, judge_window, quality, weighted_precision
 from forager.recrawl.change_log import ChangeLog
+from forager.recrawl.compare import _model, judge_window, quality, weighted_precision
 
 
 def test_precision_recall_and_f1_by_hand() -> None:

@@ -83,6 +83,20 @@ def test_a_dense_matrix(tmp_path: Path) -> None:
     assert read_change_log(path).changed.tolist() == EXPECTED
 
 
+def test_what_failed_downloads_hide_is_guessed_from_the_usual_time_between_changes(tmp_path: Path) -> None:
+    """Changes in cycles 2, 4, 6 of the first page: every second cycle, so in cycle 8 too, but not in 9."""
+    changed, failed = np.zeros((3, 10), dtype=np.uint8), np.zeros((3, 10), dtype=np.uint8)
+    changed[0, [2, 4, 6]], failed[0, [8, 9]] = 1, 1
+    failed[1, 5], changed[1, 5] = 1, 1  # no change before: none is guessed, whatever stands there
+    failed[2, :3] = 1  # more than two failures: the page is left out
+    np.savez(tmp_path / "log.npz", changed=changed, failed=failed)
+    rows = [f"p{page},{cycle},{changed[page, cycle]},{failed[page, cycle]}\n" for page, cycle in np.ndindex(3, 10)]
+    (tmp_path / "log.csv").write_text("url,cycle,changed,failed\n" + "".join(rows))
+    for name in ("log.npz", "log.csv"):
+        log = read_change_log(tmp_path / name)
+        assert [np.flatnonzero(page).tolist() for page in log.changed] == [[2, 4, 6, 8], []]
+
+
 def test_the_order_of_the_rows_does_not_matter(tmp_path: Path) -> None:
     rows = [f"p{page},{cycle},{int((page * cycle) % 3 == 1)}" for page in range(12) for cycle in range(5)]
     logs = []

@@ -8,8 +8,12 @@ from forager.recrawl.cycle import explain, top
 from forager.recrawl.formula import parse
 from forager.recrawl.history import History
 from forager.recrawl.poisson import Trail
-from forager.recrawl.policies import Age, BruteForce, Formula, Hacs, Rand
+from forager.recrawl.policies import Formula, Hacs, ScoreFunction, named
 from forager.recrawl.recrawl_settings import HacsSettings
+
+
+def policy(name: str) -> ScoreFunction:
+    return named(name, np.random.default_rng(3))
 
 
 @pytest.fixture
@@ -30,23 +34,23 @@ def test_the_highest_scores_go_first(history: History) -> None:
 
 
 def test_among_equal_scores_the_longer_unvisited_goes_first(history: History) -> None:
-    assert top(history, BruteForce(), 10.0, 4).pages.tolist() == [0, 1, 2, 3]
+    assert top(history, policy("brute"), 10.0, 4).pages.tolist() == [0, 1, 2, 3]
 
 
 def test_after_that_a_fixed_random_order_decides() -> None:
     history = History()
     history.note_all(np.arange(1000), 0.0, np.zeros(1000, dtype=bool))
-    first, again = top(history, Age(), 5.0, 100), top(history, Age(), 5.0, 100)
+    first, again = top(history, policy("age"), 5.0, 100), top(history, policy("age"), 5.0, 100)
     assert first.pages.tolist() == again.pages.tolist()
     assert first.pages.tolist() != sorted(first.pages.tolist())
-    assert set(first.pages.tolist()) <= set(top(history, Age(), 6.0, 200).pages.tolist())
+    assert set(first.pages.tolist()) <= set(top(history, policy("age"), 6.0, 200).pages.tolist())
 
 
 def test_pages_never_visited_and_pages_ruled_out_are_not_scheduled(history: History) -> None:
     def even(part: slice) -> np.ndarray:
         return np.arange(part.start, part.stop) % 2 == 0
 
-    schedule = top(history, Age(), 10.0, 100, eligible=even)
+    schedule = top(history, policy("age"), 10.0, 100, eligible=even)
     assert schedule.pages.tolist() == [0, 2, 4, 6, 8]
 
 
@@ -79,5 +83,5 @@ def test_a_page_that_must_not_be_visited_leaves_the_budget_unspent() -> None:
 
 
 def test_random_scores_come_from_the_generator_passed_in(history: History) -> None:
-    one, two = (top(history, Rand(np.random.default_rng(3)), 10.0, 5).pages.tolist() for _ in range(2))
+    one, two = (top(history, policy("rand"), 10.0, 5).pages.tolist() for _ in range(2))
     assert one == two

@@ -10,13 +10,13 @@ import pytest
 from forager.core.packed import pack
 from forager.core.page_table import PageTable
 from forager.core.parameters import ExpectationSettings
+from forager.engine.crawl import warm_up
 from forager.engine.resume import SCHEDULE, Schedule, restore_histories
 from forager.engine.scope import Scope
-from forager.engine.warm_start import warm_up
 from forager.errors import InputError
 from forager.events import CycleDone, Learned
 from forager.importers.files import histories
-from forager.recrawl.archive_eval import changes
+from forager.recrawl.change_log import changes
 from forager.recrawl.history import History
 from forager.recrawl.policies import RuleInUse
 from forager.recrawl.recrawl_settings import RecrawlSettings

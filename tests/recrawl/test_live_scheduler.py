@@ -19,7 +19,7 @@ from forager.events import CycleDone, Scheduled
 from forager.recrawl.formula import parse
 from forager.recrawl.history import History
 from forager.recrawl.poisson import Trail
-from forager.recrawl.policies import Formula, Policy, Rand
+from forager.recrawl.policies import Formula, Policy, named
 from forager.terms import UrlId
 
 TX = Policy("t * X", Formula.of(parse("t * X")))
@@ -117,6 +117,21 @@ def test_plain_python_puts_pages_to_rest_all_at_once_and_chooses_the_same(
     assert chosen[0] == chosen[1]
     assert chosen[0] is not None
     assert chosen[0][0] == 3
+
+
+@pytest.mark.parametrize(("hours", "hits", "rested"), [(10.0, 0.0, 4.0), (10.0, 1.0, 0.0), (1000.0, 0.0, 24.0)])
+def test_a_list_watched_in_vain_is_asked_ever_more_seldom_even_by_those_who_found_nothing(
+    hours: float, hits: float, rested: float
+) -> None:
+    expecting = Expecting([0.5], seen=[0])
+    expecting._table[["hub", "hours", "hits", "last"]][0] = True, hours, hits, 0.0
+    one = scheduler(expecting, groups=[0], explores=True)  # .4 of its hours, at most a day
+    one.candidates.thrift.pace.row["age"] = 0.0  # whoever found nothing yet takes any list, …
+    visit(one, 0, 1, 1)
+    for hour in (0.1, 3.9, 4.1, 23.9, 24.1):
+        assert first(one, 3600 * hour, 0.5) == (0 if hour > rested else -1)
+    pause = one.rest(3600 * 0.1, 0, 1.0, 1e9)  # … and sleeps until then
+    assert pause == pytest.approx(max(1.0, 3600 * (rested - 0.1)))
 
 
 def test_seeds_that_nobody_has_seen_come_before_everything() -> None:
@@ -269,7 +284,7 @@ def test_histories_saved_and_restored_go_on_as_before(trail: bool) -> None:
 
 def test_whoever_asks_why_does_not_change_what_chance_will_choose() -> None:
     def course(asks: bool) -> list[int]:
-        one = scheduler(Expecting([0.0] * 9, seen=range(9)), Policy("rand", Rand(np.random.default_rng(1))))
+        one = scheduler(Expecting([0.0] * 9, seen=range(9)), Policy("rand", named("rand", np.random.default_rng(1))))
         for page in range(9):
             visit(one, page, 1)
         pages = []

@@ -70,6 +70,22 @@ def test_learning_says_what_a_known_rule_is_kept_for(
     assert "against_known_rule" not in pure
 
 
+def test_folds_are_test_sets_in_turn_and_too_many_are_refused(
+    log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    function = tmp_path / "function.json"
+    learn_small(log, function, generations=1, folds=3, breed_from="best")
+    told = json.loads(capsys.readouterr().out)
+    assert len(told["folds"]) == 3
+    mean, half = told["test"]["change_rate"]
+    assert mean == pytest.approx(sum(one["change_rate"] for one in told["folds"]) / 3)
+    assert half > 0
+    assert told["top"]["ndcg"][4] == pytest.approx(told["test"]["ndcg"][0])  # 5/5 of the schedule is all of it
+    assert json.loads(function.read_text())["formula"] == told["formula"]
+    with pytest.raises(InputError, match="--folds"):
+        learn_small(log, function, folds=1)
+
+
 def test_one_learns_from_the_past_and_judges_on_the_future(
     log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -207,7 +223,7 @@ def test_a_long_function_does_not_push_the_charts_aside(log: Path, tmp_path: Pat
     text = report.read_text(encoding="utf-8")
     assert f"<span class=formula>{formula}</span>" in text  # in full in the tables,
     assert f"</svg>{formula}</li>" not in text  # not below the charts
-    assert text.count("</svg>nad</li>") == 5
+    assert text.count("</svg>nad</li>") == 6
 
 
 @pytest.mark.parametrize(

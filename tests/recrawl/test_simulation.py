@@ -6,10 +6,11 @@ import pytest
 from forager.gp.grouped import GroupedSimulation
 from forager.recrawl.change_log import ChangeLog, ShownDocuments
 from forager.recrawl.formula import parse
-from forager.recrawl.policies import Age, Formula, named
+from forager.recrawl.policies import Formula, named
 from forager.recrawl.recrawl_settings import NAMES, RecrawlSettings
 from forager.recrawl.simulate import Oracle, simulate
 
+AGE = named("age", np.random.default_rng(0))
 HALF = RecrawlSettings(k=0.5, warmup=1)
 
 
@@ -20,7 +21,7 @@ def log_of(*rows: str) -> ChangeLog:
 def test_a_change_is_detected_against_our_last_copy() -> None:
     # Two pages, one visit per cycle. Age takes page 0, 1, 0, 1 in cycles 1 … 4.
     log = log_of(".x...", "..x..")
-    curves = simulate(log, Age(), HALF)
+    curves = simulate(log, AGE, HALF)
     # Cycle 1: page 0 has changed. Cycle 2: page 1 has. Cycles 3 and 4: nothing since the last copies.
     assert curves.change_rate.tolist() == [1, 1, 0, 0]
     assert curves.freshness.tolist() == [1, 1, 1, 1]
@@ -28,7 +29,7 @@ def test_a_change_is_detected_against_our_last_copy() -> None:
 
 def test_a_change_waits_until_it_is_seen() -> None:
     log = log_of(".....", ".x...")  # Age takes page 0 first, the change of page 1 is found a cycle later
-    curves = simulate(log, Age(), HALF)
+    curves = simulate(log, AGE, HALF)
     assert curves.change_rate.tolist() == [0, 1, 0, 0]
     assert curves.ndcg.tolist() == [0, 1, 0, 0]
     assert curves.freshness.tolist() == [0.5, 1, 1, 1]
@@ -111,7 +112,7 @@ def test_documents_are_found_by_the_first_visit_that_shows_them() -> None:
     # Hub 0 shows document 0 in cycles 1–2, hub 1 shows it from 2 on, and document 1 in cycle 3 only, which nobody sees.
     documents = ShownDocuments(np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([1, 2, 3]), np.array([2, 9, 3]))
     log = ChangeLog(log_of(".x...", "..xx.").changed, (), documents)
-    curves = simulate(log, Age(), HALF, young=10.0)  # visits 0, 1, 0, 1
+    curves = simulate(log, AGE, HALF, young=10.0)  # visits 0, 1, 0, 1
     assert curves.discovery is not None
     assert curves.discovery.documents == 2
     assert curves.discovery.delays.tolist() == [0]
@@ -124,7 +125,7 @@ def test_documents_are_found_by_the_first_visit_that_shows_them() -> None:
 def test_a_document_found_late_is_worth_less() -> None:
     documents = ShownDocuments(np.array([0]), np.array([1]), np.array([1]), np.array([9]))
     log = ChangeLog(log_of(".....", ".x...").changed, (), documents)
-    curves = simulate(log, Age(), HALF, young=10.0)  # page 1 is visited in cycle 2
+    curves = simulate(log, AGE, HALF, young=10.0)  # page 1 is visited in cycle 2
     assert curves.discovery is not None
     assert curves.discovery.worth == pytest.approx(0.9)
 

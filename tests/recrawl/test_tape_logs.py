@@ -8,8 +8,7 @@ import pytest
 
 from forager.cli.log_input import cut_log, per_cycle, read_change_log
 from forager.errors import InputError
-from forager.importers.log_tables import usual_length
-from forager.importers.tape_logs import log_of_tape
+from forager.importers.tape_logs import log_of_tape, usual_length
 from forager.recrawl.change_log import ChangeLog
 from forager.tape.build import TapeBuilder
 from forager.tape.tape import Tape, save

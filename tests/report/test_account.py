@@ -61,7 +61,7 @@ def test_a_page_that_we_do_not_ask_for_is_neither_a_request_nor_an_error() -> No
     facts = account.facts()
     assert (facts["requests"], facts["errors"], facts["sites"][SITE]["errors"]) == (0, {}, {})
     assert (facts["visits"], facts["outcomes"]) == (4, {"refused": 4})
-    assert account.refusals[ROBOTS] == {"": 1}
+    assert account.total.refusals[ROBOTS] == {"": 1}
 
 
 def test_what_went_wrong_with_a_request_is_counted_by_its_kind() -> None:
@@ -88,11 +88,11 @@ def test_visits_changes_and_stories_belong_to_the_side_that_made_them() -> None:
         told(2.0, by=NOBODY),
         told(3.0, by=NOBODY),
     )
-    fleet, recrawl = account.fleet, account.recrawl
+    fleet, recrawl = account.total.fleet, account.total.recrawl
     assert (fleet.visits, fleet.requests, fleet.changed, fleet.stories) == (2, 2, 1, 1)
     assert (recrawl.visits, recrawl.requests, recrawl.changed, recrawl.stories) == (2, 1, 0, 2)
     assert account.facts()["budget"] == {"fleet": 2, "recrawl": 1}
-    assert account.requests_per_story == 1.0
+    assert account.total.requests_per_story == 1.0
 
 
 def test_hosts_of_one_registrable_domain_are_one_site() -> None:
@@ -107,8 +107,8 @@ def test_hosts_of_one_registrable_domain_are_one_site() -> None:
 
 def test_delays_are_those_of_all_stories_and_of_each_site() -> None:
     account = heard(*(told(9.0, delay=delay) for delay in (10.0, 20.0, 60.0)), told(9.0, "b.example", delay=100.0))
-    assert (account.delay(0.5), account.sites[SITE].delay(0.5), account.sites["b.example"].delay(0.9)) == (40, 20, 100)
-    assert (Account().delay(0.5), Account().facts()["delay_p90_s"]) == (None, None)
+    assert [one.delay(0.5) for one in (account.total, account.sites[SITE], account.sites["b.example"])] == [40, 20, 100]
+    assert (Account().total.delay(0.5), Account().facts()["delay_p90_s"]) == (None, None)
 
 
 def test_a_story_whose_date_has_no_hour_counts_but_its_delay_does_not() -> None:
@@ -152,8 +152,8 @@ def test_memory_is_bounded_and_no_count_is_lost() -> None:
     assert len(account.sites) == SITES + 1
     assert account.sites[OTHERS].stories > 0
     assert sum(site.stories for site in account.sites.values()) == account.stories == SITES + 50
-    assert len(account.errors["timeout"]) == REASONS + 1
-    assert account.error_count == SITES + 50
+    assert len(account.total.errors["timeout"]) == REASONS + 1
+    assert sum(account.total.error_counts.values()) == SITES + 50
     assert len(account.save()) < 200_000
 
 

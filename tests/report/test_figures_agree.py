@@ -18,10 +18,9 @@ from forager.cli.replay import replay_command, watch_replay
 from forager.cli.runner import FILE, progress_line, run_facts, write_statistics
 from forager.clock import run_virtual
 from forager.dashboard.chronicle import Chronicle
-from forager.dashboard.metrics import exposition
-from forager.dashboard.views import Views
+from forager.dashboard.views import Views, metrics
 from forager.dashboard.watched import Coverage, Watched, watch
-from forager.engine.journal import Journal
+from forager.events import Journal
 from forager.report.account import KEPT, Account, recall_account
 from forager.report.phrases import span
 from forager.report.run import read_run, run_report
@@ -45,19 +44,21 @@ def crawled() -> Crawled:
 
 def _facts(crawled: Crawled) -> dict[str, Any]:
     crawl = crawled.crawl
-    return run_facts(crawled.account, crawl.agent, crawl.scheduler, crawl.retraining, crawl.world.keeper.skipped)
+    return run_facts(crawled.account, crawl, crawl.world.keeper.skipped)
 
 
 def _watched(crawled: Crawled) -> Watched:
     """As it stands at its end, when its own clock runs no more."""
     coverage = Coverage("nothing", lambda: (np.empty(0), np.empty(0, dtype=np.bool_)))
-    return replace(watch("virtual", crawled.crawl, coverage), clock=TapeClock(crawled.account.ended or 0.0))
+    return replace(
+        watch("virtual", crawled.crawl, crawled.account, None, coverage), clock=TapeClock(crawled.account.ended or 0.0)
+    )
 
 
 def _metrics(watched: Watched, chronicle: Chronicle) -> dict[str, dict[str, float]]:
     """Each metric, summed for each value of its labels, and altogether."""
     sums: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
-    for family in text_string_to_metric_families(exposition(watched, chronicle)):
+    for family in text_string_to_metric_families(metrics(watched, chronicle)):
         for sample in family.samples:
             for label in ("", *sample.labels.values()):
                 sums[sample.name][label] += sample.value
@@ -144,14 +145,14 @@ def test_all_who_show_figures_of_a_replay_show_the_same_ones(tmp_path: Path) -> 
         tell=Journal([account.hear, records]).write,
     )
     run.run()
-    facts, figures = run_facts(account, run.agent, run.scheduler, run.retraining), run.figures()
+    facts, figures = run_facts(account, run), run.figures()
     watched = watch_replay(run, records, "paper")
     _check_dashboard(watched, account, facts)
     assert (facts["requests"], facts["stories"]) == (figures.efficiency.downloaded, figures.efficiency.relevant)
     assert facts["requests_per_story"] == round(figures.efficiency.requests_per_story, 2)
     assert facts["budget"]["recrawl"] / facts["requests"] == figures.recrawl_share
-    assert account.fleet.stories / facts["budget"]["fleet"] == figures.fleet_hits
-    assert account.recrawl.stories / facts["budget"]["recrawl"] == figures.recrawl_hits
+    assert account.total.fleet.stories / facts["budget"]["fleet"] == figures.fleet_hits
+    assert account.total.recrawl.stories / facts["budget"]["recrawl"] == figures.recrawl_hits
     assert facts["outcomes"].get("unrecorded", 0) / facts["requests"] == figures.unrecorded_share
     assert watched.coverage.over_time()["share"] == round(figures.delay.coverage, 4)
     save(tape, tmp_path / "tape")

@@ -136,13 +136,18 @@ async def test_the_account_counts_what_the_store_holds(run: Path) -> None:
     await reader.close()
     account = run_state.account
     site = account.sites["paper.example"]
-    assert (run_state.known, account.pages, account.visits, account.requests) == (6, 4, 6, 5)  # one was refused unasked
+    assert (run_state.known, account.pages, account.visits, account.total.requests) == (
+        6,
+        4,
+        6,
+        5,
+    )  # one was refused unasked
     assert site.delays.values.tolist() == [60.0, 115.0]  # 60 - 0, 120 - 5
     assert site.channels == {"link": 1, "feed": 1}
-    assert (account.fleet.visits, account.fleet.stories) == (2, 1)
-    assert (account.recrawl.visits, account.recrawl.changed, account.recrawl.stories) == (4, 1, 1)
-    assert not account.errors
-    assert account.refusals["robots.txt does not allow it"] == {"Disallow: /admin/ (line 2)": 1}
+    assert (account.total.fleet.visits, account.total.fleet.stories) == (2, 1)
+    assert (account.total.recrawl.visits, account.total.recrawl.changed, account.total.recrawl.stories) == (4, 1, 1)
+    assert not account.total.errors
+    assert account.total.refusals["robots.txt does not allow it"] == {"Disallow: /admin/ (line 2)": 1}
     assert run_state.skipped.counts() == {"another site": 2}
     assert (account.began, account.ended) == (DAY + 10, DAY + 700)
     assert len(run_state.records) == 2

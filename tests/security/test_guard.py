@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forager.errors import SettingsError
-from forager.web.guard import AddressRefusedError, Guard
+from forager.web.live import AddressRefusedError, Guard
 
 NOT_PUBLIC = {
     "unspecified": ["0.0.0.0", "::"],

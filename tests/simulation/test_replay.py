@@ -10,9 +10,8 @@ import pytest
 from forager.core.addresses import SHAPES
 from forager.core.judge import RELEVANT, SENT
 from forager.core.parameters import ForagerKind
-from forager.engine.journal import Journal, event_line
 from forager.engine.step import take_step
-from forager.events import Event, Fetched, Reinforced, Told
+from forager.events import Event, Fetched, Journal, Reinforced, Told, event_line
 from forager.report.account import Account
 from forager.settings import PRESETS, Settings, load_settings
 from forager.simulation.bundles import RECORD, VISIT

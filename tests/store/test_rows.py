@@ -8,7 +8,7 @@ from pathlib import Path
 import zstandard
 
 from forager.store.protocol import Found, Story, Version, VersionId, Visit
-from forager.store.rows import STORIES, Table
+from forager.store.rows import STORIES, RowTable
 from forager.store.rundir import APPLICATION, DATABASE, MIGRATIONS, migrate
 from forager.store.store import Store
 from forager.terms import NOTHING, About, Channel, Dated, DateSource, ForagerId, Kind, Outcome, Url, UrlId, Validators
@@ -24,7 +24,7 @@ class SignedStory(Story):
 
 
 def test_a_new_field_of_a_story_needs_nothing_but_a_column() -> None:
-    table = Table("stories", SignedStory, ["id"], named={"id": "url", "url": "address"}, without=["about"])
+    table = RowTable("stories", SignedStory, ["id"], named={"id": "url", "url": "address"}, without=["about"])
     story = SignedStory(
         UrlId(1), VersionId(0), PAGE, "a", "T", 1.0, "meta", 2.0, 3.0, None, Channel.LINK, byline="\ud800"
     )

@@ -13,8 +13,7 @@ from forager.simulation.replay_account import ReplayFigures
 from forager.tuning.goals import GOALS, Goal
 from forager.tuning.held_out import Replays
 from forager.tuning.space import Range, Space
-from forager.tuning.split import TapePart
-from forager.tuning.study import Orders
+from forager.tuning.study import Orders, TapePart
 
 HOUR = 3600.0
 SPACE = Space(

@@ -9,12 +9,10 @@ from forager.settings import Settings
 from forager.simulation.replay_account import ReplayFigures
 from forager.tuning.goals import GOALS, balance, goals_named
 from forager.tuning.held_out import (
-    checking_lucks,
     choose_trial,
     judge_held_out,
-    judged_lucks,
+    lucks_to,
     paired_interval,
-    trial_lucks,
 )
 from forager.tuning.space import Point, changed_keys
 from forager.tuning.study import Trial
@@ -41,7 +39,7 @@ def test_the_interval_of_paired_differences() -> None:
 
 
 def test_the_luck_of_trials_choice_and_judgement_never_meets() -> None:
-    lucks = [*trial_lucks(1, 20), *checking_lucks(1, 20), *judged_lucks(1, 20)]
+    lucks = [*lucks_to("trial", 1, 20), *lucks_to("check", 1, 20), *lucks_to("judge", 1, 20)]
     assert len(lucks) == len(set(lucks)) == 60
 
 

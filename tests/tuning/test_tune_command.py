@@ -20,10 +20,10 @@ from forager.settings import Settings, load_settings
 from forager.tape.tape import save
 from forager.tuning.goals import GOALS
 from forager.tuning.held_out import Chosen, judge_held_out
-from forager.tuning.report import tuning_report
+from forager.tuning.report import tuned_yaml, tuning_report
 from forager.tuning.space import Point, Space, changed_keys
 from forager.tuning.study import JOURNAL, Study
-from forager.tuning.tuning import Tuning, TuningOutcome, Wishes, tuned_yaml
+from forager.tuning.tuning import Tuning, TuningOutcome, Wishes
 from tests.served import served_newsroom
 from tests.simulation.small_tape import paper
 from tests.tuning.fake_course import figures, orders, replays

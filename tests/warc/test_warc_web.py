@@ -13,11 +13,12 @@ from forager.newsroom.newsroom import Newsroom
 from forager.newsroom.newsroom_settings import NewsroomSettings
 from forager.settings import Settings
 from forager.terms import Outcome, Request, Response, Trouble, Url, Validators
-from forager.warc.recording_settings import RecordingSettings
+from forager.warc.exchange import Exchange
+from forager.warc.recorder import Recording
 from forager.warc.replay_web import WarcWeb
 from forager.warc.writer import WarcWriter, warcs_in
-from forager.web.recording import Exchange, Recording
 from forager.web.web import Web, validators_of
+from forager.web.web_settings import RecordingSettings
 from tests.virtual import InlineRecorder
 from tests.warc.test_warc_reading import http, record
 

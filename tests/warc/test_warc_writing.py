@@ -17,11 +17,11 @@ from warcio.archiveiterator import ArchiveIterator
 from forager.errors import OutputError
 from forager.terms import Outcome, Request, Response, Trouble, Url, Validators
 from forager.warc.captures import Capture, captures
+from forager.warc.exchange import Exchange
 from forager.warc.index import Line, lines_of, merged_index, read_line
 from forager.warc.reader import Broken
-from forager.warc.recording_settings import RecordingSettings
 from forager.warc.writer import WarcWriter, index_name, warcs_in
-from forager.web.recording import Exchange
+from forager.web.web_settings import RecordingSettings
 
 AGENT = "Forager/0.1 (+https://example.org/bot)"
 NOON = 1_760_000_000.25

@@ -7,9 +7,8 @@ import pytest
 from forager.chance import stream
 from forager.clock import WallClock
 from forager.terms import Outcome, Request, Trouble, Url, Validators
-from forager.web.guard import Guard
-from forager.web.live import Live
-from forager.web.redirects import Following
+from forager.web.live import Guard, Live
+from forager.web.polite import Following
 from forager.web.web import validators_of
 from forager.web.web_settings import LiveSettings
 from tests.hostile import Hostile, misbehaving, send

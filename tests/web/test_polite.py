@@ -114,10 +114,16 @@ def test_waiting_for_one_host_does_not_hold_up_another() -> None:
     }
 
 
-def test_no_more_than_the_concurrent_requests_are_under_way() -> None:
-    web = SlowWeb(10.0)
-    run_virtual_polite(web, [request(name) for name in "abcdef"], concurrent=2)
-    assert [at for at, _ in web.log] == [0.0, 0.0, 10.0, 10.0, 20.0, 20.0]
+@pytest.mark.parametrize("seconds", [1.5, 10.0])
+def test_no_more_than_the_concurrent_requests_are_under_way(seconds: float) -> None:
+    """As many again to those that are slow, or that have never answered."""
+    web = SlowWeb(seconds)
+    run_virtual_polite(web, [request(name, str(n)) for n in range(4) for name in "abcdef"], concurrent=2)
+    assert len(web.log) == 24
+    known = seconds + max(at for at, url in web.log if url.endswith("/0"))
+    under_way = [(at, sum(at - seconds + 0.01 < other <= at for other, _ in web.log)) for at, _ in web.log]
+    assert max(count for _, count in under_way) <= 2 + 2
+    assert max(count for at, count in under_way if at >= known + seconds) == 2
 
 
 def test_a_crawl_delay_that_arrives_while_waiting_is_obeyed() -> None:
@@ -174,3 +180,36 @@ def test_a_cancelled_caller_gives_everything_back(moment: float) -> None:
     assert " 0 booked, 0 under way" in timetable
     assert polite == "<Polite 0 asking, 0 waiting for their turn>"
     assert outcomes == [Outcome.FETCHED, Outcome.FETCHED]
+
+
+class MixedWeb(SlowWeb):
+    """Hosts whose names begin with `s` take half a minute, all others a tenth of a second."""
+
+    async def fetch(self, request: Request) -> Response:
+        seconds = self.seconds = 30.0 if "//s" in request.url else 0.1
+        return replace(await super().fetch(request), seconds=seconds)
+
+
+@pytest.mark.parametrize("slow_hosts", [4, 8, 40])
+def test_quick_hosts_do_not_wait_for_slow_ones_however_many_there_are(slow_hosts: int) -> None:
+    """Four places for all: before slow hosts had their own, four of them were enough to hold up everybody."""
+    web = MixedWeb()
+    polite = Polite(web, Timetable(TimetableSettings(longest_wait=9e9)), CLOCK, PoliteSettings(concurrent_requests=4))
+
+    async def ask(host: str, times: int) -> None:
+        for number in range(times):
+            await polite.fetch(request(host, str(number)))
+
+    async def main() -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(ask("quick", 300))
+            for number in range(slow_hosts):
+                group.create_task(ask(f"s{number}", 5))
+
+    run_virtual(main())
+    began = [at for at, url in web.log if "quick" in url]
+    gaps = [after - before for before, after in pairwise(began)]
+    assert max(gaps) < 1.2  # its delay, and the time of an answer
+    slow = [at for at, url in web.log if "quick" not in url]
+    assert len(slow) == 5 * slow_hosts
+    assert max(slow) >= 30 * (5 * slow_hosts / 8 - 1)  # no more at once than places

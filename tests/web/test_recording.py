@@ -15,13 +15,12 @@ from forager.errors import OutputError
 from forager.settings import load_settings
 from forager.terms import Outcome, Request, Response, Trouble, Url, Validators
 from forager.warc.captures import Capture, captures
-from forager.warc.recorder import BackgroundRecorder
-from forager.warc.recording_settings import RecordingSettings
+from forager.warc.exchange import Exchange
+from forager.warc.recorder import BackgroundRecorder, Recording
 from forager.warc.replay_web import WarcWeb
 from forager.warc.writer import WarcWriter, warcs_in
 from forager.web.live import Live
-from forager.web.recording import Exchange, Recording
-from forager.web.web_settings import LiveSettings
+from forager.web.web_settings import LiveSettings, RecordingSettings
 from tests.server import LOOPBACK, Served, serving
 from tests.virtual import InlineRecorder
 

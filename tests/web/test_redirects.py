@@ -1,5 +1,5 @@
 from forager.terms import Hop, Outcome, Request, Response, Trouble, Url, Validators
-from forager.web.redirects import Following
+from forager.web.polite import Following
 from forager.web.web_settings import FollowingSettings
 
 A, B, C = Url("https://a.example/"), Url("https://b.example/page"), Url("http://c.example/")

@@ -5,7 +5,7 @@ import pytest
 from forager.chance import stream
 from forager.clock import LoopClock, run_virtual
 from forager.terms import Outcome, Request, Response, Trouble, Url
-from forager.web.retries import Retrying
+from forager.web.polite import Retrying
 from forager.web.web import NO_SUCH_HOST
 from forager.web.web_settings import RetryingSettings
 

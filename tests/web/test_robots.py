@@ -12,9 +12,7 @@ from forager.clock import LoopClock, WallClock, run_virtual
 from forager.pages.urls import canonical
 from forager.terms import Hop, Outcome, Request, Response, Trouble, Url, Validators
 from forager.web.live import Live
-from forager.web.polite import Polite
-from forager.web.redirects import Following
-from forager.web.retries import Retrying
+from forager.web.polite import Following, Polite, Retrying
 from forager.web.robots import Robots, RobotsRules, RobotsVerdict
 from forager.web.timetable import Timetable
 from forager.web.web_settings import LiveSettings, RetryingSettings, RobotsSettings, TimetableSettings

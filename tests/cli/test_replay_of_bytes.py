@@ -1,5 +1,6 @@
-"""`replay --bytes` on recordings of real sites: the whole crawl, in the recording's own time."""
+"""`replay --bytes` on a recording of WordPress (thirty-one requests, fourteen posts) and of real sites."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +9,25 @@ import pytest
 
 from forager.cli.replay_bytes import crawl_bytes
 from forager.errors import InputError
+from forager.events import Event, Told
 from forager.settings import load_settings
 from forager.terms import Url
+
+RECORDING = Path(__file__).parents[1] / "fixtures" / "wordpress.warc.gz"
+DAY = datetime(2026, 11, 18, 9, tzinfo=UTC).timestamp()
+
+
+def test_the_posts_are_told_and_nothing_else() -> None:
+    events: list[Event] = []
+    facts, _ = crawl_bytes(RECORDING, load_settings(None, []).settings, [], None, [events.append])
+    told = [event for event in events if isinstance(event, Told)]
+    assert len({story.url for story in told}) == len(told) == facts["stories"] == 14
+    assert all("/2026/11/18/" in story.url and story.title[0].isupper() for story in told)
+    assert {story.published_source for story in told} == {"time"}
+    assert all(DAY < story.published < story.at for story in told)
+    assert all(story.about is not None and story.about.authors for story in told)
+    assert facts["requests"] <= 32
+
 
 HOUR = 3600.0
 

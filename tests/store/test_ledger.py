@@ -1,11 +1,14 @@
-"""URLs by number and numbers by URL, out of a block of text and beside it."""
+"""URLs by number and numbers by URL; the order of leases against a plain statement of the rule."""
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from forager.store.columns import Texts
 from forager.store.ledger import Addresses, Hashes
-from forager.terms import Url
+from forager.store.turns import Turns
+from forager.terms import Url, UrlId
 
 OLD = [Url("https://a.example/1"), Url("https://a.example/é"), Url("https://b.example/\ud800")]
 NEW = Url("https://b.example/2")
@@ -69,3 +72,52 @@ def test_a_text_that_holds_what_parts_them_cannot_be_joined() -> None:
 def test_a_block_of_another_number_of_texts_is_refused(count: int) -> None:
     with pytest.raises(ValueError, match=f"2 texts instead of {count}"):
         Texts(b"one\ntwo", count)
+
+
+HOSTS = 4
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, HOSTS - 1), st.integers(0, 5)), min_size=1, max_size=20),
+    st.lists(st.integers(0, 8), min_size=1, max_size=25),
+)
+def test_the_choice_is_the_least_by_leases_then_due_even_if_the_clock_goes_back(
+    urls: list[tuple[int, int]], times: list[int]
+) -> None:
+    turns = Turns()
+    for number, (host, due) in enumerate(urls):
+        turns.enter(str(host))
+        turns.plan(UrlId(number), float(due))
+    pending, leases = dict(enumerate(urls)), [0] * HOSTS
+    for now in times:
+        heads = {}
+        for id, (host, due) in sorted(pending.items(), key=lambda item: (item[1][1], item[0])):
+            if due <= now:
+                heads.setdefault(host, (leases[host], due, id))
+        chosen = turns.choose(float(now))
+        assert chosen == (min(heads.values())[2] if heads else None)
+        if chosen is not None:
+            turns.lend(chosen)
+            leases[pending.pop(chosen)[0]] += 1
+        assert turns.pending == len(pending)
+
+
+def test_a_hundred_thousand_hosts_with_nothing_due_cost_nothing_per_lease() -> None:
+    """Counted in heap entries looked at, not in seconds: after the first look only the ready host moves."""
+    turns = Turns()
+    for host in range(100_000):
+        turns.enter(f"h{host}")
+        turns.plan(UrlId(host), 1e9)
+    for extra in range(100):
+        turns.enter("free")
+        turns.plan(UrlId(100_000 + extra), float(extra))
+    chosen = []
+    for _ in range(100):
+        id = turns.choose(1000.0)
+        assert id is not None
+        turns.lend(id)
+        chosen.append(id)
+        assert len(turns._touched) == 1
+        assert len(turns._ready) <= 2
+    assert chosen == [UrlId(100_000 + extra) for extra in range(100)]
+    assert turns.next(1000.0) == 1e9

@@ -1,14 +1,15 @@
-"""`forager compare rankings`: measures how much of the ideal impact each ranking of the frontier finds.
+"""`forager rank` ranks the frontier of an edge list, best first.
 
-The frontier is drawn at random or given, and all methods are judged on the same held-out pages. The report is one HTML
-file with charts as in the paper; it loads no other files.
+`forager compare rankings` measures how much of the ideal impact each ranking finds: the frontier is drawn at random or
+given, and all methods are judged on the same held-out pages. Its report has the charts of the paper.
 """
 
+import csv
 import json as jsonlib
 import math
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
@@ -16,23 +17,88 @@ from typing import Annotated
 import numpy as np
 import scipy.stats
 import typer
-from rich.box import SIMPLE
-from rich.console import Console
-from rich.table import Table
 
 from forager.chance import stream
-from forager.cli.options import Json, ReportTo, check_place, share_of, write_whole
+from forager.cli.options import Json, ReportTo, check_place, share_of, whole, write_whole
 from forager.errors import InputError
-from forager.graph.graph import Graph
+from forager.graph.graph import EdgeList, Graph
 from forager.graph.kernels import Counts, Vector
 from forager.graph.learned import LearnedSettings, Regression, split_pages
 from forager.graph.measures import SHARES, first_pages, relative_impact
 from forager.graph.methods import Evidence, Method, RankingSettings, Training, rank_frontier, tuned
 from forager.graph.walks import Ranking, WalkSettings, page_rank
 from forager.importers.edge_files import Impacts, read_edges, read_impacts, read_overlap, read_pages
-from forager.report import charts as svg
-from forager.report.charts import html_table, page, pair, section
+from forager.library.frontier_ranks import check_method, gather_evidence
+from forager.output.fields import defused
+from forager.report.charts import FigureTable, line_chart, page, pair, section
 from forager.report.phrases import shown
+
+Edges = Annotated[Path, typer.Argument(help="Links: source,target as CSV, TSV or Parquet, also .gz or .zst.")]
+Anchors = Annotated[Path | None, typer.Option(help="Table of target and anchor: the texts of links.")]
+QueriesPath = Annotated[Path | None, typer.Option(help="Table of query and, if known, count.")]
+Gamma = Annotated[float, typer.Option(min=0, help="RW, RW-EG: weight of a high out-degree; 0 for none.")]
+Predictor = Annotated[Regression, typer.Option(help="ML: what predicts impact.")]
+
+
+def rank_command(
+    edges: Edges,
+    impact: Annotated[Path | None, typer.Option(help="Table of url or id with impact, clicks or views.")] = None,
+    anchors: Anchors = None,
+    queries: QueriesPath = None,
+    frontier: Annotated[Path | None, typer.Option(help="Pages not downloaded; default: linked, without links.")] = None,
+    method: Annotated[Method, typer.Option(help="How to rank.")] = Method.RW_EG,
+    output: Annotated[Path, typer.Option("-O", "--output", help="Where to write the ranking.")] = Path("ranked.csv"),
+    omega: Annotated[float, typer.Option(min=0, max=1, help="RW-EG: share of votes along real links.")] = 0.8,
+    gamma: Gamma = 0.0,
+    alpha: Annotated[float, typer.Option(min=0, max=0.999, help="Share of a score that is handed on.")] = 0.85,
+    regression: Predictor = Regression.TREE,
+    limit: Annotated[int | None, typer.Option(min=1, help="Write only so many pages.")] = None,
+    seed: Annotated[int, typer.Option(help="Of chance, for the random ranking.")] = 0,
+    json: Json = False,
+) -> None:
+    """Rank the frontier of a link graph: pages that are linked but not downloaded, best first.
+
+    The file has the columns rank, url (or id) and score. --json prints graph (downloaded, frontier, links), method,
+    iterations, residual, seconds and output.
+    """
+    check_place(output)
+    settings = RankingSettings(
+        walk=WalkSettings(alpha=alpha, gamma=gamma, omega=omega), learned=LearnedSettings(regression=regression)
+    )
+    check_method(method, impact=impact is not None, queries=None not in (anchors, queries))
+    pages = read_edges(edges)
+    evidence = gather_evidence(pages, impact, anchors, queries, frontier)
+    began = time.perf_counter()
+    ranking = rank_frontier(method, evidence, settings, stream(seed, "rank"))
+    seconds = time.perf_counter() - began
+    order = ranking.order(evidence.graph.frontier)[:limit]
+    _write(output, pages, ranking, order.tolist())
+    _report(evidence.graph, method, ranking, seconds, output, json)
+
+
+def _write(output: Path, pages: EdgeList, ranking: Ranking, order: list[int]) -> None:
+    """Writes the ranking row by row; the file appears under its name when it is complete."""
+    with whole(output) as draft, draft.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(_rows(pages, ranking, order))
+
+
+def _rows(pages: EdgeList, ranking: Ranking, order: list[int]) -> Iterator[tuple[object, ...]]:
+    yield ("rank", "id" if pages.names is None else "url", "score")
+    for place, number in enumerate(order, 1):
+        yield place, defused(pages.name(number)), f"{ranking.scores[number]:.9g}"
+
+
+def _report(graph: Graph, method: Method, ranking: Ranking, seconds: float, output: Path, json: bool) -> None:
+    frontier = graph.frontier.size
+    sizes = {"downloaded": graph.size - frontier, "frontier": frontier, "links": graph.links}
+    if json:
+        told = {"graph": sizes, "method": method, "iterations": ranking.iterations, "seconds": seconds}
+        typer.echo(jsonlib.dumps(told | {"residual": ranking.residual, "output": str(output)}))
+        return
+    typer.echo(f"{frontier:,} frontier pages of {graph.links:,} links ranked by {method} in {seconds:.2f} s: {output}")
+    if ranking.iterations:
+        typer.echo(f"{ranking.iterations} iterations, last change {ranking.residual:.1e}")
+
 
 CURVE = tuple(sorted({*SHARES, *(step / 500 for step in range(1, 51))}))
 """Shares of the frontier at which the report draws its curves: 0.2% to 10%."""
@@ -142,76 +208,31 @@ def _judge(
             judged.click_rate.append(relative_impact(question.click_rate[order], CURVE))
 
 
-def rankings_page(comparison: Comparison, title: str) -> str:
-    """The report as an HTML page."""
-    judged = comparison.judged
-    sizes = (
-        f"{comparison.downloaded:,} pages downloaded, {comparison.frontier:,} in the frontier, "
-        f"{comparison.links:,} links; "
-        f"{len(comparison.omegas)} split(s), ω = {', '.join(map(str, comparison.omegas))}"
-    )
-    impact = _chart("Impact relative to the ideal", judged, lambda one: one.impact)
-    rank = _chart("PageRank relative to the highest", judged, lambda one: one.page_rank)
-    parts = [f"<p class=note>{sizes}</p>", _table(comparison), pair(impact, rank)]
-    if any(one.click_rate for one in judged):
-        parts.append(_chart("Click rate relative to the highest", judged, lambda one: one.click_rate))
-    return page(f"Rankings of {shown(title)}", parts)
-
-
-def _table(comparison: Comparison) -> str:
-    rates = any(judged.click_rate for judged in comparison.judged)
-    heads = ["First pages", *(f"{share:.1%}" for share in SHARES), "PageRank", *(["CTR"] if rates else [])]
-    rows = [
-        [
-            str(judged.method),
-            *(_cell(*judged.at(share)) for share in SHARES),
-            _cell(*ranking_interval([curve[-1] for curve in judged.page_rank])),
-            *([_cell(*ranking_interval([curve[-1] for curve in judged.click_rate]))] if rates else []),
-        ]
-        for judged in comparison.judged
-    ]
-    note = (
-        "Impact of the first pages of the ranked frontier relative to the ideal order; mean PageRank and click rate of the "
-        "first 10% relative to the highest possible. With several splits ± is the 95% interval."
-    )
-    return section("Rankings", note, html_table(heads, rows, text=(0,)))
-
-
-def _cell(mean: float, half: float) -> str:
-    return f"{mean:.1%}{f' ± {100 * half:.1f}' if half else ''}"
-
-
-def _chart(title: str, methods: Sequence[RankingJudged], curves: Callable[[RankingJudged], list[list[float]]]) -> str:
-    named = [
-        (str(judged.method), list(zip(CURVE, np.mean(curves(judged), axis=0).tolist(), strict=True)))
-        for judged in methods
-        if curves(judged)
-    ]
-    drawn = svg.line_chart(named, title, along="share of the frontier fetched", form=".1%", ticks=".1%", zero=True)
-    return section(title, "", drawn)
-
-
 WIDTH = 112
 """Columns that the table needs with intervals; on a narrower terminal its lines wrap."""
 
 
 def compare_rankings(
-    edges: Annotated[Path, typer.Argument(help="Links: source,target as CSV, TSV or Parquet, also .gz or .zst.")],
+    edges: Edges,
     impact: Annotated[Path, typer.Option(help="Table of url or id with impact, or clicks and views, of all pages.")],
     frontier: Annotated[Path | None, typer.Option(help="Table of url or id: the pages not yet downloaded.")] = None,
     split: Annotated[str, typer.Option(help="Without --frontier: draw this part of the pages as frontier.")] = "35%",
-    anchors: Annotated[Path | None, typer.Option(help="Table of target and anchor: the texts of links.")] = None,
-    queries: Annotated[Path | None, typer.Option(help="Table of query and, if known, count.")] = None,
+    anchors: Anchors = None,
+    queries: QueriesPath = None,
     methods: Annotated[list[Method] | None, typer.Option("--method", help="Only this; may be repeated.")] = None,
     splits: Annotated[int, typer.Option(min=1, help="Repeat with so many random splits; shows 95% intervals.")] = 1,
     omega: Annotated[float | None, typer.Option(min=0, max=1, help="ω of RW-EG; default: tuned on training.")] = None,
-    gamma: Annotated[float, typer.Option(min=0, help="RW, RW-EG: weight of a high out-degree; 0 for none.")] = 0.0,
-    regression: Annotated[Regression, typer.Option(help="ML: what predicts impact.")] = Regression.TREE,
+    gamma: Gamma = 0.0,
+    regression: Predictor = Regression.TREE,
     seed: Annotated[int, typer.Option(help="Of chance: the same seed draws the same splits.")] = 0,
     json: Json = False,
     output: ReportTo = None,
 ) -> None:
-    """Compare rankings of the frontier by the impact of the first pages, relative to the ideal order."""
+    """Compare rankings of the frontier by the impact of the first pages, relative to the ideal order.
+
+    --json prints graph (downloaded, frontier, links), and for each of `rankings` method, impact_at (by share of the
+    frontier), seconds and iterations.
+    """
     check_place(output)
     chosen = _chosen(methods, anchors is not None and queries is not None)
     question, draw = _question(edges, impact, frontier, share_of(split, "--split"), anchors, queries)
@@ -225,7 +246,7 @@ def compare_rankings(
     if json:
         typer.echo(jsonlib.dumps(rankings_json(comparison)))
     else:
-        Console(width=max(WIDTH, Console().width)).print(rankings_table(comparison))
+        rankings_table(comparison).show(WIDTH)
 
 
 def rankings_json(comparison: Comparison) -> dict[str, object]:
@@ -248,31 +269,48 @@ def rankings_json(comparison: Comparison) -> dict[str, object]:
     }
 
 
-def rankings_table(comparison: Comparison) -> Table:
+def rankings_page(comparison: Comparison, title: str) -> str:
+    """The report as an HTML page."""
+    judged, table = comparison.judged, rankings_table(comparison)
+    impact = _chart("Impact relative to the ideal", judged, lambda one: one.impact)
+    rank = _chart("PageRank relative to the highest", judged, lambda one: one.page_rank)
+    parts = [table.html(), pair(impact, rank)]
+    if any(one.click_rate for one in judged):
+        parts.append(_chart("Click rate relative to the highest", judged, lambda one: one.click_rate))
+    return page(f"Rankings of {shown(title)}", parts)
+
+
+def rankings_table(comparison: Comparison) -> FigureTable:
     """The comparison as a table: percent of the ideal, with 95% intervals over splits."""
     omegas = ", ".join(map(str, sorted(set(comparison.omegas))))
-    table = Table(
-        title=f"{comparison.downloaded:,} downloaded, {comparison.frontier:,} frontier, {comparison.links:,} links; "
-        f"ω = {omegas}; {len(comparison.omegas)} split(s)",
-        caption="Impact of the first pages, PageRank and CTR of the first 10%: in % of the highest possible",
-        box=SIMPLE,
-        padding=(0, 1, 0, 0),
+    title = (
+        f"{comparison.downloaded:,} downloaded, {comparison.frontier:,} frontier, {comparison.links:,} links; "
+        f"ω = {omegas}; {len(comparison.omegas)} split(s)"
     )
+    note = "Impact of the first pages, PageRank and CTR of the first 10%: in % of the highest possible"
     rates = any(judged.click_rate for judged in comparison.judged)
-    table.add_column("method", no_wrap=True)
-    for name in (*(f"{share:.1%}" for share in SHARES), "PageRank", *(["CTR"] if rates else []), "s", "steps"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for judged in comparison.judged:
-        cells = [_shown_cell(*judged.at(share)) for share in SHARES]
-        cells += [_shown_cell(*ranking_interval([curve[-1] for curve in judged.page_rank]))]
-        cells += [_shown_cell(*ranking_interval([curve[-1] for curve in judged.click_rate]))] if rates else []
-        seconds, steps = statistics.fmean(judged.seconds), statistics.fmean(judged.iterations)
-        table.add_row(str(judged.method), *cells, f"{seconds:.2f}", f"{steps:.0f}")
-    return table
+    shares = [f"{share:.1%}" for share in SHARES]
+    heads = ["method", *shares, "PageRank", *(["CTR"] if rates else []), "s", "steps"]
+    rows = [[str(judged.method), *_cells(judged)] for judged in comparison.judged]
+    return FigureTable(title, note, heads, rows)
 
 
-def _shown_cell(mean: float, half: float) -> str:
-    return f"{100 * mean:.1f}±{100 * half:.1f}" if half else f"{100 * mean:.1f}"
+def _cells(judged: RankingJudged) -> Iterator[str]:
+    ends = [[curve[-1] for curve in curves] for curves in (judged.page_rank, judged.click_rate) if curves]
+    for mean, half in (*map(judged.at, SHARES), *map(ranking_interval, ends)):
+        yield f"{100 * mean:.1f}±{100 * half:.1f}" if half else f"{100 * mean:.1f}"
+    yield f"{statistics.fmean(judged.seconds):.2f}"
+    yield f"{statistics.fmean(judged.iterations):.0f}"
+
+
+def _chart(title: str, methods: Sequence[RankingJudged], curves: Callable[[RankingJudged], list[list[float]]]) -> str:
+    named = [
+        (str(judged.method), list(zip(CURVE, np.mean(curves(judged), axis=0).tolist(), strict=True)))
+        for judged in methods
+        if curves(judged)
+    ]
+    drawn = line_chart(named, title, along="share of the frontier fetched", form=".1%", ticks=".1%", zero=True)
+    return section(title, "", drawn)
 
 
 def _chosen(methods: list[Method] | None, has_queries: bool) -> list[Method]:

@@ -1,13 +1,108 @@
-"""Where documents stand, and where nothing is to be expected."""
+"""What belongs to a crawl, what was left out and why, and where documents stand."""
 
 import pytest
 
-from forager.engine.scope import Scope
-from forager.engine.traps import Ground, places
-from forager.errors import StoreError
+from forager.engine.scope import HOSTS, OTHERS, Ground, Scope, Skip, Skipped, places
+from forager.errors import SettingsError, StoreError
 from forager.terms import Url
 from forager.web.web_settings import ScopeSettings
 from tests.virtual import Crawled, crawl_newsroom
+
+SEEDS = [Url("https://www.example.co.uk/news"), Url("http://127.0.0.1:8001/")]
+
+
+@pytest.mark.parametrize(
+    ("url", "objection"),
+    [
+        ("https://sport.example.co.uk/today", ""),
+        ("http://127.0.0.1:8001/world/1.html", ""),
+        ("http://127.0.0.1:8002/", "another site"),
+        ("https://example.org/", "another site"),
+        ("https://www.example.co.uk/photo.JPG", "not a page by its name"),
+        ("https://www.example.co.uk/feed.json", ""),
+        ("https://www.example.co.uk/sitemap-news.xml.gz", ""),
+        ("https://www.example.co.uk/a/b/a/b/a/b", "a trap: path too deep or repeating"),
+        ("https://www.example.co.uk/" + "d/" * 20, "a trap: path too deep or repeating"),
+        ("https://www.example.co.uk/find?a=1&b=2&c=3&d=4&e=5&f=6&g=7", "a trap: too many query parameters"),
+    ],
+)
+def test_each_url_stays_out_for_its_reason(url: str, objection: str) -> None:
+    assert Scope(SEEDS, ScopeSettings()).objection(Url(url), depth=1) == objection
+
+
+def test_rules_of_the_operator_come_first() -> None:
+    scope = Scope(SEEDS, ScopeSettings(allow=(r"^https://partner\.org/",), deny=(r"/archive/",)))
+    assert scope.objection(Url("https://partner.org/x"), 1) == ""
+    assert scope.objection(Url("https://www.example.co.uk/archive/1"), 1) == "denied by scope.deny"
+
+
+def test_a_folder_that_grows_without_end_is_closed() -> None:
+    scope = Scope(SEEDS, ScopeSettings(max_per_folder=3))
+    for day in range(3):
+        url = Url(f"https://www.example.co.uk/calendar/{day}")
+        assert scope.objection(url, 1) == ""
+        scope.enter(url)
+    assert scope.objection(Url("https://www.example.co.uk/calendar/9"), 1) == "a trap: too many URLs in one folder"
+    assert scope.objection(Url("https://www.example.co.uk/news/9"), 1) == ""
+
+
+def test_what_had_entered_before_counts_host_by_host() -> None:
+    asked: list[str] = []
+
+    def before(host: str) -> list[Url]:
+        asked.append(host)
+        return [Url(f"https://{host}/calendar/{day}") for day in range(2)]
+
+    scope = Scope(SEEDS, ScopeSettings(max_per_folder=3), before)
+    assert asked == []
+    day = Url("https://www.example.co.uk/calendar/5")
+    assert scope.objection(day, 1) == ""
+    scope.enter(day)
+    assert scope.objection(Url("https://www.example.co.uk/calendar/6"), 1) == "a trap: too many URLs in one folder"
+    assert asked == ["www.example.co.uk"]
+
+
+def test_too_many_clicks_from_a_seed_is_too_far() -> None:
+    scope = Scope(SEEDS, ScopeSettings(max_depth=2))
+    assert scope.objection(Url("https://www.example.co.uk/x"), 3) == "too many clicks from a seed"
+
+
+def test_a_bad_expression_is_one_line() -> None:
+    with pytest.raises(SettingsError, match=r"scope\.deny: not a regular expression"):
+        Scope(SEEDS, ScopeSettings(deny=("(",)))
+
+
+def test_links_are_counted_by_reason_and_host_with_the_latest_as_an_example() -> None:
+    skipped = Skipped()
+    for reason, url in (
+        ("another site", "https://a.example/1"),
+        ("another site", "https://a.example/2"),
+        ("another site", "https://b.example/"),
+        ("a trap", "https://a.example/x/x/x"),
+    ):
+        skipped.add(reason, Url(url))
+    assert skipped.counts() == {"another site": 3, "a trap": 1}
+    assert next(iter(skipped)) == Skip("another site", "a.example", 2, Url("https://a.example/2"))
+
+
+def test_any_number_of_hosts_takes_bounded_room_and_loses_no_count() -> None:
+    skipped = Skipped()
+    for number in range(HOSTS + 7):
+        skipped.add("another site", Url(f"https://host{number}.example/"))
+    assert len([*skipped]) == HOSTS + 1
+    assert {skip.host: skip.count for skip in skipped}[OTHERS] == 7
+    assert skipped.counts() == {"another site": HOSTS + 7}
+
+
+def test_a_saved_list_goes_on_where_it_stopped() -> None:
+    skipped = Skipped()
+    skipped.add("nofollow", Url("https://a.example/1"))
+    again = Skipped.load(skipped.save())
+    again.add("nofollow", Url("https://a.example/2"))
+    assert [*again] == [Skip("nofollow", "a.example", 2, Url("https://a.example/2"))]
+    with pytest.raises(StoreError, match="skipped"):
+        Skipped.load(b"rubbish")
+
 
 PAPER = "https://paper.example"
 HEADLINE = "Harbour tunnel to open a year late"

@@ -1,4 +1,7 @@
-"""A link that returns to a list is no change (HACS compares with all earlier captures): live, replayed and imported alike."""
+"""What is remembered of pages between visits: the latest in bounded memory, what feeds said, which links lists showed.
+
+A link that returns to a list is no change (HACS compares with all earlier captures): live, replayed and imported alike.
+"""
 
 import gzip
 from pathlib import Path
@@ -8,7 +11,9 @@ import pytest
 
 from forager.core.parameters import ForagerSettings
 from forager.core.shared import Shared
-from forager.engine.ingest import Ingest, ShownLinks
+from forager.engine import ingest
+from forager.engine.ingest import Ingest
+from forager.engine.memory import ShownLinks, remember
 from forager.engine.scope import Scope
 from forager.events import Event, Fetched
 from forager.importers.files import import_files
@@ -21,6 +26,66 @@ from forager.tape.tape import Tape
 from forager.tape.tape_world import TapeClock, TapeWorld
 from forager.terms import NOBODY, Channel, Outcome, Response, Url, UrlId
 from forager.web.web_settings import ScopeSettings, VisitSettings
+from tests.virtual import crawl_newsroom
+
+
+def test_only_the_latest_are_remembered_one_of_each_page() -> None:
+    seen: dict[int, float] = {}
+    for id, when in ((1, 10.0), (2, 20.0), (1, 30.0), (3, 40.0)):
+        remember(seen, id, when, 2)
+    assert seen == {1: 30.0, 3: 40.0}  # page 1 was seen again after page 2
+
+
+def test_a_page_that_is_gone_is_asked_for_once() -> None:
+    crawled = crawl_newsroom(6, "newsroom.removals=0.5", "newsroom.removal_delay=1h")
+    gone = [asked.target for asked in crawled.newsroom.requests if asked.status == 410]
+    seen_before = {asked.target for asked in crawled.newsroom.requests if asked.status == 200}
+    at_first_sight = [target for target in gone if target not in seen_before]
+    assert len(at_first_sight) > 5
+    assert len(at_first_sight) == len(set(at_first_sight))
+
+
+PROSE = "The council said on Monday that a new mill on the river would open next year, after long talks. " * 4
+FEEDS = [Url(f"http://e.org/{name}.xml") for name in ("first", "second")]
+
+
+def feed(author: str, stories: int) -> bytes:
+    items = "".join(
+        f"<item><title>S</title><link>/story-{number}</link><author>{author}</author></item>"
+        for number in range(stories)
+    )
+    return f"<rss><channel>{items}</channel></rss>".encode()
+
+
+async def authors_of(story: int, stories: int) -> tuple[str, ...]:
+    """The authors kept of a story that names none itself, after two feeds have named some."""
+    store, events = Store(), list[Event]()
+    keeper = Ingest(store, Scope(FEEDS, ScopeSettings()), VisitSettings(), PagesSettings(), events.append)
+
+    async def visit(url: Url, body: bytes, kind: str) -> None:
+        (id,) = store.enter([Found(url, Channel.SEED, at=0.0)])
+        headers = (("content-type", kind),)
+        response = Response(url, Outcome.FETCHED, 60.0, status=200, headers=headers, body=body)
+        await keeper.keep(store.known(id), response, NOBODY)
+
+    for url, author in zip(FEEDS, ("Ann Lee", "Bo Ek"), strict=True):
+        await visit(url, feed(author, stories), "application/rss+xml")
+    url = Url(f"http://e.org/story-{story}")
+    page = f'<meta property="og:type" content="article"><h1>What happened in the mill</h1><p>{PROSE}<p>{PROSE}'
+    await visit(url, page.encode(), "text/html")
+    version = store.known(store.find(url) or UrlId(-1)).version
+    assert version is not None
+    return (await store.version(version))[2].about.authors
+
+
+async def test_the_first_feed_names_the_author() -> None:
+    assert await authors_of(0, stories=2) == ("Ann Lee",)
+
+
+async def test_only_so_many_entries_are_kept_and_the_oldest_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ingest, "ENTRIES", 1)
+    assert await authors_of(0, stories=2) == ()
+
 
 HOME = Url("http://e.org/")
 SHOWN = [range(1, 7), range(1, 6), range(1, 7), range(2, 8), range(1, 7)]
