@@ -17,7 +17,7 @@ terms                   types that packages exchange: requests, responses, links
 events                  the events of a crawl, and its journal
 arrays, units, errors   array operations; durations and sizes; errors that the operator can fix
 clock, chance           clocks, and work beside the event loop; random numbers from one seed
-compiling, plugins      kernels that run as machine code or plain Python; plugins of other packages
+kernel, plugins         kernels that run as machine code or plain Python; plugins of other packages
 functions               score functions that come with the program
 compiler                compiles machine code beside a running crawl
 pages                   bytes -> Page: links, dates, text, kind, fingerprints, feeds, sitemaps         (pure)

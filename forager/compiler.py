@@ -1,6 +1,6 @@
 """Provides machine code for a running crawl: a process compiles it, a thread loads it, and kernels use it once loaded.
 
-A crawl begins in plain Python (see `compiling`). The thread loads the machine code of each kernel that the crawl calls
+A crawl begins in plain Python (see `kernel`). The thread loads the machine code of each kernel that the crawl calls
 from disk, if an earlier crawl left it there; otherwise a low-priority process compiles it, once per installation. The
 event loop waits for neither; `MANY` says how long plain Python itself takes.
 """
@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from forager.compiling import Kernel, as_loaded, load_numba
+from forager.kernel import Kernel, as_loaded, load_numba
 
 NICE = 19
 MANY = 2_000

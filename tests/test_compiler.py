@@ -16,15 +16,15 @@ import pytest
 import forager
 from forager.arrays import IntArray
 from forager.compiler import COMPILING, IN_USE, UNCOMPILED, compilations, form_of, type_of
-from forager.compiling import Kernel, _switch, as_loaded, compiled, load_numba
-from forager.core.kernels import best
+from forager.core.best_pages import best
+from forager.kernel import Kernel, _switch, as_loaded, compiled, load_numba
 from tests.virtual import crawl_newsroom
 
 BESIDE = """if True:
     import asyncio, os, sys
     import numpy as np
     from forager.compiler import compiler_beside
-    from forager.core.kernels import highest
+    from forager.core.page_row import highest
 
     async def main():
         lines = []

@@ -133,7 +133,7 @@ def test_kernels_are_loaded_without_what_numba_would_load_beside_and_that_can_be
     """A crawl makes its first request after eleven kernels."""
     script = """if True:
         import sys, numpy
-        from forager.core.kernels import highest
+        from forager.core.page_row import highest
         assert highest(numpy.array([3, 7, 5])) == 7
         assert {"cffi", "scipy"}.isdisjoint(sys.modules)
         import scipy.linalg

@@ -8,10 +8,10 @@ from forager.core.parameters import ExpectationSettings
 from forager.terms import ForagerId, UrlId
 
 
-def watched(pages: int, seed: int, documents: float = 0.0) -> PageTable:
+def watched(pages: int, seed: int, documents: float = 0.0, breadth: float = 0.5) -> PageTable:
     """Visits of pages with ten random links each, every tenth a list; this share of them brings a document."""
     rng = np.random.default_rng(seed)
-    visits = PageTable(ExpectationSettings())
+    visits = PageTable(ExpectationSettings(breadth=breadth))
     for count in range(pages):
         url = UrlId(int(rng.integers(0, pages)))
         visits.going(url, 60.0 * count)

@@ -1,7 +1,7 @@
 """Compiles kernels once per installation before replays and learning begin.
 
 Replays and learning need compiled kernels, and their processes load what this process has compiled. Kernels stay on
-disk (see `compiling`); a file beside them records that all are compiled for the current sources.
+disk (see `kernel`); a file beside them records that all are compiled for the current sources.
 """
 
 import os

@@ -4,14 +4,13 @@ Pure: nothing here waits, reads a clock or draws random numbers of its own; both
 
 page_table       what all visits showed of each page: the one owner of these arrays
 addresses        what an address says of a never-visited page: its form, and the date in it
-page_row         one row of that table, as kernels see it
+page_row         one row of that table, and all of it, as kernels see them
 updates          kernels that record a visit, its links and what it revealed
 expectation      how many new documents one download is expected to bring
-promise          finds the pages with the most expected documents among very many
+best_pages       finds the pages with the most expected documents among very many
 exploration      skips pages with too few expected documents; when to leave a path
 choice           which page of a pool is visited next
-score_columns    what score functions read of pages, and the numbers that they give them
-ranking          ranks the known pages, or a short list of them, to fill the pool
+refill           fills the pool: ranks the known pages, or a short list of them, and numbers them by score functions
 candidates       the pools of a crawl, one or one for each host
 scheduler        the recrawl side: its policy, its cycles, its reasons
 parameters       the settings of foragers, agent and focus
@@ -29,5 +28,4 @@ agent            the reinforcing agent over its fleet (Alg 7, 8, 9)
 focus            whether a document is on topic
 packed           named arrays as bytes
 saved            a forager, and the whole fleet, as bytes
-kernels          small functions over arrays
 """

@@ -16,9 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from forager.arrays import IntArray, RowArray
+from forager.arrays import IntArray
 from forager.chance import stream
-from forager.compiling import compiled
 from forager.core.findings import NO_LINKS, Finding, Reinforcement, Sighting, Step
 from forager.core.fleet import FleetState, Flock, Forager, ForagerRecord
 from forager.core.judge import (
@@ -33,83 +32,34 @@ from forager.core.judge import (
     count_work,
     fate_of,
 )
-from forager.core.kernels import highest
+from forager.core.page_row import Mind, highest
 from forager.core.parameters import ForagerKind, ForagerSettings, ReinforcingSettings
 from forager.core.rules import Figures, ForagerRules, forager_rules
 from forager.core.shared import Shared
 from forager.core.step import arrive, choose, send, settle
-from forager.core.territory import begin_look, end_look, hand_over, owner_of, pays_itself, send_for
-from forager.core.updates import Mind
+from forager.core.territory import begin_look, end_look, hand_over, pays_itself, send_for
+from forager.kernel import inner
 from forager.terms import NOBODY, ForagerId, UrlId
 
-Row = RowArray
-"""The rules as a table of one row."""
 
-
-@compiled
-def choose_page(rules: Row, mind: Mind, fleet: FleetState, slot: int, now: float) -> tuple[int, float]:
-    return choose(rules[0], mind, fleet, slot, now)
-
-
-@compiled
-def arrive_at(rules: Row, fleet: FleetState, slot: int, url: int, links: IntArray) -> None:
-    arrive(rules[0], fleet, slot, url, links)
-
-
-@compiled
-def send_document(
-    rules: Row, mind: Mind, fleet: FleetState, slot: int, seen: Seen, revealer: int, links: IntArray, now: float
-) -> int:
-    return send(rules[0], mind, fleet, slot, seen, revealer, links, now)
-
-
-@compiled
-def settle_step(
-    rules: Row, mind: Mind, fleet: FleetState, slot: int, url: int, downloads: int, first: bool, links: IntArray
-) -> None:
-    settle(rules[0], mind, fleet, slot, url, downloads, first, links)
-
-
-@compiled
-def judge_document(
-    rules: Row, mind: Mind, fleet: FleetState, seen: Seen, revealer: int, links: IntArray, now: float
-) -> int:
-    """Judge a document that no forager sent; 0 if it is none."""
-    return send_for(rules[0], mind, fleet, -1, seen.url, seen, revealer, links, now)
-
-
-@compiled
+@inner
 def take_look(
-    rules: Row, mind: Mind, fleet: FleetState, seen: Seen, revealer: int, first: bool, links: IntArray, now: float
+    rules: ForagerRules,
+    mind: Mind,
+    fleet: FleetState,
+    seen: Seen,
+    revealer: int,
+    first: bool,
+    links: IntArray,
+    now: float,
 ) -> int:
     """Take in a look of the recrawl cycle at a page; what became of its document, 0 if it shows none."""
-    slot = begin_look(rules[0], mind, fleet, seen.url, 1)
-    became = send_for(rules[0], mind, fleet, slot, seen.url, seen, revealer, links, now)
+    slot = begin_look(rules, mind, fleet, seen.url, 1)
+    became = send_for(rules, mind, fleet, slot, seen.url, seen, revealer, links, now)
     found = 1 if became & RELEVANT else 0
-    paid = found if pays_itself(rules[0], seen.url, revealer) else 0
-    end_look(rules[0], mind, fleet, slot, seen.url, first, found, paid, links)
+    paid = found if pays_itself(rules, seen.url, revealer) else 0
+    end_look(rules, mind, fleet, slot, seen.url, first, found, paid, links)
     return became
-
-
-@compiled
-def score_document(rules: Row, fleet: FleetState, slot: int, relevant: bool) -> None:
-    count_judged(rules[0], fleet, slot, relevant)
-
-
-@compiled
-def score_work(rules: Row, fleet: FleetState, slot: int, downloads: int) -> None:
-    count_work(rules[0], fleet, slot, downloads)
-
-
-@compiled
-def find_owner(fleet: FleetState, url: int) -> tuple[int, int]:
-    """The slot of the forager whose start page it is, and its place in the weblog; -1 if it is nobody's."""
-    return owner_of(fleet, url)
-
-
-@compiled
-def decide_fate(rules: Row, fleet: FleetState, slot: int) -> int:
-    return fate_of(rules[0], fleet.tally[0].alive, fleet.walkers[slot])
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +190,7 @@ class ReinforcingAgent:
         """Chooses the next step, which counts as begun (Alg 11)."""
         forager.draw()
         mind = self._mind(shared, len(forager.seeds))
-        url, worth = choose_page(self.rules, mind, self.flock.state, forager.slot, now)
+        url, worth = choose(self.rules[0], mind, self.flock.state, forager.slot, now)
         return Step(UrlId(url), bool(self.rules["all_links"][0]), worth)
 
     def see(
@@ -254,13 +204,13 @@ class ReinforcingAgent:
         documents = [(one, first, self._seen(one)) for one, first in zip(sightings, firsts, strict=True) if one.ok]
         mind = self._mind(shared, len(links))
         fleet, slot, earned = self.flock.state, forager.slot, []
-        arrive_at(self.rules, fleet, slot, step.url, links)
+        arrive(self.rules[0], fleet, slot, step.url, links)
         for sighting, first, seen in documents:
             revealer = _revealer(sighting, first, shared)
-            became = send_document(self.rules, mind, fleet, slot, seen, revealer, links, now)
+            became = send(self.rules[0], mind, fleet, slot, seen, revealer, links, now)
             earned += self._earned(sighting, forager.id, became, revealer)
         first = firsts[0] and not sightings[0].free
-        settle_step(self.rules, mind, fleet, slot, step.url, downloads, first, links)
+        settle(self.rules[0], mind, fleet, slot, step.url, downloads, first, links)
         return earned
 
     # Findings outside of steps.
@@ -273,7 +223,7 @@ class ReinforcingAgent:
         revealer = _revealer(sighting, first, shared)
         seen = self._seen(sighting) if sighting.ok else Seen(sighting.url, np.nan, False, False, -1, -1, -1, -1)
         mind, fleet = self._mind(shared, 0), self.flock.state
-        became = take_look(self.rules, mind, fleet, seen, revealer, first, sighting.links, now)
+        became = take_look(self.rules[0], mind, fleet, seen, revealer, first, sighting.links, now)
         return self._earned(sighting, NOBODY, became, revealer)
 
     def judge(
@@ -285,14 +235,14 @@ class ReinforcingAgent:
         """
         seen = self._seen(sighting)
         mind = self._mind(shared, 0)
-        became = judge_document(self.rules, mind, self.flock.state, seen, revealer, sighting.links, now)
+        became = send_for(self.rules[0], mind, self.flock.state, -1, seen.url, seen, revealer, sighting.links, now)
         if became and by in self.foragers:
-            score_document(self.rules, self.flock.state, self.foragers[by].slot, (became & RELEVANT) > 0)
+            count_judged(self.rules[0], self.flock.state, self.foragers[by].slot, (became & RELEVANT) > 0)
         return self._earned(sighting, by, became, revealer)
 
     def worked(self, id: ForagerId, downloads: int) -> None:
         """Counts downloads of a forager, without shared copies."""
-        score_work(self.rules, self.flock.state, self.foragers[id].slot, downloads)
+        count_work(self.rules[0], self.flock.state, self.foragers[id].slot, downloads)
 
     def accepts(self, url: int, version: int, text_print: int) -> None:
         """Marks a document as accepted in an earlier run."""
@@ -306,7 +256,8 @@ class ReinforcingAgent:
 
     def manage(self, id: ForagerId, now: float) -> list[Multiplied | Removal]:
         """Multiplies or deletes a forager according to its score (Alg 8); returns what happened, in order."""
-        decided = decide_fate(self.rules, self.flock.state, self.foragers[id].slot)
+        state = self.flock.state
+        decided = fate_of(self.rules[0], int(state.tally["alive"][0]), state.walkers[self.foragers[id].slot])
         if decided == GOES:
             return [self._delete(id, now)]
         if decided == MULTIPLIES:

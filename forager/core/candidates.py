@@ -6,7 +6,6 @@ from collections.abc import Callable
 import numpy as np
 
 from forager.arrays import BoolArray, FloatArray, IntArray, distinct, widened
-from forager.compiling import awaits_code
 from forager.core.choice import (
     ALONE,
     BY_WORTH,
@@ -21,12 +20,21 @@ from forager.core.choice import (
     rest_time,
 )
 from forager.core.exploration import Thrift
-from forager.core.page_row import LOOKS_APART
+from forager.core.page_row import LOOKS_APART, Mind
 from forager.core.page_table import PageTable
-from forager.core.ranking import POOL, STRANGERS, choose_next, gather, promising, rank_known, some_unseen, strangers
-from forager.core.score_columns import number_pool
-from forager.core.updates import Mind
+from forager.core.refill import (
+    POOL,
+    STRANGERS,
+    gather,
+    next_page,
+    number_pool,
+    promising,
+    rank_known,
+    some_unseen,
+    strangers,
+)
 from forager.gp.machine import NO_PROGRAM, Program, program
+from forager.kernel import awaits_code
 from forager.recrawl.cycle import of_each, top
 from forager.recrawl.policies import ByKind, ScoreFunction
 
@@ -124,10 +132,7 @@ class Candidates:
                 self._columns = [widened(column, size + 1) for column in self._columns]
         known, listed, unseen = self._columns
         return Choices(
-            pool.awake,
-            pool.resting,
-            pool.until,
-            pool.tally,
+            pool.columns,
             self._row,
             self._number,
             self._wait,
@@ -145,10 +150,10 @@ class Candidates:
         thrift = self.thrift
         least = thrift.least_worth * (CLOSING_SHARE if closing else 1.0)
         while True:
-            if awaits_code(choose_next):
+            if awaits_code(next_page):
                 self._rest_served(now, self.pool_of(group))
             mind = self.mind()
-            page, worth = choose_next(
+            page, worth = next_page(
                 mind._replace(priors=self.pages.impatient) if closing else mind,
                 self.choices(self.pool_of(group)),
                 self.last(),

@@ -13,113 +13,140 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from forager.arrays import BoolArray, FloatArray, IntArray, RowArray
-from forager.compiling import compiled, inner
-from forager.core.expectation import due_at, outlook, promise_of
+from forager.core.best_pages import appears_now, best, pick
+from forager.core.expectation import due_at, look_ahead, promise_of
 from forager.core.exploration import allows, owes
-from forager.core.kernels import best
-from forager.core.page_row import LOOKS_APART, PageRow, Priors
-from forager.core.promise import pick
-from forager.core.updates import Mind
+from forager.core.page_row import LOOKS_APART, Mind, PageRow, Priors
 from forager.gp.machine import Program
+from forager.kernel import compiled, inner
 
 AWAKE, RESTING, USED = range(3)
 """Tallies of a pool: pages that may be chosen now, pages that rest, downloads since it was filled."""
 
 
-@compiled
-def add(pages: IntArray, resting: IntArray, tally: IntArray, new: IntArray) -> None:
-    """Adds pages that the pool does not hold yet; there must be room."""
-    for page in new:
-        held = False
-        for one in pages[: tally[AWAKE]]:
-            held |= one == page
-        for one in resting[: tally[RESTING]]:
-            held |= one == page
-        if not held:
-            pages[tally[AWAKE]] = page
-            tally[AWAKE] += 1
+class PoolColumns(NamedTuple):
+    """The arrays of a pool, for kernels."""
+
+    awake: IntArray
+    """Pages that may be chosen now, and room for more."""
+    resting: IntArray
+    """Pages that rest, and until when: sorted, the first to wake is last."""
+    until: FloatArray
+    tally: IntArray
 
 
-@compiled
-def rest(pages: IntArray, resting: IntArray, until: FloatArray, tally: IntArray, index: int, time: float) -> None:
-    """Excludes the page at this index until a time. Resting pages are sorted; the first to wake is last."""
-    page, place = pages[index], tally[RESTING]
+@inner
+def room_in(pool: PoolColumns) -> int:
+    """For how many more pages there is room."""
+    room: int = len(pool.awake) - pool.tally[AWAKE] - pool.tally[RESTING]
+    return room
+
+
+@inner
+def add(pool: PoolColumns, page: int) -> None:
+    """Adds a page, if the pool does not hold it yet; there must be room."""
+    for one in pool.awake[: pool.tally[AWAKE]]:
+        if one == page:
+            return
+    for one in pool.resting[: pool.tally[RESTING]]:
+        if one == page:
+            return
+    pool.awake[pool.tally[AWAKE]] = page
+    pool.tally[AWAKE] += 1
+
+
+@inner
+def rest(pool: PoolColumns, index: int, time: float) -> None:
+    """Excludes the page at this index until a time."""
+    resting, until, page, place = pool.resting, pool.until, pool.awake[index], pool.tally[RESTING]
     while place > 0 and (until[place - 1] < time or (until[place - 1] == time and resting[place - 1] < page)):
         until[place], resting[place] = until[place - 1], resting[place - 1]
         place -= 1
     until[place], resting[place] = time, page
-    tally[RESTING] += 1
-    tally[AWAKE] -= 1
-    pages[index] = pages[tally[AWAKE]]
+    pool.tally[RESTING] += 1
+    pool.tally[AWAKE] -= 1
+    pool.awake[index] = pool.awake[pool.tally[AWAKE]]
 
 
-@compiled
-def wake(pages: IntArray, resting: IntArray, until: FloatArray, tally: IntArray, now: float) -> None:
+@inner
+def wake(pool: PoolColumns, now: float) -> None:
     """Returns pages that have rested long enough."""
-    while tally[RESTING] > 0 and until[tally[RESTING] - 1] <= now:
+    tally = pool.tally
+    while tally[RESTING] > 0 and pool.until[tally[RESTING] - 1] <= now:
         tally[RESTING] -= 1
-        pages[tally[AWAKE]] = resting[tally[RESTING]]
+        pool.awake[tally[AWAKE]] = pool.resting[tally[RESTING]]
         tally[AWAKE] += 1
+
+
+@inner
+def reveal(mind: Mind, pool: PoolColumns, links: IntArray, now: float) -> None:
+    """Adds links that just appeared to a pool; there must be room."""
+    for link in links:
+        if appears_now(mind, link, now):
+            add(pool, link)
 
 
 class Pool:
     """A set of pages in arrays that grow."""
 
     def __init__(self, pages: IntArray) -> None:
-        self.tally = np.array([len(pages), 0, 0])
-        self.awake = np.array(pages, dtype=np.int64)
-        """Pages that may be chosen now, and room for more."""
-        self.resting = np.empty_like(self.awake)
-        self.until = np.empty(len(self.awake))
+        size = len(pages)
+        self.columns = PoolColumns(
+            np.array(pages, dtype=np.int64), np.empty(size, np.int64), np.empty(size), np.array([size, 0, 0])
+        )
+        """Do not keep it: it is replaced as it grows."""
 
     def __repr__(self) -> str:
-        return f"<Pool of {self.tally[AWAKE]} pages, {self.tally[RESTING]} more resting>"
+        return f"<Pool of {len(self.pages)} pages, {self.columns.tally[RESTING]} more resting>"
 
     @property
     def pages(self) -> IntArray:
         """The pages that may be chosen now; a view."""
-        return self.awake[: self.tally[AWAKE]]
+        return self.columns.awake[: self.columns.tally[AWAKE]]
 
     @property
     def all(self) -> IntArray:
         """All pages, including the resting ones."""
-        return np.concatenate([self.pages, self.resting[: self.tally[RESTING]]])
+        return np.concatenate([self.pages, self.columns.resting[: self.columns.tally[RESTING]]])
 
     @property
     def used(self) -> int:
         """Downloads since the pool was filled."""
-        return int(self.tally[USED])
+        return int(self.columns.tally[USED])
 
     def add(self, pages: IntArray) -> None:
         """Adds pages."""
-        if len(pages):
-            self.reserve(len(pages))
-            add(self.awake, self.resting, self.tally, pages)
+        self.reserve(len(pages))
+        for page in pages.tolist():
+            add(self.columns, page)
 
     def rest(self, index: int, until: float) -> None:
         """Excludes the page at this index until a time."""
-        rest(self.awake, self.resting, self.until, self.tally, index, until)
+        rest(self.columns, index, until)
 
     def wake(self, now: float) -> None:
         """Returns pages that have rested long enough."""
-        wake(self.awake, self.resting, self.until, self.tally, now)
+        wake(self.columns, now)
 
     def use(self) -> None:
         """Counts a download of one of its pages."""
-        self.tally[USED] += 1
+        self.columns.tally[USED] += 1
 
     def reserve(self, more: int) -> None:
         """Makes room for so many more pages."""
-        room = int(self.tally[AWAKE] + self.tally[RESTING]) + more
-        if room > len(self.awake):
-            self.awake, self.resting = (np.resize(column, 2 * room) for column in (self.awake, self.resting))
-            self.until = np.resize(self.until, 2 * room)
+        columns = self.columns
+        room = int(columns.tally[AWAKE] + columns.tally[RESTING]) + more
+        if room > len(columns.awake):
+            awake, resting = (np.resize(column, 2 * room) for column in (columns.awake, columns.resting))
+            self.columns = PoolColumns(awake, resting, np.resize(columns.until, 2 * room), columns.tally)
 
 
 BY_WORTH, REORDERED, ALONE = range(3)
 """What decides: the expected documents; score functions among pages worth a request; a score function alone."""
 NOTHING, RANK = -1, -2
 """Instead of a page: none is worth a download; pages must be ranked first."""
+LAST = -1e300
+"""The order of never-visited pages that should be too old."""
 TIE = 1e-9
 """Weight of the link graph for visited pages: it only breaks ties."""
 
@@ -164,10 +191,7 @@ TURN = np.dtype([(name, _KINDS[kind]) for name, kind in Turn.__annotations__.ite
 class Choices(NamedTuple):
     """Input of a choice: one pool, the numbers of pages, and what a ranking keeps for the next one."""
 
-    awake: IntArray
-    resting: IntArray
-    until: FloatArray
-    tally: IntArray
+    pool: PoolColumns
     turn: RowArray
     """A table of one row, the `Turn`."""
     number: FloatArray
@@ -203,20 +227,26 @@ def ranking_due(turn: Turn, now: float, used_of_pool: int) -> bool:
     return by_time or (enough(turn.used, turn.known) and used_of_pool >= ROUND)
 
 
-@compiled
-def graph_leanings(mind: Mind, weight: float, pages: IntArray) -> FloatArray:
-    """What the link graph and long-term profit make of the worth of pages: a factor for each, or nothing if nobody asks."""
+@inner
+def lean_on_graph(mind: Mind, weight: float, pages: IntArray) -> int:
+    """Puts what the link graph and long-term profit make of the worth of pages into the third row of `scratch`, a factor for
+    each; returns how many, 0 if nobody asks."""
     if mind.appeal_share == 0 and len(mind.prospects) == 0:
-        return np.empty(0)
-    out = np.ones(len(pages))
+        return 0
     for i in range(len(pages)):
         leaning = 0.0
         if pages[i] < len(mind.appeal):
             leaning = mind.appeal_share * mind.appeal[pages[i]]
         if pages[i] < len(mind.prospects):
             leaning += (1 - mind.appeal_share) * mind.prospects[pages[i]]
-        out[i] = 1 + leaning * (TIE if mind.table[pages[i]].visits > 0 else weight)
-    return out
+        mind.scratch[2, i] = 1 + leaning * (TIE if mind.table[pages[i]].visits > 0 else weight)
+    return len(pages)
+
+
+@compiled
+def graph_leanings(mind: Mind, weight: float, pages: IntArray) -> FloatArray:
+    """The same as an array of its own."""
+    return mind.scratch[2, : lean_on_graph(mind, weight, pages)].copy()
 
 
 @inner
@@ -230,11 +260,12 @@ def _first_numbered(mind: Mind, side: Choices, pages: IntArray, now: float) -> i
     return place
 
 
-@compiled
+@inner
 def _reordered(mind: Mind, side: Choices, pages: IntArray, now: float, least: float, lists: bool) -> tuple[int, float]:
     """Of the pages of one kind visited before and worth a request, the one that the score function puts first; -1 if none."""
     place, top, worth, turn = -1, 0.0, 0.0, side.turn[0]
-    foreseen, prior = outlook(mind.means, mind.priors[0]), mind.priors[0]
+    look_ahead(mind)
+    foreseen, prior = mind.outlook, mind.priors[0]
     for i in range(len(pages)):
         page = pages[i]
         number = side.number[page]
@@ -260,8 +291,8 @@ def _by_score(mind: Mind, side: Choices, pages: IntArray, now: float, luck: floa
     best_other, worth, fresh = 0, 0.0, False
     if count:
         never = pages[others[:count]]
-        leaning = graph_leanings(mind, side.turn[0].weight, never)
-        index, worth, fresh, _ = pick(mind.table, never, mind.means, mind.priors, mind.glances, now, leaning, luck)
+        leaning = mind.scratch[2, : lean_on_graph(mind, side.turn[0].weight, never)]
+        index, worth, fresh, _ = pick(mind, never, now, leaning, luck)
         best_other = others[index]
     if fresh and worth >= least:
         return best_other, worth
@@ -269,18 +300,19 @@ def _by_score(mind: Mind, side: Choices, pages: IntArray, now: float, luck: floa
     if place < 0:
         return best_other, worth
     if worth >= least:
-        foreseen = outlook(mind.means, mind.priors[0])
-        _, promised, _ = promise_of(mind.table, pages[place], foreseen, mind.priors[0], now)
+        look_ahead(mind)
+        _, promised, _ = promise_of(mind.table, pages[place], mind.outlook, mind.priors[0], now)
         if worth >= promised:
             return best_other, worth
     return place, np.nan
 
 
-@compiled
+@inner
 def _first_worth(mind: Mind, pages: IntArray, leaning: FloatArray, now: float, least: float) -> tuple[int, float]:
     """Index of the first in order of the pages that are worth a request, of which there must be one, and its worth."""
     place, top, expected = 0, -1.0, 0.0
-    foreseen, prior = outlook(mind.means, mind.priors[0]), mind.priors[0]
+    look_ahead(mind)
+    foreseen, prior = mind.outlook, mind.priors[0]
     for i in range(len(pages)):
         rank, worth, _ = promise_of(mind.table, pages[i], foreseen, prior, now)
         if len(leaning):
@@ -290,14 +322,14 @@ def _first_worth(mind: Mind, pages: IntArray, leaning: FloatArray, now: float, l
     return place, expected
 
 
-@compiled
+@inner
 def _pick(mind: Mind, side: Choices, pages: IntArray, now: float, luck: float, least: float) -> tuple[int, float]:
     """Index of the page to visit first and its expected documents; nan: worth a visit in any case."""
     turn: Turn = side.turn[0]
     if turn.mode == ALONE:
         return _by_score(mind, side, pages, now, luck, least)
-    leaning = graph_leanings(mind, turn.weight, pages)
-    index, worth, _, most = pick(mind.table, pages, mind.means, mind.priors, mind.glances, now, leaning, luck)
+    leaning = mind.scratch[2, : lean_on_graph(mind, turn.weight, pages)]
+    index, worth, _, most = pick(mind, pages, now, leaning, luck)
     if worth < least <= most:
         index, worth = _first_worth(mind, pages, leaning, now, least)
     if turn.mode == REORDERED and worth >= least and mind.history.counts[0, pages[index]] > 0:
@@ -307,31 +339,26 @@ def _pick(mind: Mind, side: Choices, pages: IntArray, now: float, luck: float, l
     return index, worth
 
 
-@compiled
+@inner
 def _stranger(mind: Mind, pages: IntArray, now: float, luck: float) -> int:
     """A never-visited page: the first in the order of the link graph, or of the form of address tried least; -1 if
     none.
 
     Without the link graph, pages that should be too old come last.
     """
-    unseen, count = np.empty(len(pages), np.int64), 0
-    for page in pages:
-        if mind.table[page].visits == 0:
-            unseen[count] = page
+    order, count = mind.scratch[0, : len(pages)], 0
+    for i in range(len(pages)):
+        row: PageRow = mind.table[pages[i]]
+        order[i] = -np.inf
+        if row.visits == 0:
             count += 1
-    if count == 0:
-        return -1
-    if mind.appeal_share == 0:
-        fewest = np.empty(count)
-        for i in range(count):
-            row: PageRow = mind.table[unseen[i]]
-            fewest[i] = -mind.table[row.place].tried if not now - row.latest > mind.priors[0].max_age else -np.inf
-        return int(unseen[best(fewest, luck)])
-    appeal = np.zeros(count)
-    for i in range(count):
-        if unseen[i] < len(mind.appeal):
-            appeal[i] = mind.appeal[unseen[i]]
-    return int(unseen[best(appeal, luck)])
+            if mind.appeal_share > 0:
+                order[i] = mind.appeal[pages[i]] if pages[i] < len(mind.appeal) else 0.0
+            elif now - row.latest > mind.priors[0].max_age:
+                order[i] = LAST
+            else:
+                order[i] = -mind.table[row.place].tried
+    return int(pages[best(order, luck)]) if count else -1
 
 
 @inner
@@ -365,14 +392,14 @@ def choose_of_pool(
     none, the best page below the threshold is visited instead; earlier, that would only show the same pages again. A text
     that never brought anything must have rested for as long as it was watched, so that it is explored ever more seldom.
     """
-    wake(side.awake, side.resting, side.until, side.tally, now)
-    while side.tally[AWAKE] > 0:
-        pages = side.awake[: side.tally[AWAKE]]
+    wake(side.pool, now)
+    while side.pool.tally[AWAKE] > 0:
+        pages = side.pool.awake[: side.pool.tally[AWAKE]]
         index, worth = _pick(mind, side, pages, now, luck, least)
         page = pages[index]
         free = _free_at(mind, side, last, revisit_after, page)
         if free > now:
-            rest(side.awake, side.resting, side.until, side.tally, index, free)
+            rest(side.pool, index, free)
             continue
         if owes(explored, explore, turns) or not worth >= least:
             stranger = -1
@@ -386,16 +413,18 @@ def choose_of_pool(
     return NOTHING, 0.0
 
 
-@compiled
+@inner
 def rest_time(mind: Mind, side: Choices, now: float, least: float, shortest: float, longest: float) -> float:
     """Seconds to rest, within bounds, until some list of the pool is worth a request."""
     first, prior = now + longest, mind.priors[0]
-    foreseen = outlook(mind.means, prior)
-    for part in (side.awake[: side.tally[AWAKE]], side.resting[: side.tally[RESTING]]):
+    look_ahead(mind)
+    for part in (side.pool.awake[: side.pool.tally[AWAKE]], side.pool.resting[: side.pool.tally[RESTING]]):
         for url in part:
             page: PageRow = mind.table[url]
             if page.visits > 0 and page.hub:
-                first = min(first, max(due_at(mind.table, page, foreseen, prior, least), _rests_in_vain(page, prior)))
+                first = min(
+                    first, max(due_at(mind.table, page, mind.outlook, prior, least), _rests_in_vain(page, prior))
+                )
     return max(shortest, first - now)
 
 
@@ -418,18 +447,19 @@ def use_page(side: Choices) -> None:
     """Counts the visit of a page of the pool."""
     turn: Turn = side.turn[0]
     turn.used += 1
-    side.tally[USED] += 1
+    side.pool.tally[USED] += 1
 
 
-@compiled
+@inner
 def count_wanted(mind: Mind, side: Choices, now: float, least: float) -> int:
     """Number of pages in the pool that are worth a download."""
     turn: Turn = side.turn[0]
-    foreseen, count = outlook(mind.means, mind.priors[0]), 0
-    for page in side.awake[: side.tally[AWAKE]]:
+    look_ahead(mind)
+    count = 0
+    for page in side.pool.awake[: side.pool.tally[AWAKE]]:
         if turn.mode == ALONE and mind.history.counts[0, page] > 0:
             count += side.number[page] > 0
         else:
-            _, worth, _ = promise_of(mind.table, page, foreseen, mind.priors[0], now)
+            _, worth, _ = promise_of(mind.table, page, mind.outlook, mind.priors[0], now)
             count += worth >= least
     return count

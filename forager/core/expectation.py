@@ -26,9 +26,9 @@ import math
 import numpy as np
 
 from forager.arrays import BoolArray, FloatArray, IntArray, RowArray
-from forager.compiling import compiled, inlined, inner
 from forager.core.page_row import (
     BACKLOG,
+    BUSY_THEN,
     DEGREES,
     DOUBLINGS,
     FRESH,
@@ -36,14 +36,19 @@ from forager.core.page_row import (
     LIFT,
     LISTS,
     LOOK,
+    MOMENT,
     OLD,
     PASSED,
     RHYTHM,
+    RHYTHM_OF,
     SPREAD,
+    STALE,
     TEXT,
+    Mind,
     PageRow,
     Priors,
 )
+from forager.kernel import compiled, inlined, inner
 from forager.recrawl.list_estimates import (
     hazard_everywhere,
     hazard_of,
@@ -59,6 +64,8 @@ TEXT_HITS, TEXT_HOURS = SPREAD, SPREAD + 1
 TEXTS = SPREAD + 2
 """Index in the outlook: probability that a single text has news within `max_age`, as far as texts were seen to have
 any."""
+SCALE = SPREAD + 3
+"""Index in the outlook: (mean rate of texts)^breadth."""
 LIKE_MOST = 1000.0
 """Hours of watching after which a page's own rate counts at least as much as that of its kind, however alike pages are."""
 USUAL_WAIT = 0.01
@@ -91,14 +98,16 @@ def text_prior(means: FloatArray, prior: Priors) -> tuple[float, float]:
     return hours * means[TEXT, 0] / means[TEXT, 1], hours
 
 
-@compiled
-def outlook(means: FloatArray, prior: Priors) -> FloatArray:
-    """What the kernels need of the means, computed once for many pages; in the same order.
+@inner
+def look_ahead(mind: Mind) -> None:
+    """Works out the outlook: what the kernels need of the means, in the same order, unless it is as it was.
 
     It has the mean of each kind of page and of fresh links, the lift, and the means of each sort of backlog; what texts
     are drawn towards; the hazard of lists, the rhythm of the week, and the busy time at some moment.
     """
-    out = np.empty(RHYTHM + 2)
+    out, means, prior = mind.outlook, mind.means, mind.priors[0]
+    if out[STALE] == 0:
+        return
     for row in (TEXT, FRESH):
         out[row] = means[row, 0] / means[row, 1]
     out[LIFT] = min(max(means[LIFT, 0] / means[LIFT, 1], 1 / prior.lift_most), prior.lift_most)
@@ -107,12 +116,14 @@ def outlook(means: FloatArray, prior: Priors) -> FloatArray:
     for row in range(LISTS, HAZARD):
         out[row] = means[row, 0] / means[row, 1]
     out[HAZARD] = hazard_everywhere(means[HAZARD, 0], means[HAZARD, 1])
-    for row in range(PASSED, RHYTHM):
-        out[row] = means[row, 0]
+    if out[RHYTHM_OF] != means[RHYTHM - 1, 1]:
+        for row in range(PASSED, RHYTHM):
+            out[row] = means[row, 0]
+        out[RHYTHM_OF] = means[RHYTHM - 1, 1]
     out[TEXT_HITS], out[TEXT_HOURS] = text_prior(means, prior)
-    out[RHYTHM] = np.nan
+    out[MOMENT], out[STALE] = np.nan, 0.0
     out[TEXTS] = 1 - math.exp(-max(0.0, means[TEXT, 0] - prior.text_hits) / means[TEXT, 1] * prior.max_age / 3600)
-    return out
+    out[SCALE] = out[TEXT] ** prior.text_breadth
 
 
 @inlined
@@ -150,9 +161,9 @@ def waited_since(page: PageRow, prior: Priors, now: float) -> float:
 @inlined
 def busy_between(outlook: FloatArray, since: float, now: float) -> float:
     """Busy hours from one time to another; that of the latter is kept for other pages."""
-    if outlook[RHYTHM] != now:
-        outlook[RHYTHM], outlook[RHYTHM + 1] = now, busy_clock(outlook, PASSED, now)
-    busy: float = outlook[RHYTHM + 1] - busy_clock(outlook, PASSED, since)
+    if outlook[MOMENT] != now:
+        outlook[MOMENT], outlook[BUSY_THEN] = now, busy_clock(outlook, PASSED, now)
+    busy: float = outlook[BUSY_THEN] - busy_clock(outlook, PASSED, since)
     return busy
 
 
@@ -297,52 +308,54 @@ def stretch_of(rate: float, mean: float, prior: Priors) -> float:
 
 
 @compiled
-def worth_of_one(table: RowArray, url: int, means: FloatArray, priors: RowArray, now: float) -> float:
-    """New documents expected of one page."""
-    return promise_of(table, url, outlook(means, priors[0]), priors[0], now)[1]
-
-
-@compiled
-def worths(
-    table: RowArray, urls: IntArray, means: FloatArray, priors: RowArray, now: float
-) -> tuple[FloatArray, BoolArray]:
+def worths(mind: Mind, urls: IntArray, now: float) -> tuple[FloatArray, BoolArray]:
     """For each page its expected new documents, and whether it is a fresh link."""
     out, fresh = np.empty(len(urls)), np.empty(len(urls), dtype=np.bool_)
-    foreseen = outlook(means, priors[0])
+    look_ahead(mind)
     for i in range(len(urls)):
-        _, out[i], fresh[i] = promise_of(table, urls[i], foreseen, priors[0], now)
+        _, out[i], fresh[i] = promise_of(mind.table, urls[i], mind.outlook, mind.priors[0], now)
     return out, fresh
 
 
 @compiled
-def chances(table: RowArray, urls: IntArray, means: FloatArray, priors: RowArray, now: float) -> FloatArray:
-    """For each page the probability of any news, 1 − e^(−λt); 1 if it was never visited."""
-    out = np.ones(len(urls))
-    prior: Priors = priors[0]
-    foreseen = outlook(means, prior)
+def ranks(mind: Mind, urls: IntArray, now: float) -> FloatArray:
+    """For each page its ordering value."""
+    out = np.empty(len(urls))
+    look_ahead(mind)
     for i in range(len(urls)):
-        page: PageRow = table[urls[i]]
+        out[i], _, _ = promise_of(mind.table, urls[i], mind.outlook, mind.priors[0], now)
+    return out
+
+
+@compiled
+def chances(mind: Mind, urls: IntArray, now: float) -> FloatArray:
+    """For each page the probability of any news, 1 − e^(−λt); 1 if it was never visited."""
+    out, foreseen, prior = np.ones(len(urls)), mind.outlook, mind.priors[0]
+    look_ahead(mind)
+    for i in range(len(urls)):
+        page: PageRow = mind.table[urls[i]]
         if page.visits > 0:
-            out[i] = 1 - math.exp(-mean_news(page, rate_on(table, page, foreseen, prior), foreseen, prior, now))
+            out[i] = 1 - math.exp(-mean_news(page, rate_on(mind.table, page, foreseen, prior), foreseen, prior, now))
         elif _just_tried(page, prior, now):
             out[i] = 0.0
     return out
 
 
 @compiled
-def rates(table: RowArray, urls: IntArray, means: FloatArray, priors: RowArray) -> FloatArray:
+def rates(mind: Mind, urls: IntArray) -> FloatArray:
     """For each page λ in news per hour."""
-    out, foreseen = np.empty(len(urls)), outlook(means, priors[0])
+    out = np.empty(len(urls))
+    look_ahead(mind)
     for i in range(len(urls)):
-        out[i] = rate_on(table, table[urls[i]], foreseen, priors[0])
+        out[i] = rate_on(mind.table, mind.table[urls[i]], mind.outlook, mind.priors[0])
     return out
 
 
 @compiled
-def returning(table: RowArray, urls: IntArray) -> BoolArray:
+def returning(mind: Mind, urls: IntArray) -> BoolArray:
     """Which pages can bring news again: lists, and texts that did so before."""
     out = np.empty(len(urls), dtype=np.bool_)
     for i in range(len(urls)):
-        page: PageRow = table[urls[i]]
+        page: PageRow = mind.table[urls[i]]
         out[i] = page.hub or page.hits > 0
     return out

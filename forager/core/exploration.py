@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from forager.arrays import RowArray
-from forager.compiling import compiled
+from forager.kernel import compiled
 
 AGES = 200
 """Number of documents over which their mean age is taken."""

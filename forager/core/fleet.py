@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from forager.arrays import BoolArray, FloatArray, Int32Array, IntArray, RowArray
 from forager.core.addresses import SHAPES
-from forager.core.kernels import highest
+from forager.core.page_row import highest
 from forager.core.parameters import INHERITED, Bounds, ForagerKind, ForagerSettings
 from forager.core.profit import first_weights
 from forager.core.weblog import Weblog

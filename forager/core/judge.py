@@ -9,12 +9,13 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from forager.arrays import BoolArray, IntArray
-from forager.compiling import inner
 from forager.core.exploration import PaceRow, aged
 from forager.core.fleet import BFS, FleetState, Walker
+from forager.core.page_row import Mind
 from forager.core.parameters import Identity
 from forager.core.rules import ForagerRules
-from forager.core.updates import Mind, note_signal, record_credit
+from forager.core.updates import note_signal, record_credit
+from forager.kernel import inner
 
 SENT, RELEVANT = 1, 2
 """What became of a document: it was sent; it was accepted."""
@@ -133,7 +134,7 @@ def judge(
     pace.hits += 1
     if revealer >= 0 and record_credit(mind, seen.url, revealer):
         pace.age = aged(pace.age, now - seen.published)
-    note_signal(mind.table, links, now)
+    note_signal(mind, links, now)
     return SENT | RELEVANT
 
 

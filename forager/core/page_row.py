@@ -1,9 +1,12 @@
 """The table of pages: one row of figures for every URL, for the kernels of `expectation` and `updates`."""
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from forager.arrays import ByteArray, Float32Array, FloatArray, Int32Array, IntArray, RowArray
+from forager.kernel import compiled, inner
+from forager.recrawl.history import Log, Tables
 from forager.recrawl.rhythm import HOURS
 
 PAGE = np.dtype(
@@ -85,6 +88,11 @@ RHYTHM = PASSED + HOURS + 1
 """Start of the rows with, for each hour of the week, the documents that appeared, and those expected without a rhythm."""
 
 MEANS = RHYTHM + HOURS
+
+MOMENT, BUSY_THEN, RHYTHM_OF, STALE = range(RHYTHM, RHYTHM + 4)
+"""Further indices in the outlook: a moment, and the busy time then; the hour of its rhythm; 0 unless the means have changed
+since it was worked out."""
+OUTLOOK = RHYTHM + 4
 
 LOOKS_APART = 10.0
 """Seconds for which one visit of a list serves all requests; its worth decides how much longer it rests."""
@@ -172,3 +180,51 @@ class Priors(Protocol):
 
 PRIORS = np.dtype([(name, np.float64) for name in Priors.__annotations__])
 """A table of one row, because kernels take arrays faster than anything else."""
+
+
+class Mind(NamedTuple):
+    """What all foragers share, for kernels: the page table, the row of each page's state, and the success of the fleet."""
+
+    table: RowArray
+    means: FloatArray
+    priors: RowArray
+    known: IntArray
+    hubs: IntArray
+    glances: RowArray
+    held: IntArray
+    """The version that each page showed last, -1 for none."""
+    history: Tables
+    log: Log
+    rows: Int32Array
+    vectors: Float32Array
+    """All states."""
+    appeal: FloatArray
+    """What the link graph says about never-visited pages; it may be shorter than the table."""
+    appeal_share: float
+    """Weight of `appeal` beside long-term profit; 0: not used."""
+    pace: RowArray
+    """One row: the success of the fleet, and what was spent."""
+    marks: ByteArray
+    """For each page the marks of its address; empty if nobody asks for them."""
+    prospects: FloatArray
+    """What long-term profit says of links never followed, from −1 to 1; empty if nobody learns it."""
+    outlook: FloatArray
+    """What kernels need of the means, see `expectation.look_ahead`."""
+    scratch: FloatArray
+    """Three rows of figures of pages, for the length of one choice."""
+
+
+@compiled
+def highest(urls: IntArray) -> int:
+    """The largest number; -1 if there is none."""
+    top = -1
+    for url in urls:
+        top = max(top, url)
+    return top
+
+
+@inner
+def append(column: IntArray, number: int) -> None:
+    """Appends a number to a column whose first entry is its length; there must be room."""
+    column[0] += 1
+    column[column[0]] = number

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from forager.arrays import BoolArray, ByteArray, Float32Array, FloatArray, Int32Array, IntArray, RowArray, widened
 from forager.core.addresses import Forms
-from forager.core.expectation import chances, rates, returning, worth_of_one, worths
+from forager.core.best_pages import GLANCE, fresh_links, most_promising, pick
+from forager.core.expectation import chances, ranks, rates, returning, worths
 from forager.core.exploration import PACE
 from forager.core.findings import NO_LINKS, Finding
-from forager.core.kernels import highest
 from forager.core.packed import pack, unpack
 from forager.core.page_row import (
     BACKLOG,
@@ -22,23 +22,25 @@ from forager.core.page_row import (
     LOOK,
     MEANS,
     OLD,
+    OUTLOOK,
     PAGE,
     PASSED,
     PRIORS,
     RHYTHM,
     SPREAD,
+    STALE,
     TEXT,
+    Mind,
+    highest,
 )
 from forager.core.parameters import ExpectationSettings
-from forager.core.promise import GLANCE, fresh_links, most_promising, pick, ranks
 from forager.core.updates import (
-    Mind,
     note_arrived,
     note_going,
     note_shown,
     note_signal,
     record_credit,
-    record_one,
+    record_visit,
     weigh,
 )
 from forager.recrawl.history import LOGGED, Facts, History, Log
@@ -125,7 +127,8 @@ class PageTable:
         self._means[HAZARD:] = 0.0
         self._means[PASSED:RHYTHM, 0] = np.arange(RHYTHM - PASSED)
         self._table = np.empty(0, dtype=PAGE)
-        self._glances = np.empty(0, dtype=GLANCE)
+        self._glances, self._scratch = np.empty(0, dtype=GLANCE), np.empty((3, 0))
+        self._outlook = np.full(OUTLOOK, np.nan)
         self._known, self._hubs = np.zeros(1, np.int64), np.zeros(1, np.int64)
         self._met = np.empty(0, np.int64)
         self._held = np.empty(0, np.int64)
@@ -152,6 +155,7 @@ class PageTable:
         prospects: FloatArray = NO_APPEAL,
     ) -> Mind:
         """The input of kernels. Do not keep it: arrays are replaced as they grow."""
+        self._outlook[STALE] = 1.0
         return Mind(
             self._table,
             self._means,
@@ -169,6 +173,8 @@ class PageTable:
             pace,
             marks,
             prospects,
+            self._outlook,
+            self._scratch,
         )
 
     def keep_histories(self, history: History, log: VisitLog | None = None) -> None:
@@ -191,17 +197,12 @@ class PageTable:
     def worth(self, urls: IntArray, now: float) -> tuple[FloatArray, BoolArray]:
         """For each page the new documents expected of a download now, and whether it is a fresh link."""
         self.reserve(highest(urls) + 1)
-        return worths(self._table, urls, self._means, self._priors, now)
-
-    def worth_of(self, url: UrlId, now: float) -> float:
-        """The new documents expected of one page."""
-        self.reserve(url + 1)
-        return worth_of_one(self._table, url, self._means, self._priors, now)
+        return worths(self.mind(), urls, now)
 
     def rank(self, urls: IntArray, now: float) -> FloatArray:
         """For each page its ordering value."""
         self.reserve(highest(urls) + 1)
-        return ranks(self._table, urls, self._means, self._priors, now)
+        return ranks(self.mind(), urls, now)
 
     def pick(self, urls: IntArray, now: float, leaning: FloatArray, luck: float) -> tuple[int, float, bool, float]:
         """The page with the highest ordering value: its index, its worth, whether it is a fresh link; and the largest
@@ -210,7 +211,7 @@ class PageTable:
         `leaning` holds a factor for each page, or is empty; `luck`, a random number in [0, 1), breaks ties. There must
         be room for them.
         """
-        return pick(self._table, urls, self._means, self._priors, self._glances, now, leaning, luck)
+        return pick(self.mind(), urls, now, leaning, luck)
 
     def most_promising(
         self, urls: IntArray, now: float, leaning: FloatArray, size: int, *, plain: bool = False
@@ -221,22 +222,22 @@ class PageTable:
         `plain`: by worth alone; `leaning` holds a factor for each page, or is empty.
         """
         self.reserve(highest(urls) + 1)
-        return most_promising(self._table, urls, self._means, self._priors, self._glances, now, leaning, plain, size)
+        return most_promising(self.mind(), urls, now, leaning, plain, size)
 
     def fresh(self, links: IntArray, now: float) -> IntArray:
         """The links that just appeared and are worth a download."""
         self.reserve(highest(links) + 1)
-        return fresh_links(self._table, links, self._means, self._priors, now)
+        return fresh_links(self.mind(), links, now)
 
     def chance(self, urls: IntArray, now: float) -> FloatArray:
         """For each page the probability that it has any news now."""
         self.reserve(highest(urls) + 1)
-        return chances(self._table, urls, self._means, self._priors, now)
+        return chances(self.mind(), urls, now)
 
     def rate(self, urls: IntArray) -> FloatArray:
         """For each page its news per hour."""
         self.reserve(highest(urls) + 1)
-        return rates(self._table, urls, self._means, self._priors)
+        return rates(self.mind(), urls)
 
     def hits(self) -> FloatArray:
         """By URL number, the documents that each page has revealed; a copy."""
@@ -250,13 +251,13 @@ class PageTable:
     def returns(self, urls: IntArray) -> BoolArray:
         """Which pages can bring news again: lists, and texts that did so before."""
         self.reserve(highest(urls) + 1)
-        return returning(self._table, urls)
+        return returning(self.mind(), urls)
 
     def about(self, urls: slice | IntArray) -> Facts:
         """What score functions read of some pages besides their visits."""
         self.reserve((urls.stop if isinstance(urls, slice) else highest(urls) + 1) or 0)
         pages, means, lists = self._table[urls], self._means, self._table["hub"][urls]
-        news = rates(self._table, np.arange(len(self._table))[urls], means, self._priors)
+        news = rates(self.mind(), np.arange(len(self._table))[urls])
         usual = max(HAZARD_LEAST, (means[HAZARD, 0] + FIRST_GONE) / (means[HAZARD, 1] + FIRST_HOURS))
         hazard = (pages["gone"] + HAZARD_HOURS * usual) / (pages["stood_hours"] + HAZARD_HOURS)
         return Facts(
@@ -285,12 +286,12 @@ class PageTable:
     def going(self, url: UrlId, now: float) -> None:
         """Notes that a visit is under way: the page is worth nothing to others for the moment."""
         self.reserve(url + 1)
-        note_going(self._table, url, now)
+        note_going(self.mind(), url, now)
 
     def arrived(self, url: UrlId) -> bool:
         """Notes that a shared copy was used instead of a visit; returns whether that copy is of the page's first visit."""
         self.reserve(url + 1)
-        return note_arrived(self._table, url)
+        return note_arrived(self.mind(), url)
 
     def record(
         self,
@@ -311,12 +312,12 @@ class PageTable:
         self.reserve(max(url, highest(links)) + 1)
         self.meet_addresses()
         self.make_room(1)
-        return record_one(self.mind(), url, when, version, ok, hub, made, links)
+        return record_visit(self.mind(), url, when, version, ok, hub, made, links)
 
     def shown(self, url: UrlId, when: float, links: IntArray, *, first: bool) -> None:
         """Adds links whose documents a page shows itself; `first`: the page was never visited before."""
         self.reserve(max(url, highest(links)) + 1)
-        note_shown(self._table, links, url, when, first, self._means, self._known, self.max_age)
+        note_shown(self.mind(), links, url, when, first)
 
     def recall(self, pages: IntArray, when: FloatArray, changed: BoolArray) -> None:
         """Adds visits of distinct pages to their histories only, such as those of an archive or the store."""
@@ -391,7 +392,7 @@ class PageTable:
     def signal(self, links: IntArray, when: float) -> None:
         """Notes that a page with these links just had news: its neighbours may have some too."""
         self.reserve(highest(links) + 1)
-        note_signal(self._table, links, when)
+        note_signal(self.mind(), links, when)
 
     def credit(self, finding: Finding) -> bool:
         """Credits an accepted document to the page that revealed it, unless it was there before the first visit.
@@ -411,6 +412,7 @@ class PageTable:
         grown = _blank_rows(max(urls, 2 * len(self._table)))
         grown[: len(self._table)] = self._table
         self._table, self._glances = grown, np.zeros(len(grown), dtype=GLANCE)
+        self._scratch = np.empty((3, len(grown)))
         self._known, self._hubs = (widened(column, len(grown) + 1) for column in (self._known, self._hubs))
         self._held = np.concatenate([self._held, np.full(len(grown) - len(self._held), -1, dtype=np.int64)])
         self.make_room(0)
@@ -448,6 +450,7 @@ class PageTable:
         loaded = cls(settings, max_age)
         loaded._table = _in_form(held["table"])
         loaded._glances = np.zeros(len(loaded._table), dtype=GLANCE)
+        loaded._scratch = np.empty((3, len(loaded._table)))
         loaded._means[: len(held["means"])] = held["means"]
         table = loaded._table
         known = held.get("known")

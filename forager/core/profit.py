@@ -11,11 +11,11 @@ import math
 import numpy as np
 
 from forager.arrays import Float32Array, FloatArray, IntArray
-from forager.compiling import compiled, inner
 from forager.core.addresses import MARKS, SHAPES
+from forager.core.page_row import Mind
 from forager.core.parameters import ProfitSettings
-from forager.core.updates import Mind
 from forager.errors import SettingsError
+from forager.kernel import compiled, inner
 
 Vector = Float32Array
 EACH = MARKS**-0.5

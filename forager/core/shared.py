@@ -12,11 +12,10 @@ from forager.arrays import ByteArray, Float32Array, FloatArray, Int32Array, IntA
 from forager.core.addresses import MARKS
 from forager.core.exploration import Pace
 from forager.core.findings import Sighting
-from forager.core.kernels import highest
 from forager.core.packed import packing, unpack
+from forager.core.page_row import Mind, highest
 from forager.core.page_table import PageTable
 from forager.core.parameters import ForagerSettings
-from forager.core.updates import Mind
 from forager.errors import InputError
 from forager.terms import UrlId
 

@@ -14,18 +14,17 @@ import math
 import numpy as np
 
 from forager.arrays import FloatArray, Int32Array, IntArray
-from forager.compiling import compiled, inner
-from forager.core.expectation import chances, rates, returning, worth_of_one
+from forager.core.best_pages import best, pick
+from forager.core.expectation import chances, look_ahead, promise_of, ranks, rates, returning
 from forager.core.exploration import PaceRow
 from forager.core.fleet import BFS, RL, WL, WLRL, FleetState, Tally, Walker
 from forager.core.judge import RELEVANT, Seen, count_judged, count_work, is_document, is_unsent, judge
-from forager.core.kernels import best
-from forager.core.page_row import HUB, TEXT, PageRow
+from forager.core.page_row import HUB, TEXT, Mind, PageRow
 from forager.core.profit import foresee, learn_look, learn_profit, profits, value_of
-from forager.core.promise import NO_LEANING, pick, ranks
 from forager.core.rules import ForagerRules
-from forager.core.updates import Mind, note_going
+from forager.core.updates import note_going
 from forager.core.weblog import find_entry, learned
+from forager.kernel import compiled, inner
 
 TYPICAL = 0.05
 """How far one page moves the mean of long-term profit against which others are measured."""
@@ -98,7 +97,7 @@ def stretches(rules: ForagerRules, mind: Mind, me: Walker, links: IntArray) -> F
     wider = me.breadth - rules.breadth, me.text_breadth - rules.text_breadth
     if wider[0] == 0 and wider[1] == 0:
         return np.empty(0)
-    out, rate = np.ones(len(links)), rates(mind.table, links, mind.means, mind.priors)
+    out, rate = np.ones(len(links)), rates(mind, links)
     for i in range(len(links)):
         page: PageRow = mind.table[links[i]]
         kind = HUB if page.hub else TEXT
@@ -112,10 +111,12 @@ def _pick_leaning(
     rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, links: IntArray, now: float, luck: float
 ) -> tuple[int, float, bool, float]:
     """The link that promises most, as long-term profit, the link graph and the breadth of this forager lean."""
-    stretch, leaning = stretches(rules, mind, fleet.walkers[slot], links), leanings(rules, mind, fleet, slot, links)
-    lean = stretch * leaning if len(stretch) else leaning
-    chosen = pick(mind.table, links, mind.means, mind.priors, mind.glances, now, lean, luck)
-    plain = pick(mind.table, links, mind.means, mind.priors, mind.glances, now, stretch, luck)
+    stretch = stretches(rules, mind, fleet.walkers[slot], links)
+    plain = pick(mind, links, now, stretch, luck)
+    if mind.appeal_share == 0 and not _learns_profit(fleet.walkers[slot]):
+        return plain
+    leaning = leanings(rules, mind, fleet, slot, links)
+    chosen = pick(mind, links, now, stretch * leaning if len(stretch) else leaning, luck)
     tally: Tally = fleet.tally[0]
     tally.decided += chosen[0] != plain[0]
     return chosen
@@ -146,9 +147,7 @@ def _follow(rules: ForagerRules, mind: Mind, fleet: FleetState, me: Walker, slot
     ):
         index, worth, fresh, most = _pick_leaning(rules, mind, fleet, slot, links, now, luck)
     else:
-        index, worth, fresh, most = pick(
-            mind.table, links, mind.means, mind.priors, mind.glances, now, NO_LEANING, luck
-        )
+        index, worth, fresh, most = pick(mind, links, now, mind.scratch[2, :0], luck)
     pace: PaceRow = mind.pace[0]
     mean = pace.hits / pace.downloads if pace.downloads > 0 else 0.0
     going_on = me.length < me.max_step or (rules.harvest and fresh)
@@ -162,7 +161,7 @@ def _learn_path(rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int) -
     entries, length = me.entries, me.length
     path, earned = fleet.path[slot, :length], fleet.earned[slot, :length]
     weblog, values = fleet.weblog[slot], fleet.values[slot]
-    allowed = np.ones(length, np.bool_) if rules.texts else returning(mind.table, path)
+    allowed = np.ones(length, np.bool_) if rules.texts else returning(mind, path)
     urls, worth = learned(weblog[:entries], values[:entries], path, earned, allowed, me.weblog_step)
     count = min(len(urls), int(me.weblog_size))
     weblog[:count], values[:count] = urls[:count], worth[:count]
@@ -172,7 +171,7 @@ def _learn_path(rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int) -
 @compiled
 def _draw_start(mind: Mind, urls: IntArray, values: FloatArray, now: float, luck: float) -> int:
     """A random page of a weblog, weighted by (value + 1) × probability of news; unweighted if all weights are 0."""
-    heap = np.cumsum((np.maximum(values, 0.0) + 1) * chances(mind.table, urls, mind.means, mind.priors, now))
+    heap = np.cumsum((np.maximum(values, 0.0) + 1) * chances(mind, urls, now))
     if heap[-1] <= 0:
         return int(urls[int(luck * len(urls))])
     return int(urls[np.searchsorted(heap, luck * heap[-1], side="right")])
@@ -195,7 +194,7 @@ def _best_start(rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, n
     starts[:mine], values[:mine] = fleet.weblog[slot, :mine], fleet.values[slot, :mine]
     _some_of(mind.hubs, lists, luck, starts[mine : mine + lists])
     _some_of(mind.known, pages, luck, starts[mine + lists :])
-    promise = ranks(mind.table, starts, mind.means, mind.priors, now)
+    promise = ranks(mind, starts, now)
     stretch = stretches(rules, mind, me, starts)
     if len(stretch):
         promise *= stretch
@@ -267,14 +266,16 @@ def choose(rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, now: f
         else:
             if me.length > 0 and (me.kind == WL or me.kind == WLRL):
                 me.entries = _learn_path(rules, mind, fleet, slot)
-            url = _start(rules, mind, fleet, me, slot, now)
+            url, worth = _start(rules, mind, fleet, me, slot, now), np.nan
             _begin(me)
-            worth = np.nan if rules.by_profit else worth_of_one(mind.table, url, mind.means, mind.priors, now)
+            if not rules.by_profit:
+                look_ahead(mind)
+                _, worth, _ = promise_of(mind.table, url, mind.outlook, mind.priors[0], now)
         fleet.path[slot, me.length], fleet.earned[slot, me.length], fleet.before[slot, me.length] = url, 0.0, before
         me.length += 1
     fleet.met[slot, url] = me.mark
     me.gained = 0.0
-    note_going(mind.table, url, now)
+    note_going(mind, url, now)
     return url, worth
 
 

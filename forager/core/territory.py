@@ -13,13 +13,13 @@ its number. If it proves to be a start page, that forager gets it.
 import numpy as np
 
 from forager.arrays import FloatArray, IntArray
-from forager.compiling import compiled, inner
 from forager.core.fleet import RL, WL, WLRL, FleetState, Walker
 from forager.core.judge import RELEVANT, Seen, count_judged, count_work, is_document, judge
+from forager.core.page_row import Mind
 from forager.core.rules import ForagerRules
 from forager.core.step import learn_arrival
-from forager.core.updates import Mind
 from forager.core.weblog import find_entry, rank_entries
+from forager.kernel import compiled, inner
 
 
 @inner

@@ -5,14 +5,11 @@ that became known; see `kernels.append` for their form.
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
-from forager.arrays import ByteArray, Float32Array, FloatArray, Int32Array, IntArray, RowArray
-from forager.compiling import compiled, inner
+from forager.arrays import FloatArray, Int32Array, IntArray
 from forager.core.expectation import list_rate, rate_of, sort_of, text_prior
-from forager.core.kernels import append
 from forager.core.page_row import (
     ATTEMPTS,
     BACKLOG,
@@ -29,11 +26,15 @@ from forager.core.page_row import (
     REVEALED_MOST,
     RHYTHM,
     SPREAD,
+    STALE,
     TEXT,
+    Mind,
     PageRow,
     Priors,
+    append,
 )
-from forager.recrawl.history import Log, Tables, enter, log_credit, log_visit, see
+from forager.kernel import inner
+from forager.recrawl.history import enter, log_credit, log_visit, see
 from forager.recrawl.list_estimates import (
     FLEETING,
     MEMORY,
@@ -51,41 +52,20 @@ STEADY = 5.0
 """Documents that a list brought of late, from which on its visits teach the rhythm of the week."""
 
 
-class Mind(NamedTuple):
-    """What all foragers share, for kernels: the page table, the row of each page's state, and the success of the fleet."""
-
-    table: RowArray
-    means: FloatArray
-    priors: RowArray
-    known: IntArray
-    hubs: IntArray
-    glances: RowArray
-    held: IntArray
-    """The version that each page showed last, -1 for none."""
-    history: Tables
-    log: Log
-    rows: Int32Array
-    vectors: Float32Array
-    """All states."""
-    appeal: FloatArray
-    """What the link graph says about never-visited pages; it may be shorter than the table."""
-    appeal_share: float
-    """Weight of `appeal` beside long-term profit; 0: not used."""
-    pace: RowArray
-    """One row: the success of the fleet, and what was spent."""
-    marks: ByteArray
-    """For each page the marks of its address; empty if nobody asks for them."""
-    prospects: FloatArray
-    """What long-term profit says of links never followed, from −1 to 1; empty if nobody learns it."""
-
-
-@compiled
+@inner
 def weigh(means: FloatArray, kind: int, hits: float, hours: float, sign: float) -> None:
     """Adds (1) a page with such a history to the sums over its kind, or removes it (−1)."""
     means[SPREAD + 2 * kind, 0] += sign * hits * hits
     means[SPREAD + 2 * kind, 1] += sign * hits * hours
     means[SPREAD + 2 * kind + 1, 0] += sign * hours * hours
     means[SPREAD + 2 * kind + 1, 1] += sign * hours
+
+
+@inner
+def _fade(means: FloatArray, row: int, keep: float) -> None:
+    """Old visits count less."""
+    means[row, 0] *= keep
+    means[row, 1] *= keep
 
 
 @inner
@@ -117,7 +97,7 @@ def _busy_hours(means: FloatArray, since: float, when: float) -> float:
     return busy_clock(passed, 0, when) - busy_clock(passed, 0, since)
 
 
-@compiled
+@inner
 def _watch_list(page: PageRow, since: float, when: float, means: FloatArray) -> None:
     """A list is visited again: what it brings belongs to the hours since."""
     absent, busy = _busy_hours(means, page.last, since), _busy_hours(means, since, when)
@@ -126,7 +106,7 @@ def _watch_list(page: PageRow, since: float, when: float, means: FloatArray) -> 
     page.seen_hours = add_watched(watched, (when - since) / 3600, busy, _hazard(page, means))
 
 
-@compiled
+@inner
 def _note_departures(page: PageRow, means: FloatArray) -> None:
     """A list is shown again: of the links new at its visit before, all have gone but those that `note_stays` finds."""
     hours = max(0.0, page.last - page.before) / 3600
@@ -138,10 +118,12 @@ def _note_departures(page: PageRow, means: FloatArray) -> None:
     page.urgency = urgency_of(page.elsewhere, page.paid)
 
 
-@compiled
-def note_stays(table: RowArray, links: IntArray | Int32Array, by: int, means: FloatArray) -> None:
+@inner
+def note_stays(mind: Mind, links: IntArray | Int32Array, by: int) -> None:
     """Notes which links a list still shows that were new at its visit before, and which it shows that were new on another
     list since."""
+    table, means = mind.table, mind.means
+    mind.outlook[STALE] = 1.0
     source: PageRow = table[by]
     stayed = 0
     for link in links:
@@ -158,46 +140,38 @@ def note_stays(table: RowArray, links: IntArray | Int32Array, by: int, means: Fl
     means[HAZARD, 1] += hours
 
 
-@compiled
-def _become_list(table: RowArray, url: int, means: FloatArray, hubs: IntArray) -> None:
+@inner
+def _become_list(mind: Mind, url: int) -> None:
     """Makes a page a list: it looks like one."""
-    page: PageRow = table[url]
+    page: PageRow = mind.table[url]
+    means = mind.means
     weigh(means, TEXT, page.hits, page.hours, -1.0)
     weigh(means, HUB, page.hits, page.hours, 1.0)
     page.hub = True
     page.came, page.seen_hours = page.hits, page.hours
-    append(hubs, url)
+    append(mind.hubs, url)
 
 
-@compiled
-def _unlifted_news(
-    table: RowArray, page: PageRow, hours: float, busy: float, means: FloatArray, prior: Priors
-) -> float:
+@inner
+def _unlifted_news(mind: Mind, page: PageRow, hours: float, busy: float) -> float:
     """News expected of a page that is visited, without a lift."""
+    means, prior = mind.means, mind.priors[0]
     if not page.hub:
         return 1 - math.exp(-rate_of(page, *text_prior(means, prior)) * busy)
-    return list_rate(page, table[page.place], prior) * busy * share_left(hours, _hazard(page, means))
+    return list_rate(page, mind.table[page.place], prior) * busy * share_left(hours, _hazard(page, means))
 
 
-@compiled
-def note_visit(
-    table: RowArray,
-    url: int,
-    when: float,
-    ok: bool,
-    hub: bool,
-    means: FloatArray,
-    priors: RowArray,
-    known: IntArray,
-    hubs: IntArray,
-) -> bool:
+@inner
+def note_visit(mind: Mind, url: int, when: float, ok: bool, hub: bool) -> bool:
     """Records one visit; returns whether it was the first. A never-visited page that cannot be fetched is tried again
     later."""
+    table, means = mind.table, mind.means
     page: PageRow = table[url]
-    prior: Priors = priors[0]
+    prior: Priors = mind.priors[0]
+    mind.outlook[STALE] = 1.0
     first = page.visits == 0
     if first and page.failures == 0 and page.met == -np.inf:
-        append(known, url)
+        append(mind.known, url)
     if first and not ok and (page.failures + 1 < ATTEMPTS or page.met == -np.inf):
         page.failures += 1
         page.awaited = True
@@ -205,12 +179,12 @@ def note_visit(
         return first
     if first:
         if not page.fresh and when - page.latest > prior.max_age:
-            means[OLD] *= prior.backlog_keep
+            _fade(means, OLD, prior.backlog_keep)
             means[OLD, 1] += 1
         elif not page.fresh:
             sort = sort_of(table, page)
             for row in (sort, LISTS + sort - BACKLOG):
-                means[row] *= prior.backlog_keep
+                _fade(means, row, prior.backlog_keep)
                 means[row, 1] += 1
             means[LISTS + sort - BACKLOG, 0] += hub
             alike: PageRow = table[page.place]
@@ -228,8 +202,8 @@ def note_visit(
         hours, busy = (when - since) / 3600, _busy_hours(means, since, when)
         page.lifted = page.signal > page.last
         if page.lifted:
-            means[LIFT] *= prior.lift_keep
-            means[LIFT, 1] += _unlifted_news(table, page, hours, busy, means, prior)
+            _fade(means, LIFT, prior.lift_keep)
+            means[LIFT, 1] += _unlifted_news(mind, page, hours, busy)
         kind, watched = (HUB, hours) if page.hub else (TEXT, busy)
         weigh(means, kind, page.hits, page.hours, -1.0)
         page.hours += watched
@@ -237,13 +211,13 @@ def note_visit(
         means[kind, 1] += watched
         _keep_rhythm(page, since, when, means, prior)
         if page.hub:
-            means[LOOK] *= prior.backlog_keep
+            _fade(means, LOOK, prior.backlog_keep)
             means[LOOK, 1] += 1
             table[page.place].looks += 1
             table[page.place].place_hours += hours
             _watch_list(page, since, when, means)
     if hub and not page.hub:
-        _become_list(table, url, means, hubs)
+        _become_list(mind, url)
     page.visits += 1
     page.before = page.last
     page.last = when
@@ -251,41 +225,34 @@ def note_visit(
     return first
 
 
-@compiled
-def note_going(table: RowArray, url: int, now: float) -> None:
+@inner
+def note_going(mind: Mind, url: int, now: float) -> None:
     """Notes that a visit is under way."""
-    page: PageRow = table[url]
+    page: PageRow = mind.table[url]
     page.awaited = True
     page.asked = now
 
 
-@compiled
-def note_arrived(table: RowArray, url: int) -> bool:
+@inner
+def note_arrived(mind: Mind, url: int) -> bool:
     """Notes that no visit is under way any more; returns whether the page was visited at most once."""
-    page: PageRow = table[url]
+    page: PageRow = mind.table[url]
     page.awaited = False
     return page.visits <= 1
 
 
-@compiled
-def note_links(
-    table: RowArray,
-    links: IntArray,
-    by: int,
-    when: float,
-    first: bool,
-    means: FloatArray,
-    known: IntArray,
-    max_age: float,
-) -> int:
+@inner
+def note_links(mind: Mind, links: IntArray, by: int, when: float, first: bool) -> int:
     """Adds the links of a page, seen for the first time or again; returns how many were unknown."""
+    table, means, max_age = mind.table, mind.means, mind.priors[0].max_age
+    mind.outlook[STALE] = 1.0
     count = young = 0
     for link in links:
         page: PageRow = table[link]
         met = page.met > -np.inf
         if not met:
             if page.visits == 0 and page.failures == 0:
-                append(known, link)
+                append(mind.known, link)
             page.met = when
             page.revealer = by
             page.fresh = not first
@@ -299,24 +266,16 @@ def note_links(
     return count
 
 
-@compiled
-def note_shown(
-    table: RowArray,
-    links: IntArray,
-    by: int,
-    when: float,
-    first: bool,
-    means: FloatArray,
-    known: IntArray,
-    max_age: float,
-) -> None:
+@inner
+def note_shown(mind: Mind, links: IntArray, by: int, when: float, first: bool) -> None:
     """Adds links whose documents a page shows itself, so that no visit has to follow them."""
+    table, means = mind.table, mind.means
     for link in links:
         page: PageRow = table[link]
         if page.visits == 0 and page.met == -np.inf and not first:
             means[FRESH, 1] += 1
             table[by].followed += 1
-    new = note_links(table, links, by, when, first, means, known, max_age)
+    new = note_links(mind, links, by, when, first)
     if not first:
         table[by].newly += new
     for link in links:
@@ -326,11 +285,11 @@ def note_shown(
             shown.last = when
 
 
-@compiled
-def note_signal(table: RowArray, links: IntArray, when: float) -> None:
+@inner
+def note_signal(mind: Mind, links: IntArray, when: float) -> None:
     """Notes that a page with these links just had news."""
     for link in links:
-        table[link].signal = when
+        mind.table[link].signal = when
 
 
 @inner
@@ -351,22 +310,21 @@ def record_visit(
     `version` is -1 if no page could be had; not `there`: nobody can say whether there is one, so it is worth trying again.
     Not `made`: the server was not asked, it is known that there is no page; histories tell of real visits alone.
     """
-    table, means = mind.table, mind.means
-    first = note_visit(table, url, when, there, hub, means, mind.priors, mind.known, mind.hubs)
-    page: PageRow = table[url]
+    first = note_visit(mind, url, when, there, hub)
+    page: PageRow = mind.table[url]
     watched = page.hub and not first and version >= 0
     if watched:
-        _note_departures(page, means)
+        _note_departures(page, mind.means)
     page.newly = 0
     new = 0
     if len(links):
         if watched:
-            note_stays(table, links, url, means)
-        new = note_links(table, links, url, when, first, means, mind.known, mind.priors[0].max_age)
+            note_stays(mind, links, url)
+        new = note_links(mind, links, url, when, first)
         if watched:
             page.newly = new
         if new > 0 and not first and hub:
-            note_signal(table, links, when)
+            note_signal(mind, links, when)
     if made:
         changed = see(mind.held, url, version)
         enter(mind.history, url, when, changed, 0)
@@ -374,30 +332,24 @@ def record_visit(
     return first, new
 
 
-@compiled
-def record_one(
-    mind: Mind, url: int, when: float, version: int, there: bool, hub: bool, made: bool, links: IntArray
-) -> tuple[bool, int]:
-    """`record_visit` for callers outside kernels."""
-    return record_visit(mind, url, when, version, there, hub, made, links)
-
-
-@compiled
+@inner
 def record_credit(mind: Mind, url: int, revealer: int) -> bool:
     """A document was accepted: pay the page that revealed it, unless it was backlog of a first visit; whether it is paid."""
-    if not note_credit(mind.table, url, revealer, mind.means, mind.priors):
+    if not _note_credit(mind, url, revealer):
         return False
     mind.history.counts[2, revealer] += 1
     log_credit(mind.log, revealer)
     return True
 
 
-@compiled
-def note_credit(table: RowArray, url: int, revealer: int, means: FloatArray, priors: RowArray) -> bool:
+@inner
+def _note_credit(mind: Mind, url: int, revealer: int) -> bool:
     """What an accepted document teaches of the page that revealed it; False if it was backlog of a first visit."""
+    table, means = mind.table, mind.means
     page: PageRow = table[url]
     source: PageRow = table[revealer]
-    prior: Priors = priors[0]
+    prior: Priors = mind.priors[0]
+    mind.outlook[STALE] = 1.0
     if revealer != url:
         if not page.fresh:
             if page.last - page.latest > prior.max_age:

@@ -6,8 +6,8 @@ from typing import Self
 import numpy as np
 
 from forager.arrays import BoolArray, FloatArray, IntArray
-from forager.compiling import compiled
 from forager.core.parameters import WeblogSettings
+from forager.kernel import compiled
 from forager.terms import UrlId
 
 

@@ -16,10 +16,10 @@ from numba import njit
 from numpy.typing import NDArray
 
 from forager.arrays import FloatArray, IntArray
-from forager.compiling import machine_code
 from forager.gp import machine
 from forager.gp.machine import HALVED, HUB, INLINKS, LAST_CHANGE, RANKED, RECENT, STATE, N, X
 from forager.gp.trees import Tree, terminals_of
+from forager.kernel import machine_code
 from forager.measures import discounts
 from forager.recrawl.change_log import ChangeLog, packed, patterns
 from forager.recrawl.history import History

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from forager.arrays import FloatArray, IntArray
-from forager.compiling import compiled, inlined
 from forager.gp.trees import EXPONENT_LIMIT, LIMIT, Tree
+from forager.kernel import compiled, inlined
 from forager.recrawl.formula import prepared
 from forager.recrawl.list_estimates import waiting
 from forager.recrawl.terminals import PRIOR

@@ -10,7 +10,6 @@ from numba import njit
 from numpy.typing import NDArray
 
 from forager.arrays import FloatArray, IntArray
-from forager.compiling import compiled
 from forager.gp import machine
 from forager.gp.machine import (
     DOCUMENTS,
@@ -29,6 +28,7 @@ from forager.gp.machine import (
     evaluate,
 )
 from forager.gp.trees import Tree, terminals_of
+from forager.kernel import compiled
 from forager.measures import discounts
 from forager.recrawl.change_log import ChangeLog
 from forager.recrawl.document_watch import ESTIMATES, Watch, watch_of, watch_visit

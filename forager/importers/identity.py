@@ -11,8 +11,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.compiling import compiled
 from forager.importers.columns import Flags, Floats, Ids
+from forager.kernel import compiled
 from forager.tape.tape import KINDS, SETTLING, Tape
 from forager.terms import Kind
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from forager.arrays import BoolArray, FloatArray, IntArray
-from forager.compiling import compiled
+from forager.kernel import compiled
 from forager.recrawl.change_log import ChangeLog, ShownDocuments
 from forager.recrawl.list_estimates import (
     MEMORY,

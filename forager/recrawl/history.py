@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.arrays import BoolArray, FloatArray, IntArray, RowArray
-from forager.compiling import compiled
+from forager.kernel import compiled
 from forager.recrawl.poisson import INTERPOLATED, INTERVAL, SIZE, Interval, Trail
 from forager.recrawl.recrawl_settings import ADAPTIVE, AdaptiveSettings
 from forager.recrawl.rhythm import Rhythm

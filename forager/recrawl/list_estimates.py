@@ -14,7 +14,7 @@ Estimates of single texts, which show one document at a time, are in the last fu
 
 import math
 
-from forager.compiling import inlined
+from forager.kernel import inlined
 
 FLEETING = 336.0
 """Hours after which a document that left counts less by a factor of e."""

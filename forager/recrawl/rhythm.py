@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from forager.arrays import FloatArray
-from forager.compiling import compiled, inlined
+from forager.kernel import compiled, inlined
 from forager.recrawl.change_log import ChangeLog
 
 Rhythm = tuple[float, ...]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from forager.arrays import BoolArray, FloatArray, Int32Array, IntArray, RowArray
-from forager.compiling import compiled
+from forager.kernel import compiled
 from forager.recrawl.change_log import ChangeLog, ShownDocuments
 from forager.recrawl.history import ADDED, LOGGED, Log, log_credit, log_visit
 from forager.recrawl.poisson import SIZE

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from forager.core.agent import ReinforcingAgent, find_owner
+from forager.core.agent import ReinforcingAgent
 from forager.core.page_table import PageTable
 from forager.core.parameters import ExpectationSettings
+from forager.core.territory import owner_of
 from forager.engine.policy import read_policy
 from forager.engine.resume import Schedule, kept_policy, recall_schedule, restore_histories
 from forager.recrawl.cycle import explain, facts
@@ -147,7 +148,7 @@ def _so_far(page: Known, last_outcome: str) -> str:
 
 def whose_page(id: UrlId, agent: ReinforcingAgent) -> str:
     """Whose start page it is, and how that forager differs from the settings; empty if it is nobody's."""
-    slot, place = find_owner(agent.flock.state, id)
+    slot, place = owner_of(agent.flock.state, id)
     if slot < 0:
         return ""
     owner = next(one for one in agent.foragers.values() if one.slot == slot)

@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from forager.arrays import BoolArray, FloatArray, IntArray, RowArray
-from forager.compiling import inner
+from forager.kernel import inner
 
 
 @dataclass(slots=True)

@@ -1,44 +1,27 @@
 """The main loop of a replay as one kernel: fleet and recrawl side in turn, download after download.
 
-A step of a forager uses the kernels of `core.step`, a turn of the recrawl side the choice of `core.ranking`, each with
+A step of a forager uses the kernels of `core.step`, a turn of the recrawl side the choice of `core.refill`, each with
 a lookup on the tape in between. The loop runs until something must be done that kernels cannot do, and returns what.
 """
 
 import numpy as np
 
-from forager.arrays import FloatArray, IntArray, RowArray
-from forager.compiling import compiled, inner
-from forager.core.choice import ALONE, AWAKE, RANK, RESTING, Choices, Turn, add, rest_time
+from forager.arrays import IntArray, RowArray
+from forager.core.choice import ALONE, RANK, Choices, Turn, rest_time, reveal, room_in
 from forager.core.exploration import PaceRow, after, allows, explores, least_of
 from forager.core.fleet import BFS, DRAWS, FleetState, Tally, Walker
 from forager.core.judge import RELEVANT, STAYS, Seen, fate_of
-from forager.core.page_row import LOOKS_APART
-from forager.core.promise import fresh_links
-from forager.core.ranking import next_page, rank_known
+from forager.core.page_row import LOOKS_APART, Mind
+from forager.core.refill import next_page, rank_known
 from forager.core.rules import ForagerRules
 from forager.core.step import arrive, choose, send, settle
 from forager.core.territory import begin_look, end_look, pays_itself, send_for
-from forager.core.updates import Mind, lacks_room, note_arrived, note_going, note_shown, note_stays, record_visit
+from forager.core.updates import lacks_room, note_arrived, note_going, note_shown, note_stays, record_visit
+from forager.kernel import compiled, inner
 from forager.recrawl.history import ADDED
 from forager.simulation.bundles import Books, LoopRules, LoopState, write_document, write_visit
-from forager.tape.lookup import look_up, standing_in
-from forager.tape.tape_world import TapeColumns
+from forager.tape.lookup import TapeColumns, look_up, standing_in
 from forager.terms import NOBODY
-
-
-@compiled
-def _reveal(
-    awake: IntArray,
-    resting: IntArray,
-    tally: IntArray,
-    table: RowArray,
-    links: IntArray,
-    means: FloatArray,
-    priors: RowArray,
-    now: float,
-) -> None:
-    """Adds links that just appeared to the pool."""
-    add(awake, resting, tally, fresh_links(table, links, means, priors, now))
 
 
 @inner
@@ -70,9 +53,7 @@ def visit(
     `span_of`). With `reveals`, links that just appeared join the pool.
     """
     apart = min(tape.revisit_after, LOOKS_APART) if mind.table[page].hub else tape.revisit_after
-    version, free, at.now = look_up(
-        page, at.now, tape.seconds, apart, tape.last, tape.current, tape.held, tape.begin, tape.time
-    )
+    version, free, at.now = look_up(tape, page, at.now, apart)
     begin, end = span_of(tape, version, at.now, room)
     links = room[begin:end] if tape.waits else tape.links[begin:end]
     ok, gone = is_there(tape, version), version >= 0 and tape.gone[version]
@@ -86,7 +67,7 @@ def visit(
     if ok and tape.state[version] >= 0:
         mind.rows[page] = tape.state[version] + 1
     if free and not gone:
-        first = note_arrived(mind.table, page)
+        first = note_arrived(mind, page)
     else:
         hub = ok and tape.is_list[page]
         first, _ = record_visit(mind, page, at.now, shows, ok or gone, hub, not free, links)
@@ -95,7 +76,7 @@ def visit(
         at.unrecorded += version < 0
         write_visit(at, books, by, page, version)
         if reveals and side.turn[0].pooled and len(links):
-            _reveal(side.awake, side.resting, side.tally, mind.table, links, mind.means, mind.priors, at.now)
+            reveal(mind, side.pool, links, at.now)
     return version, free, first, begin, end
 
 
@@ -118,7 +99,7 @@ def read_off(
     begin, end = tape.shown_start[tape.link_set[version]], tape.shown_start[tape.link_set[version] + 1]
     count = 0
     if not first and not again:
-        note_stays(mind.table, tape.shown[begin:end], page, mind.means)
+        note_stays(mind, tape.shown[begin:end], page)
     for url in tape.shown[begin:end]:
         if (first or again or tape.held[url] < 0) and tape.appears[
             url
@@ -126,7 +107,7 @@ def read_off(
             books.shown[count] = url
             count += 1
     shown = books.shown[:count]
-    note_shown(mind.table, shown, page, at.now, first, mind.means, mind.known, mind.priors[0].max_age)
+    note_shown(mind, shown, page, at.now, first)
     count = 0
     for url in shown:
         new, tape.held[url] = tape.held[url] < 0, tape.begin[url]
@@ -208,7 +189,7 @@ def look(
     if mind.log.tally[ADDED] >= at.lesson:
         return LESSON
     full = at.lucks == len(books.luck) or at.written + loop.most_records > len(books.records)
-    if full or lacks_room(mind, 1) or len(side.awake) - side.tally[AWAKE] - side.tally[RESTING] < loop.widest:
+    if full or lacks_room(mind, 1) or room_in(side.pool) < loop.widest:
         return GO_ON
     if not turn.pooled:
         if turn.mode == ALONE:
@@ -228,7 +209,7 @@ def look(
         pace.rests += rested / loop.idle
         at.recrawl_rests = at.now + rested
         return NOTHING
-    note_going(mind.table, page, at.now)
+    note_going(mind, page, at.now)
     version, free, first, begin, end = visit(at, tape, mind, side, books, NOBODY, page, books.links, True)
     links = books.links[begin:end] if tape.waits else tape.links[begin:end]
     pace.explored += explores(worth, least)
@@ -275,7 +256,7 @@ def _send_shown(
         copy = tape.begin[shown]
         if tape.state[copy] >= 0:
             mind.rows[shown] = tape.state[copy] + 1
-        seen_once = note_arrived(mind.table, shown)
+        seen_once = note_arrived(mind, shown)
         _send(at, rules, tape, mind, books, fleet, shown, copy, seen_once, links)
 
 
@@ -296,7 +277,7 @@ def step(
     url, worth = choose(rules, mind, fleet, slot, at.now)
     least = least_of(loop.usual, pace.age, rules.max_age)
     if not allows(worth, least, pace.explored, loop.explore, pace.asked + pace.rests):
-        note_arrived(mind.table, url)
+        note_arrived(mind, url)
         arrive(rules, fleet, slot, url, books.links[:0])
         settle(rules, mind, fleet, slot, url, 0, False, books.links[:0])
         return 0
@@ -342,7 +323,7 @@ behind = compiled(recrawl_is_behind)
 def _lacks_room(at: LoopState, loop: LoopRules, mind: Mind, side: Choices, books: Books, fleet: FleetState) -> bool:
     """Whether random numbers or buffers may not suffice for a step of the forager whose turn it is."""
     me: Walker = fleet.walkers[at.slot]
-    if loop.watches and side.turn[0].pooled and len(side.awake) - side.tally[AWAKE] - side.tally[RESTING] < loop.widest:
+    if loop.watches and side.turn[0].pooled and room_in(side.pool) < loop.widest:
         return True
     if me.kind != BFS and (me.length >= fleet.path.shape[1] or me.drawn + DRAWS > fleet.luck.shape[1]):
         return True

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from forager.arrays import FloatArray, IntArray, RowArray
-from forager.compiling import compiled, inner
 from forager.core.judge import RELEVANT
+from forager.kernel import compiled, inner
 from forager.measures import Delay, Efficiency, delay, ratio
 from forager.simulation.bundles import VISIT, PlainRecord, Records
 from forager.tape.tape_world import Documents, TapeWorld

@@ -1,40 +1,58 @@
 """Kernels that look pages up on a tape: the version that a download at some time shows, and its links."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.compiling import compiled
+from forager.kernel import compiled, inner
 
 
-@compiled
-def look_up(
-    url: int,
-    now: float,
-    seconds: float,
-    revisit_after: float,
-    last: NDArray[np.float64],
-    current: NDArray[np.int64],
-    held: NDArray[np.int64],
-    begin: NDArray[np.int64],
-    time: NDArray[np.float64],
-) -> tuple[int, bool, float]:
-    """Download a page, unless that happened a moment ago: the version it shows, whether that was free, and the time
-    after it. Time never runs backwards, so each version is passed once; -1 before the first."""
-    free = now - last[url] < revisit_after
+class TapeColumns(NamedTuple):
+    """Everything needed to look up pages."""
+
+    seconds: float
+    revisit_after: float
+    last: NDArray[np.float64]
+    current: NDArray[np.int64]
+    held: NDArray[np.int64]
+    begin: NDArray[np.int64]
+    time: NDArray[np.float64]
+    gone: NDArray[np.bool_]
+    state: NDArray[np.int32]
+    link_set: NDArray[np.int32]
+    link_start: NDArray[np.int64]
+    is_list: NDArray[np.bool_]
+    newest: NDArray[np.int64]
+    """The number that has risen when a visit finds a page changed: that of the version, but for lists."""
+    links: NDArray[np.int64]
+    published: NDArray[np.float64]
+    waits: bool
+    appears: NDArray[np.float64]
+    shown_start: NDArray[np.int64]
+    shown: NDArray[np.int32]
+    """For each link set the documents that are read off the page, on tapes of such documents."""
+
+
+@inner
+def look_up(tape: TapeColumns, url: int, now: float, apart: float) -> tuple[int, bool, float]:
+    """Download a page, unless that happened less than `apart` seconds ago: the version it shows, whether that was free, and
+    the time after it. Time never runs backwards, so each version is passed once; -1 before the first."""
+    free = now - tape.last[url] < apart
     if not free:
-        last[url] = now
-        now += seconds
-    version = current[url]
-    while version + 1 < begin[url + 1] and time[version + 1] <= now:
+        tape.last[url] = now
+        now += tape.seconds
+    version = tape.current[url]
+    while version + 1 < tape.begin[url + 1] and tape.time[version + 1] <= now:
         version += 1
-    current[url] = version
-    version = version if version >= begin[url] else -1
+    tape.current[url] = version
+    version = version if version >= tape.begin[url] else -1
     if not free:
-        held[url] = version
+        tape.held[url] = version
     return version, free, now
 
 
-@compiled
+@inner
 def standing_in(links: NDArray[np.int64], when: float, appears: NDArray[np.float64], out: NDArray[np.int64]) -> int:
     """Copies to `out` the links that lead to pages existing at that time; returns their number."""
     count = 0

@@ -5,14 +5,14 @@ Its documents: when each could first be seen, and how long it stayed.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from forager.core.findings import Sighting
 from forager.core.page_row import LOOKS_APART
-from forager.tape.lookup import look_up, newest_links, parted, standing_links
+from forager.tape.lookup import TapeColumns, look_up, newest_links, parted, standing_links
 from forager.tape.tape import KINDS, Tape
 from forager.terms import NOBODY, ForagerId, Kind, UrlId
 
@@ -30,35 +30,6 @@ class TapeClock:
 
     async def sleep(self, seconds: float) -> None:
         self.time += max(0.0, seconds)
-
-
-class TapeColumns(NamedTuple):
-    """Everything needed to look up pages: first the input of `look_up`, then the rest."""
-
-    seconds: float
-    revisit_after: float
-    last: NDArray[np.float64]
-    current: NDArray[np.int64]
-    held: NDArray[np.int64]
-    begin: NDArray[np.int64]
-    time: NDArray[np.float64]
-
-    gone: NDArray[np.bool_]
-    state: NDArray[np.int32]
-    link_set: NDArray[np.int32]
-    link_start: NDArray[np.int64]
-    is_list: NDArray[np.bool_]
-    newest: NDArray[np.int64]
-    """The number that has risen when a visit finds a page changed: that of the version, but for lists."""
-
-    links: NDArray[np.int64]
-    published: NDArray[np.float64]
-    waits: bool
-    appears: NDArray[np.float64]
-
-    shown_start: NDArray[np.int64]
-    shown: NDArray[np.int32]
-    """For each link set the documents that are read off the page, on tapes of such documents."""
 
 
 class TapeWorld:
@@ -85,7 +56,6 @@ class TapeWorld:
             **fixed,
         )
         """For callers that look up many pages themselves; they also count them."""
-        self._for_one = self.columns[2:7]
 
     def __repr__(self) -> str:
         return f"<TapeWorld {self.downloads:,} downloads, {self.unrecorded:,} of them unrecorded>"
@@ -97,7 +67,7 @@ class TapeWorld:
     def look(self, url: int) -> Sighting:
         """Downloads one page now."""
         apart = min(self.revisit_after, LOOKS_APART) if self.columns.is_list.item(url) else self.revisit_after
-        version, free, now = look_up(url, self.clock.time, self.seconds, apart, *self._for_one)
+        version, free, now = look_up(self.columns, url, self.clock.time, apart)
         self.clock.time = now
         if not free:
             self.downloads += 1

@@ -30,7 +30,7 @@ def test_it_is_done_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_how_far_it_is_is_said_while_it_compiles(tmp_path: Path) -> None:
-    script = "import numpy as np; from forager.cli.compilation import once; from forager.core.kernels import highest\n"
+    script = "import numpy as np; from forager.cli.compilation import once; from forager.core.page_row import highest\n"
     script += "for _ in range(2):\n    with once('x'): highest(np.array([1, 2]))"
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     told = subprocess.run(

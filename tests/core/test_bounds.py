@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from forager.core.expectation import outlook
-from forager.core.kernels import best, merged
+from forager.core.best_pages import FEW, SLACK, at_a_glance, best, list_bounds, now_and_later
+from forager.core.expectation import look_ahead
 from forager.core.page_table import PageTable
-from forager.core.promise import FEW, SLACK, at_a_glance, now_and_later, scale_of
+from forager.core.refill import merged
 from forager.terms import UrlId
 from tests.watched import watched
 
@@ -16,12 +16,28 @@ NOTHING = np.empty(0)
 
 def glances(visits: PageTable, urls: np.ndarray, now: float) -> np.ndarray:
     """What each page is ordered by and its worth, at a glance."""
-    table, means, priors, *_ = visits.mind()
-    foreseen = outlook(means, priors[0])
-    scale = scale_of(foreseen, priors[0])
-    return np.array(
-        [at_a_glance(table, url, visits.mind().glances, foreseen, scale, priors[0], now) for url in urls.tolist()]
-    )
+    mind = visits.mind()
+    look_ahead(mind)
+    return np.array([at_a_glance(mind, url, mind.outlook, now) for url in urls.tolist()])
+
+
+@pytest.mark.parametrize("breadth", [0.5, 0.3])
+def test_a_bound_of_a_list_is_never_below_what_it_bounds_and_mostly_close(breadth: float) -> None:
+    visits = watched(1500, seed=5, documents=0.5, breadth=breadth)
+    lists, mind = visits.hubs, visits.mind()
+    look_ahead(mind)
+    rng = np.random.default_rng(1)
+    for name, most in (("gone", 30), ("stood_hours", 200), ("came", 30), ("seen_hours", 100), ("urgency", 1)):
+        visits._table[name][lists] = rng.uniform(0, most, len(lists))
+    for hours in (10.0, 11.0, 40.0, 400.0):
+        now = hours * HOUR
+        bounds = np.array([list_bounds(mind, mind.table[url], now) for url in lists.tolist()])
+        rank, worth = visits.rank(lists, now), visits.worth(lists, now)[0]
+        assert (rank * rank <= bounds[:, 0]).all() and (worth <= bounds[:, 1]).all()
+        if breadth == 0.5:
+            assert np.median(bounds[:, 0] / (rank * rank)) < 8
+        else:
+            assert (bounds == np.inf).all()
 
 
 def test_a_glance_is_right_up_to_its_slack_also_when_pages_were_visited_and_the_means_moved_since() -> None:
@@ -76,8 +92,7 @@ def test_the_most_promising_of_many_are_those_that_sorting_finds(plain: bool, si
 def test_the_most_promising_now_and_later_are_found_at_once() -> None:
     visits = watched(2000, seed=3, documents=0.5)
     known, now, later = visits.met(), 40 * HOUR, 64 * HOUR
-    table, means, priors, *_ = visits.mind()
-    both = now_and_later(table, known, means, priors, visits.mind().glances, now, later, np.empty(0), 500)
+    both = now_and_later(visits.mind(), known, now, later, np.empty(0), 500)
     for found, at in zip(both, (now, later), strict=True):
         assert found.tolist() == visits.most_promising(known, at, NOTHING, 500).tolist()
     assert both[0].tolist() != both[1].tolist()

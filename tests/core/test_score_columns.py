@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from forager.core.score_columns import page_columns
+from forager.core.refill import page_columns
 from forager.gp.machine import CLOCKLESS, LAST, evaluate, program
 from forager.recrawl.formula import parse
 from forager.recrawl.policies import ByKind, Formula

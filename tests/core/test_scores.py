@@ -3,9 +3,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from forager.core.agent import ReinforcingAgent, decide_fate, poorest, score_document
+from forager.core.agent import ReinforcingAgent, poorest
 from forager.core.fleet import ForagerRecord
-from forager.core.judge import GOES, MULTIPLIES, REPLACES, STAYS
+from forager.core.judge import GOES, MULTIPLIES, REPLACES, STAYS, count_judged, fate_of
 from forager.core.parameters import ForagerKind, ForagerSettings, PopulationSettings, ReinforcingSettings, ScoreSettings
 from forager.terms import ForagerId
 
@@ -22,13 +22,17 @@ def fleet(alive: int, scores: ScoreSettings = PAPER, kind: ForagerKind = WL, usu
 
 def send(agent: ReinforcingAgent, id: int, *relevant: bool) -> None:
     for one in relevant:
-        score_document(agent.rules, agent.flock.state, agent.foragers[ForagerId(id)].slot, one)
+        count_judged(agent.rules[0], agent.flock.state, agent.foragers[ForagerId(id)].slot, one)
+
+
+def first_fate(agent: ReinforcingAgent) -> int:
+    return fate_of(agent.rules[0], len(agent.foragers), agent.flock.state.walkers[0])
 
 
 def fate(score: float, alive: int, scores: ScoreSettings = PAPER, kind: ForagerKind = WL) -> int:
     agent = fleet(alive, scores, kind)
     agent.flock.state.walkers["score"][0] = score
-    return decide_fate(agent.rules, agent.flock.state, 0)
+    return first_fate(agent)
 
 
 def test_every_document_costs_and_a_relevant_one_pays() -> None:
@@ -45,7 +49,7 @@ def test_one_that_never_hits_dies_after_two_thousand_documents() -> None:
     send(agent, 0, *[False] * 2000)
     assert agent.records[ForagerId(0)].score == pytest.approx(0.0, abs=1e-6)
     send(agent, 0, False)
-    assert decide_fate(agent.rules, agent.flock.state, 0) == GOES
+    assert first_fate(agent) == GOES
 
 
 def test_relative_scores_count_documents_above_the_mean_of_the_fleet() -> None:
@@ -88,7 +92,7 @@ def test_a_relative_score_must_be_so_many_times_what_chance_gives() -> None:
     walkers["expected"][0] = 400.0  # its root is 20
     for score, then in ((39.0, STAYS), (40.0, MULTIPLIES), (-40.0, STAYS), (-41.0, GOES)):
         walkers["score"][0] = score
-        assert decide_fate(agent.rules, agent.flock.state, 0) == then
+        assert first_fate(agent) == then
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from forager.core.addresses import address_marks
-from forager.core.kernels import best
+from forager.core.best_pages import best
 from forager.core.parameters import ForagerKind, ForagerSettings, ProfitSettings, StateSettings
 from forager.core.profit import check_rate, learn_profit, profits
 from forager.core.shared import Shared

@@ -7,8 +7,8 @@ from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
 from forager.core.agent import ReinforcingAgent
+from forager.core.best_pages import best
 from forager.core.findings import Finding, Sighting
-from forager.core.kernels import best
 from forager.core.page_table import PageTable
 from forager.core.parameters import (
     ExpectationSettings,

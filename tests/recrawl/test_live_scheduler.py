@@ -111,7 +111,9 @@ def test_plain_python_puts_pages_to_rest_all_at_once_and_chooses_the_same(
         one.postpone(2, 100.0)
         chosen.append(one.choose(10.0, luck))
         pool = one.candidates.pool_of()
-        assert set(pool.resting[: pool.tally[RESTING]].tolist()) == ({0, 1, 2, 4} if plain else {0, 1, 2})
+        assert set(pool.columns.resting[: pool.columns.tally[RESTING]].tolist()) == (
+            {0, 1, 2, 4} if plain else {0, 1, 2}
+        )
     assert chosen[0] == chosen[1]
     assert chosen[0] is not None
     assert chosen[0][0] == 3

@@ -6,7 +6,7 @@ from forager.core.candidates import Candidates
 from forager.core.exploration import Pace, Thrift
 from forager.core.page_table import PageTable
 from forager.core.parameters import ExpectationSettings
-from forager.core.ranking import LATE, LEAST, LOOKS, PART, POOL, list_length, list_serves
+from forager.core.refill import LATE, LEAST, LOOKS, PART, POOL, list_length, list_serves
 from forager.core.scheduler import Scheduler
 from forager.recrawl.policies import Policy
 from forager.terms import UrlId

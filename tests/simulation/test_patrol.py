@@ -8,7 +8,7 @@ import pytest
 
 from forager.chance import stream
 from forager.core.parameters import ForagerKind
-from forager.core.ranking import LEAST
+from forager.core.refill import LEAST
 from forager.importers.tables import import_tables
 from forager.settings import load_settings
 from forager.simulation.player import Luck

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from forager.compiling import compiled, inner, interpreted
 from forager.events import Journal, event_line
+from forager.kernel import compiled, inner, interpreted
 from forager.settings import load_settings
 from forager.simulation.replay import Replay, ReplayPlan
 from tests.simulation.small_tape import DAY, HOME, paper

@@ -8,12 +8,14 @@ With very many known pages, most rankings use only a short list. The expected do
 or slowly. So the list holds the pages with the most expected documents now, and those with the most after a day without
 a visit: the latter are the fast ones, including those visited a moment ago. Any other page is far from the best and
 stays so for a few hundred downloads. Pages that became known since are on the list too.
+
+Score functions number the pages of a pool at every ranking, so that a function costs a replay next to nothing.
 """
 
 import numpy as np
 
 from forager.arrays import FloatArray, IntArray
-from forager.compiling import compiled, inner
+from forager.core.best_pages import most_promising, now_and_later
 from forager.core.choice import (
     ALONE,
     AWAKE,
@@ -31,10 +33,33 @@ from forager.core.choice import (
     ranking_due,
     use_page,
 )
-from forager.core.kernels import merged
-from forager.core.promise import most_promising, now_and_later
-from forager.core.score_columns import number_pool
-from forager.core.updates import Mind
+from forager.core.expectation import busy_between, hazard_on, look_ahead, rate_on
+from forager.core.page_row import Mind, PageRow
+from forager.gp.machine import (
+    BUSY,
+    CLOCKLESS,
+    DOCUMENTS,
+    ELSEWHERE,
+    FIELDS,
+    FIRST,
+    HALVED,
+    HAZARD,
+    HOUR,
+    HUB,
+    INLINKS,
+    LAST,
+    LAST_CHANGE,
+    LENGTH,
+    NEWS,
+    RANKED,
+    RECENT,
+    N,
+    Program,
+    X,
+    evaluate,
+)
+from forager.kernel import compiled, inner
+from forager.recrawl.list_estimates import elsewhere_of
 
 POOL = 256
 """Number of pages in a pool after a ranking."""
@@ -66,6 +91,20 @@ def list_serves(used: int, known: int, late: int, listed: int) -> bool:
 
 
 @compiled
+def merged(one: IntArray, other: IntArray) -> IntArray:
+    """The numbers of two sorted columns, sorted, each once."""
+    out, count, i, j = np.empty(len(one) + len(other), np.int64), 0, 0, 0
+    while i < len(one) or j < len(other):
+        first = j == len(other) or (i < len(one) and one[i] <= other[j])
+        number = one[i] if first else other[j]
+        i += i < len(one) and one[i] == number
+        j += j < len(other) and other[j] == number
+        out[count] = number
+        count += 1
+    return out[:count]
+
+
+@compiled
 def _put(column: IntArray, pages: IntArray) -> None:
     """Sets the numbers in a column, whose first entry is their count."""
     column[0] = len(pages)
@@ -86,8 +125,7 @@ def _unseen(mind: Mind, pages: IntArray) -> IntArray:
 @compiled
 def promising(mind: Mind, weight: float, pages: IntArray, now: float, size: int) -> IntArray:
     """The `size` pages with the most expected documents, of sorted pages; the link graph adds its weight."""
-    leaning = graph_leanings(mind, weight, pages)
-    return most_promising(mind.table, pages, mind.means, mind.priors, mind.glances, now, leaning, False, size)
+    return most_promising(mind, pages, now, graph_leanings(mind, weight, pages), False, size)
 
 
 @compiled
@@ -95,8 +133,7 @@ def strangers(mind: Mind, unseen: IntArray, now: float) -> IntArray:
     """Some promising never-visited pages, so that there is always something to explore."""
     if len(unseen) <= STRANGERS:
         return unseen
-    leaning = np.empty(0)
-    return most_promising(mind.table, unseen, mind.means, mind.priors, mind.glances, now, leaning, True, STRANGERS)
+    return most_promising(mind, unseen, now, np.empty(0), True, STRANGERS)
 
 
 @compiled
@@ -129,11 +166,7 @@ def _list_anew(mind: Mind, side: Choices, now: float) -> IntArray:
     if size == 0:
         turn.listed = 0
         return known
-    leaning = graph_leanings(mind, turn.weight, known)
-    first, later = now_and_later(
-        mind.table, known, mind.means, mind.priors, mind.glances, now, now + LATER, leaning, size
-    )
-    pages = merged(first, later)
+    pages = merged(*now_and_later(mind, known, now, now + LATER, graph_leanings(mind, turn.weight, known), size))
     _put(side.listed, pages)
     turn.listed, turn.listed_of, turn.listed_late, turn.listed_used = len(pages), len(known), 0, 0
     return pages
@@ -147,8 +180,77 @@ def _join_list(mind: Mind, side: Choices) -> IntArray:
     _put(side.listed, merged(side.listed[1 : 1 + side.listed[0]], late))
     _put(side.unseen, _unseen(mind, merged(side.unseen[1 : 1 + side.unseen[0]], late)))
     turn.listed_late += len(late)
-    pool = np.concatenate((side.awake[: side.tally[AWAKE]], side.resting[: side.tally[RESTING]]))
+    pool = np.concatenate((side.pool.awake[: side.pool.tally[AWAKE]], side.pool.resting[: side.pool.tally[RESTING]]))
     return merged(side.listed[1 : 1 + side.listed[0]], np.sort(pool))
+
+
+# The numbers that score functions give to the pages of a pool.
+
+COLUMNS = len(FIELDS)
+
+
+@compiled
+def page_columns(mind: Mind, pages: IntArray, now: float, cycle: float) -> FloatArray:
+    """The fields of visited pages, times in cycles of so many seconds."""
+    out, prior, history = np.zeros((COLUMNS, len(pages))), mind.priors[0], mind.history
+    look_ahead(mind)
+    foreseen, hours = mind.outlook, cycle / 3600.0
+    for i in range(len(pages)):
+        url = pages[i]
+        page: PageRow = mind.table[url]
+        out[N, i], out[X, i], out[DOCUMENTS, i] = history.counts[0, url], history.counts[1, url], history.counts[2, url]
+        out[FIRST, i], out[LAST, i] = history.times[0, url] / cycle, history.times[1, url] / cycle
+        out[LAST_CHANGE, i] = history.times[2, url] / cycle
+        out[RECENT, i], out[RANKED, i], out[HALVED, i] = (
+            history.sums[0, url],
+            history.sums[1, url],
+            history.sums[2, url],
+        )
+        out[HUB, i], out[INLINKS, i], out[LENGTH, i] = page.hub, page.links_in, max(page.length, 1)
+        out[NEWS, i] = rate_on(mind.table, page, foreseen, prior) * hours
+        out[HAZARD, i] = hazard_on(page, foreseen) * hours if page.hub else out[NEWS, i]
+        out[ELSEWHERE, i] = elsewhere_of(page.elsewhere, page.hits) if page.hub else 0.0
+        out[HOUR, i] = now / 3600.0 % 24.0
+        out[BUSY, i] = busy_between(foreseen, history.times[1, url], now) / hours
+    return out
+
+
+@compiled
+def _visited(mind: Mind, pages: IntArray, lists: bool) -> IntArray:
+    """The pages of one kind that have a history."""
+    out, count = np.empty(len(pages), np.int64), 0
+    for page in pages:
+        if mind.history.counts[0, page] > 0 and mind.table[page].hub == lists:
+            out[count] = page
+            count += 1
+    return out[:count]
+
+
+@compiled
+def _number(mind: Mind, side: Choices, steps: Program, pages: IntArray, now: float) -> None:
+    """Numbers pages in the order of a function; of equals the longer unvisited, then the lower page, goes first."""
+    columns, score = page_columns(mind, pages, now, steps.cycle), np.empty(len(pages))
+    moment, hours = now / steps.cycle, steps.cycle / 3600.0
+    evaluate(
+        steps.code, steps.left, steps.right, steps.number, len(pages), moment, hours, CLOCKLESS, columns, columns[LAST],
+        score,
+    )  # fmt: skip
+    order = np.argsort(columns[LAST], kind="mergesort")
+    order = order[np.argsort(-score[order], kind="mergesort")]
+    for place in range(len(order)):
+        side.number[pages[order[place]]] = len(order) - place
+
+
+@compiled
+def number_pool(mind: Mind, side: Choices, now: float) -> None:
+    """Numbers the visited pages of a pool, lists and texts apart, each in the order of its function, if it has one."""
+    pages = np.concatenate((side.pool.awake[: side.pool.tally[AWAKE]], side.pool.resting[: side.pool.tally[RESTING]]))
+    for page in pages:
+        side.number[page] = 0.0
+    if len(side.lists.code):
+        _number(mind, side, side.lists, _visited(mind, pages, True), now)
+    if len(side.texts.code):
+        _number(mind, side, side.texts, _visited(mind, pages, False), now)
 
 
 @compiled
@@ -163,8 +265,8 @@ def rank_known(mind: Mind, side: Choices, now: float) -> None:
         pages = _list_anew(mind, side, now)
     some = strangers(mind, side.unseen[1 : 1 + side.unseen[0]], now)
     best = merged(promising(mind, turn.weight, pages, now, POOL), some)
-    side.awake[: len(best)] = best
-    side.tally[AWAKE], side.tally[RESTING], side.tally[USED] = len(best), 0, 0
+    side.pool.awake[: len(best)] = best
+    side.pool.tally[AWAKE], side.pool.tally[RESTING], side.pool.tally[USED] = len(best), 0, 0
     turn.known = side.known[0] if turn.listed == 0 else mind.known[0]
     turn.used, turn.ranked, turn.pooled = 0, now, True
     if turn.mode == REORDERED:
@@ -186,7 +288,7 @@ def next_page(
         return seed, np.nan
     turn: Turn = side.turn[0]
     by_itself = turn.mode != ALONE and not turn.grouped
-    if ranking_due(turn, now, side.tally[USED]):
+    if ranking_due(turn, now, side.pool.tally[USED]):
         if not by_itself:
             return RANK, 0.0
         rank_known(mind, side, now)
@@ -200,12 +302,3 @@ def next_page(
         return NOTHING, 0.0
     use_page(side)
     return page, worth
-
-
-@compiled
-def choose_next(
-    mind: Mind, side: Choices, last: FloatArray, revisit_after: float, now: float, luck: float, least: float,
-    explored: float, explore: float, turns: float,
-) -> tuple[int, float]:  # fmt: skip
-    """`next_page` for callers outside kernels."""
-    return next_page(mind, side, last, revisit_after, now, luck, least, explored, explore, turns)

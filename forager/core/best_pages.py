@@ -10,22 +10,26 @@ from typing import Protocol
 
 import numpy as np
 
-from forager.arrays import FloatArray, IntArray, RowArray
-from forager.compiling import compiled, inlined, inner
+from forager.arrays import FloatArray, IntArray
 from forager.core.expectation import (
+    SCALE,
     TEXT_HITS,
     TEXT_HOURS,
+    USUAL_WAIT,
+    busy_between,
+    hazard_on,
+    lift_of,
     list_promise,
     list_rate,
+    look_ahead,
     mean_news,
-    outlook,
     promise_of,
     rate_of,
     stranger_worth,
     waited_since,
 )
-from forager.core.kernels import best
-from forager.core.page_row import TEXT, PageRow, Priors
+from forager.core.page_row import Mind, PageRow, Priors
+from forager.kernel import compiled, inlined, inner
 
 FAR = 0.02
 """If λ has moved by more than this share, it is worked out again."""
@@ -63,13 +67,6 @@ class Glance(Protocol):
     stretch: float
 
 
-@inner
-def scale_of(outlook: FloatArray, prior: Priors) -> float:
-    """(mean rate of texts)^breadth."""
-    scale: float = outlook[TEXT] ** prior.text_breadth
-    return scale
-
-
 @inlined
 def _make(glance: Glance, page: PageRow, hits: float, hours: float, prior: Priors) -> None:
     """Works out what is to be kept of a text that is drawn towards so many hits in so many hours."""
@@ -84,18 +81,18 @@ def _make(glance: Glance, page: PageRow, hits: float, hours: float, prior: Prior
     glance.stretch = rate**-prior.text_breadth
 
 
-@inlined
-def at_a_glance(
-    table: RowArray, url: int, glances: RowArray, outlook: FloatArray, scale: float, prior: Priors, now: float
-) -> tuple[float, float]:
-    """Ordering value of a page and its expected new documents, both accurate to `SLACK`."""
-    page: PageRow = table[url]
+@inner
+def at_a_glance(mind: Mind, url: int, outlook: FloatArray, now: float) -> tuple[float, float]:
+    """Ordering value of a page and its expected new documents, both accurate to `SLACK`; exact unless it is a visited
+    text."""
+    page: PageRow = mind.table[url]
+    prior: Priors = mind.priors[0]
     if page.visits == 0:
-        worth, fresh = stranger_worth(table, page, outlook, prior, now)
+        worth, fresh = stranger_worth(mind.table, page, outlook, prior, now)
         return (worth * prior.fresh_first if fresh else worth), worth
     if page.hub:
-        return list_promise(page, list_rate(page, table[page.place], prior), outlook, prior, now)
-    glance: Glance = glances[url]
+        return list_promise(page, list_rate(page, mind.table[page.place], prior), outlook, prior, now)
+    glance: Glance = mind.glances[url]
     hits, hours = outlook[TEXT_HITS], outlook[TEXT_HOURS]
     moved = glance.per_hit * (hits - glance.prior) + glance.per_hour * (hours - glance.prior_hours)
     if glance.visits != page.visits or glance.hits != np.float32(page.hits) or not abs(moved) <= FAR:
@@ -103,10 +100,35 @@ def at_a_glance(
         moved = 0.0
     news = mean_news(page, glance.rate * (1 + moved), outlook, prior, now)
     worth = 12 * news / (12 + 6 * news + news * news) if news < SMALL else 1 - math.exp(-news)
-    return worth * glance.stretch * (1 - prior.text_breadth * moved) * scale, worth
+    return worth * glance.stretch * (1 - prior.text_breadth * moved) * outlook[SCALE], worth
 
 
-NO_LEANING: FloatArray = np.empty(0)
+@inner
+def list_bounds(mind: Mind, page: PageRow, now: float) -> tuple[float, float]:
+    """No less than the square of the ordering value of a visited list, and no less than its worth.
+
+    A visit saves at most the delay of documents of which none left the list, and finds at most all of them. The rest is as
+    in `list_promise`, in an order that needs fewer divisions and no function.
+    """
+    prior: Priors = mind.priors[0]
+    if prior.breadth != 0.5:
+        return np.inf, np.inf
+    alike: PageRow = mind.table[page.place]
+    since, longest = min(now, page.asked if page.awaited else page.last), prior.max_age / 3600
+    hours, known, weight = (now - since) / 3600, alike.place_hits + prior.list_weight, prior.list_weight
+    seen = page.seen_hours * known + weight * (
+        alike.place_hours + weight / (prior.main_rate if page.main else prior.list_rate)
+    )
+    rate = (page.came + weight) * known / seen * lift_of(page, mind.outlook)
+    rate *= min(1.0, rate * hours * (now - since) / 2 / prior.patience)
+    short = min(hours, longest)
+    saved = min(1.0, short * (1 / longest + hazard_on(page, mind.outlook)) / 2) / USUAL_WAIT
+    order = rate * busy_between(mind.outlook, since, now) * page.urgency
+    return order * order * saved * ROUNDED, rate * short * ROUNDED
+
+
+ROUNDED = 1.000001
+"""What an upper bound is raised by, since it is rounded otherwise than what it bounds."""
 PART = 1 << 16
 """Number of pages processed at a time, so that their figures stay in the processor's cache."""
 FEW = PART // 64
@@ -127,12 +149,7 @@ def _alike(page: PageRow, other: PageRow, prior: Priors, now: float) -> bool:
 
 @compiled
 def _worked_out(
-    table: RowArray,
-    urls: IntArray,
-    keys: FloatArray,
-    outlook: FloatArray,
-    prior: Priors,
-    now: float,
+    mind: Mind, urls: IntArray, keys: FloatArray, outlook: FloatArray, now: float
 ) -> tuple[FloatArray, FloatArray]:
     """Exact ordering values and expected documents of pages; `keys` are the estimated ordering values.
 
@@ -140,7 +157,7 @@ def _worked_out(
     same is remembered, and its result is reused for all pages like it.
     """
     ranks, worths, bits = np.empty(len(urls)), np.empty(len(urls)), keys.view(np.int64)
-    remembered = np.full(64, -1)
+    remembered, table, prior = np.full(64, -1), mind.table, mind.priors[0]
     for i in range(len(urls)):
         last = remembered[bits[i] & 63]
         if last >= 0 and _alike(table[urls[i]], table[urls[last]], prior, now):
@@ -151,47 +168,68 @@ def _worked_out(
     return ranks, worths
 
 
-@compiled
-def pick(
-    table: RowArray,
-    urls: IntArray,
-    means: FloatArray,
-    priors: RowArray,
-    glances: RowArray,
-    now: float,
-    leaning: FloatArray,
-    luck: float,
-) -> tuple[int, float, bool, float]:
+@inner
+def best(values: FloatArray, luck: float) -> int:
+    """Index of the largest value; `luck`, a random number in [0, 1), picks among equals with equal probability."""
+    top, ties = values[0], 0
+    for value in values:
+        if value > top:
+            top, ties = value, 0
+        if value == top:
+            ties += 1
+    wanted = int(luck * ties)
+    for i in range(len(values)):
+        if values[i] == top:
+            if wanted == 0:
+                return i
+            wanted -= 1
+    return 0
+
+
+@inner
+def pick(mind: Mind, urls: IntArray, now: float, leaning: FloatArray, luck: float) -> tuple[int, float, bool, float]:
     """The page that promises most: its index, its worth, whether it is a fresh link; and the largest worth of any.
 
-    `leaning` holds a factor for each page, or nothing at all; `luck` in [0, 1) breaks ties.
+    `leaning` holds a factor for each page, or nothing at all; `luck` in [0, 1) breaks ties. Lists that are surely not among
+    the first are not worked out.
     """
-    foreseen, prior = outlook(means, priors[0]), priors[0]
-    scale, ranks, worths = scale_of(foreseen, prior), np.empty(len(urls)), np.empty(len(urls))
+    look_ahead(mind)
+    table, prior, foreseen = mind.table, mind.priors[0], mind.outlook
+    ranks, worths = mind.scratch[0, : len(urls)], mind.scratch[1, : len(urls)]
     top, most = 0.0, 0.0
     for i in range(len(urls)):
-        rank, worths[i] = at_a_glance(table, urls[i], glances, foreseen, scale, prior, now)
-        ranks[i] = rank * leaning[i] if len(leaning) else rank
+        page: PageRow = table[urls[i]]
+        factor = leaning[i] if len(leaning) else 1.0
+        ranks[i] = worths[i] = -np.inf
+        if page.hub and page.visits > 0 and i > 0:
+            square, worth = list_bounds(mind, page, now)
+            edge = top / SLACK**2
+            if square * factor * factor < edge * edge and worth < most / SLACK**2:
+                continue
+        rank, worths[i] = at_a_glance(mind, urls[i], foreseen, now)
+        ranks[i] = rank * factor
         top, most = max(top, ranks[i]), max(most, worths[i])
-    may, count = np.empty(len(urls), np.int64), 0
+    top, high, most = top / SLACK**2, most / SLACK**2, 0.0
     for i in range(len(urls)):
-        if ranks[i] >= top / SLACK**2 or worths[i] >= most / SLACK**2:
-            may[count] = i
-            count += 1
-    may = may[:count]
-    exact, worth = _worked_out(table, urls[may], ranks[may], foreseen, prior, now)
-    place = best(exact * leaning[may] if len(leaning) else exact, luck)
-    _, _, fresh = promise_of(table, urls[may[place]], foreseen, prior, now)
-    return may[place], worth[place], fresh, worth.max()
+        if ranks[i] >= top or worths[i] >= high:
+            row: PageRow = table[urls[i]]
+            if row.visits > 0 and not row.hub:
+                rank, worths[i], _ = promise_of(table, urls[i], foreseen, prior, now)
+                ranks[i] = rank * leaning[i] if len(leaning) else rank
+            most = max(most, worths[i])
+        else:
+            ranks[i] = -np.inf
+    place = best(ranks, luck)
+    _, _, fresh = promise_of(table, urls[place], foreseen, prior, now)
+    return place, worths[place], fresh, most
 
 
 @compiled
 def _select(
-    table: RowArray,
+    mind: Mind,
     urls: IntArray,
     keys: FloatArray,
     outlook: FloatArray,
-    prior: Priors,
     now: float,
     leaning: FloatArray,
     plain: bool,
@@ -204,7 +242,7 @@ def _select(
     edge = np.partition(keys, len(keys) - size)[len(keys) - size]
     low, high = edge / SLACK**2, edge * SLACK**2
     between = np.flatnonzero((keys >= low) & (keys <= high))
-    ranks, worths = _worked_out(table, urls[between], keys[between], outlook, prior, now)
+    ranks, worths = _worked_out(mind, urls[between], keys[between], outlook, now)
     exact = worths if plain else ranks
     if len(leaning):
         exact *= leaning[between]
@@ -226,26 +264,16 @@ def _select(
 
 
 @compiled
-def _best_of(
-    table: RowArray,
-    urls: IntArray,
-    means: FloatArray,
-    priors: RowArray,
-    glances: RowArray,
-    now: float,
-    leaning: FloatArray,
-    plain: bool,
-    size: int,
-) -> IntArray:
+def _best_of(mind: Mind, urls: IntArray, now: float, leaning: FloatArray, plain: bool, size: int) -> IntArray:
     """Indices of the `size` pages with the highest ordering values, in order; the first among equals."""
     if len(urls) <= size:
         return np.arange(len(urls))
-    foreseen, prior = outlook(means, priors[0]), priors[0]
-    scale, keys = scale_of(foreseen, prior), np.empty(len(urls))
+    look_ahead(mind)
+    keys = np.empty(len(urls))
     for i in range(len(urls)):
-        rank, worth = at_a_glance(table, urls[i], glances, foreseen, scale, prior, now)
+        rank, worth = at_a_glance(mind, urls[i], mind.outlook, now)
         keys[i] = (worth if plain else rank) * (leaning[i] if len(leaning) else 1.0)
-    return _select(table, urls, keys, foreseen, prior, now, leaning, plain, size)
+    return _select(mind, urls, keys, mind.outlook, now, leaning, plain, size)
 
 
 @inlined
@@ -256,49 +284,32 @@ def _is_backlog(page: PageRow) -> bool:
 
 @compiled
 def now_and_later(
-    table: RowArray,
-    urls: IntArray,
-    means: FloatArray,
-    priors: RowArray,
-    glances: RowArray,
-    now: float,
-    later: float,
-    leaning: FloatArray,
-    size: int,
+    mind: Mind, urls: IntArray, now: float, later: float, leaning: FloatArray, size: int
 ) -> tuple[IntArray, IntArray]:
     """The `size` pages with the highest ordering values now, and those at a later time, as `most_promising` finds them.
 
     There must be more pages. Of very many, each is read from memory once. `leaning` holds a factor for each, or is
     empty.
     """
-    foreseen, prior = outlook(means, priors[0]), priors[0]
-    scale, keys, coming = scale_of(foreseen, prior), np.empty(len(urls)), np.empty(len(urls))
+    look_ahead(mind)
+    foreseen, keys, coming = mind.outlook, np.empty(len(urls)), np.empty(len(urls))
+    then = foreseen.copy()  # it remembers the busy time at another moment
     for i in range(len(urls)):
-        keys[i], _ = at_a_glance(table, urls[i], glances, foreseen, scale, prior, now)
-        if _is_backlog(table[urls[i]]):
+        keys[i], _ = at_a_glance(mind, urls[i], foreseen, now)
+        if _is_backlog(mind.table[urls[i]]):
             coming[i] = keys[i]
         else:
-            coming[i], _ = at_a_glance(table, urls[i], glances, foreseen, scale, prior, later)
+            coming[i], _ = at_a_glance(mind, urls[i], then, later)
         if len(leaning):
             keys[i] *= leaning[i]
             coming[i] *= leaning[i]
-    first = _select(table, urls, keys, foreseen, prior, now, leaning, False, size)
-    then = _select(table, urls, coming, foreseen, prior, later, leaning, False, size)
-    return urls[first], urls[then]
+    first = _select(mind, urls, keys, foreseen, now, leaning, False, size)
+    last = _select(mind, urls, coming, then, later, leaning, False, size)
+    return urls[first], urls[last]
 
 
 @compiled
-def most_promising(
-    table: RowArray,
-    urls: IntArray,
-    means: FloatArray,
-    priors: RowArray,
-    glances: RowArray,
-    now: float,
-    leaning: FloatArray,
-    plain: bool,
-    size: int,
-) -> IntArray:
+def most_promising(mind: Mind, urls: IntArray, now: float, leaning: FloatArray, plain: bool, size: int) -> IntArray:
     """The `size` pages with the highest ordering values, sorted by number; the lower numbers among equals.
 
     `plain`: by worth alone; `leaning` holds a factor for each page, or is empty. `urls` must be sorted.
@@ -307,38 +318,31 @@ def most_promising(
         some, count = np.empty((len(urls) // PART + 1) * size, np.int64), 0
         for start in range(0, len(urls), PART):
             part, factors = urls[start : start + PART], leaning[start : start + PART]
-            found = _best_of(table, part, means, priors, glances, now, factors, plain, size)
+            found = _best_of(mind, part, now, factors, plain, size)
             some[count : count + len(found)] = found + start
             count += len(found)
         urls, leaning = urls[some[:count]], leaning[some[:count]] if len(leaning) else leaning
-    chosen: IntArray = urls[_best_of(table, urls, means, priors, glances, now, leaning, plain, size)]
+    chosen: IntArray = urls[_best_of(mind, urls, now, leaning, plain, size)]
     return chosen
 
 
-@compiled
-def ranks(table: RowArray, urls: IntArray, means: FloatArray, priors: RowArray, now: float) -> FloatArray:
-    """Ordering value of each page."""
-    out, foreseen = np.empty(len(urls)), outlook(means, priors[0])
-    for i in range(len(urls)):
-        out[i], _, _ = promise_of(table, urls[i], foreseen, priors[0], now)
-    return out
+@inner
+def appears_now(mind: Mind, link: int, now: float) -> bool:
+    """Whether a link just appeared, was never visited, and is worth a download."""
+    page: PageRow = mind.table[link]
+    if page.visits > 0:
+        return False
+    look_ahead(mind)
+    worth, fresh = stranger_worth(mind.table, page, mind.outlook, mind.priors[0], now)
+    return (fresh or page.listed) and worth > 0
 
 
 @compiled
-def fresh_links(
-    table: RowArray,
-    links: IntArray,
-    means: FloatArray,
-    priors: RowArray,
-    now: float,
-) -> IntArray:
+def fresh_links(mind: Mind, links: IntArray, now: float) -> IntArray:
     """The links that just appeared, were never visited, and are worth a download."""
-    out, count, foreseen = np.empty(len(links), np.int64), 0, outlook(means, priors[0])
+    out, count = np.empty(len(links), np.int64), 0
     for link in links:
-        page: PageRow = table[link]
-        if page.visits == 0:
-            worth, fresh = stranger_worth(table, page, foreseen, priors[0], now)
-            if (fresh or page.listed) and worth > 0:
-                out[count] = link
-                count += 1
+        if appears_now(mind, link, now):
+            out[count] = link
+            count += 1
     return out[:count]

@@ -187,8 +187,9 @@ class Kernel(Generic[P, R]):
 
     def _dispatcher(self, *, part: bool) -> Any:
         numba = load_numba()
+        options = self._options if part else self._options | {"_nrt": True, "forceinline": False}
         try:
-            machine = numba.njit(cache=True, **self._options)(self._function)
+            machine = numba.njit(cache=True, **options)(self._function)
             file = machine._cache._cache_file
             if part:
                 file.__init__(file._cache_path, file._index_name.removesuffix(".nbi") + ".part", "")
@@ -196,7 +197,7 @@ class Kernel(Generic[P, R]):
             file.save = partial(_save, file)
             file._load_index = partial(_load_index, file._load_index)
         except RuntimeError:  # neither the package folder nor the user's cache folder is writable
-            machine = numba.njit(**self._options)(self._function)
+            machine = numba.njit(**options)(self._function)
         machine._compiler.compile = partial(_compile_as, part, machine._compiler.compile)
         return machine
 
