@@ -206,12 +206,11 @@ def replay_command(
         raise InputError("--serve: a crawl of recorded bytes has no dashboard; leave out --serve or --bytes")
     with ExitStack() as stack:
         readers: list[Reader] = [log] if verbose or log_format is not None else []
-        if journal is not None:
-            readers.append(JournalFile(stack.enter_context(_opened(journal))))
         per = per_hour(budget) if budget else None
         if bytes_:
             from forager.cli.replay_bytes import bytes_summary, crawl_bytes, write_stories
 
+            readers += _journal(journal, stack)
             facts, store = crawl_bytes(
                 tape, settings, given, limit, readers, budget=per, warm_up=lambda length: warm_up_of(warm_up, length)
             )
@@ -225,6 +224,7 @@ def replay_command(
         chronicle = Chronicle(account)
         if settings.dashboard.enabled:
             readers = [chronicle, records, *readers]
+        readers += _journal(journal, stack)
         stories = None if writer is None else ReplayedStories(writer)
         told = Journal([account.hear, *readers, *([] if stories is None else [stories])])
         run = make_replay(world, settings, seeds=given, budget=per, time_limit=limit, tell=told.write)
@@ -262,9 +262,12 @@ async def _wait_for_signal(log: CrawlLog) -> None:
         await stopping.wait()
 
 
-def _opened(path: Path) -> Any:
+def _journal(path: Path | None, stack: ExitStack) -> "list[Reader]":
+    """The reader that writes every event to a file, if one is wanted; the stack closes it."""
+    if path is None:
+        return []
     try:
-        return path.open("wb")
+        return [JournalFile(stack.enter_context(path.open("wb")))]
     except OSError as error:
         raise OutputError(f"{path}: cannot be written: {error.strerror}") from None
 

@@ -6,6 +6,7 @@ shows sites, foragers and the latest stories.
 
 import asyncio
 import json
+import math
 import signal
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
@@ -99,11 +100,11 @@ async def run_crawl(
     `beside` are called with the event that stops the crawl, and run as long as it does.
     """
     clock, stopping = opened.crawl.clock, asyncio.Event()
-    ends = None if time_limit is None else clock.now() + time_limit
+    ends = math.inf if time_limit is None else clock.now() + time_limit
     speed = clock.speed if isinstance(clock, FastClock) else 1.0
 
     def left() -> float | None:
-        return None if ends is None else max(0.0, ends - clock.now()) / speed
+        return None if time_limit is None else max(0.0, ends - clock.now()) / speed
 
     with stopped_by_signals(stopping):
         async with asyncio.TaskGroup() as group:
@@ -111,7 +112,7 @@ async def run_crawl(
             group.create_task(_show_progress(opened, stopping, log, left))
             for task in beside:
                 group.create_task(task(stopping))
-            await opened.crawl.run(opened.seeds, stopping)
+            await opened.crawl.run(opened.seeds, stopping, ends)
 
 
 @asynccontextmanager

@@ -164,7 +164,9 @@ class EventStream:
         self.views = views
         self.listeners = 0
         self._closing = asyncio.Event()
-        self.pace = StreamPace(views)
+        self._asked = -1.0
+        self._marks: list[tuple[float, float, int]] = []
+        self._figures: dict[str, Any] = {}
 
     def __repr__(self) -> str:
         return f"<Stream {self.listeners} listeners>"
@@ -188,31 +190,11 @@ class EventStream:
             self.listeners -= 1
         return response
 
-    async def _tell(self, response: web.StreamResponse) -> None:
-        account = self.views.chronicle.account
-        last = account.stories
-        await response.write(b"retry: 1000\n\n")
-        while not self._closing.is_set():
-            stories = self.views.stories(after=last) if account.stories > last else []
-            last = account.stories
-            async with asyncio.timeout(PATIENCE):
-                await response.write(message(self.pace.figures() | {"new": stories}))
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(EVERY):
-                    await self._closing.wait()
-
-
-class StreamPace:
-    """The figures, with requests per second of real time and the speed of the crawl's clock."""
-
-    def __init__(self, views: Views) -> None:
-        self.views = views
-        self._asked = -1.0
-        self._marks: list[tuple[float, float, int]] = []
-        self._figures: dict[str, Any] = {}
-
     def figures(self) -> dict[str, Any]:
-        """The figures, shared by all listeners; at most half a message interval old."""
+        """The figures, with requests per second of real time and the speed of the crawl's clock.
+
+        They are shared by all listeners, and at most half a message interval old.
+        """
         now = asyncio.get_running_loop().time()
         if now - self._asked > EVERY / 2:
             self._asked = now
@@ -223,6 +205,19 @@ class StreamPace:
             self._figures["requests_per_second"] = round((requests_after - requests) / spent, 2) if spent > 0 else None
             self._figures["speed"] = round((clock_after - clock) / spent, 2) if spent > 0 else None
         return self._figures
+
+    async def _tell(self, response: web.StreamResponse) -> None:
+        account = self.views.chronicle.account
+        last = account.stories
+        await response.write(b"retry: 1000\n\n")
+        while not self._closing.is_set():
+            stories = self.views.stories(after=last) if account.stories > last else []
+            last = account.stories
+            async with asyncio.timeout(PATIENCE):
+                await response.write(message(self.figures() | {"new": stories}))
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(EVERY):
+                    await self._closing.wait()
 
 
 def message(content: dict[str, Any]) -> bytes:
@@ -311,7 +306,7 @@ class Dashboard:
         return web.Response(text=__doc__ or "")
 
     def now(self) -> dict[str, Any]:
-        return self.views.now() | {"figures": self.stream.pace.figures()}
+        return self.views.now() | {"figures": self.stream.figures()}
 
     async def stories(self, request: web.Request) -> web.Response:
         limit = _number(request, "limit", LATEST)

@@ -6,7 +6,7 @@ the same crawl.
 
 That process runs this very file: the lesson comes in, the verdict goes out.
 
-    python -m forager.engine.teacher < lesson > verdict
+    python -m forager.engine.teacher PARENT < lesson > verdict
 """
 
 import asyncio
@@ -46,7 +46,7 @@ def _end_with(parent: int) -> None:
 
 def _main() -> None:
     os.nice(POLITENESS)
-    Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    Thread(target=_end_with, args=(int(sys.argv[1]),), daemon=True).start()
     sys.stdout.buffer.write(msgspec.json.encode(contest(pickle.load(sys.stdin.buffer))))
 
 
@@ -66,6 +66,7 @@ async def apart(lesson: Lesson) -> LessonVerdict | None:
         sys.executable,
         "-m",
         "forager.engine.teacher",
+        str(os.getpid()),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         start_new_session=True,  # a Ctrl-C is for the crawl, which ends this process itself

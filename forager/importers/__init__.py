@@ -9,8 +9,7 @@ warcs         WARC and WACZ
 indexes       CDX, CDXJ and Memento TimeMaps
 change_logs   rows of url, time, and changed or digest
 tables        a folder of tables becomes a tape; links that stood for a while become link sets
-table_files   the files of one table, as Parquet or CSV
-columns       columns of text and of moments, each different value looked at once
+columns       tables in batches of columns; columns of text and of moments, each different value looked at once
 identity      which documents a recording shows: what makes one new, and how old each is
 runs          a run directory becomes a tape
 tape_logs     the change log of a tape, and the cycles of any log

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from forager.errors import InputError
 from forager.importers.captures import Captures
-from forager.importers.columns import Prints, flags, moments, prints
+from forager.importers.columns import Prints, flags, moments, prints, table_batches, trouble_of
 from forager.importers.streams import ByteStream, ImportTally, blocks
-from forager.importers.table_files import table_batches, trouble_of
 
 URL, TIME = ("url", "page"), ("time", "timestamp", "at")
 CHANGED, DIGEST, GONE = ("changed",), ("digest", "hash", "checksum"), ("gone",)

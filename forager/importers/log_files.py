@@ -25,11 +25,10 @@ import pyarrow.parquet
 from numpy.typing import NDArray
 
 from forager.errors import InputError
-from forager.importers.columns import moments
+from forager.importers.columns import files_of, moments
 from forager.importers.files import Format, import_files, sniff
 from forager.importers.runs import tape_of_run
 from forager.importers.streams import opened, sources
-from forager.importers.table_files import files_of
 from forager.importers.tables import import_tables
 from forager.importers.tape_logs import ChangeRule, Cycles, Pages, log_of_tape
 from forager.recrawl.change_log import ChangeLog, ShownDocuments, imputed

@@ -25,11 +25,22 @@ from forager.core.parameters import StateSettings
 from forager.core.states import States, document
 from forager.errors import InputError
 from forager.importers.captures import REPLACED, TextStates
-from forager.importers.columns import Flags, Ids, as_bytes, flags, mapped, moments, prints
+from forager.importers.columns import (
+    Flags,
+    Ids,
+    TableBatch,
+    as_bytes,
+    files_of,
+    flags,
+    mapped,
+    moments,
+    prints,
+    table_batches,
+    trouble_of,
+)
 from forager.importers.files import Imported, Progress
 from forager.importers.identity import PageTimes, with_documents
 from forager.importers.streams import ImportTally, Source, opened
-from forager.importers.table_files import TableBatch, files_of, table_batches, trouble_of
 from forager.pages.fingerprints import text_print
 from forager.pages.urls import canonical
 from forager.tape.build import TapeBuilder

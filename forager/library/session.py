@@ -1,6 +1,7 @@
 """Uses the live web: one page through all rules, or a crawl in the background of an `async with` block."""
 
 import asyncio
+import math
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -174,10 +175,11 @@ class CrawlSession:
     async def _run(self) -> None:
         from forager.engine.crawl import stop_after
 
-        crawl = self._opened.crawl
+        crawl, limit = self._opened.crawl, self.time_limit
+        ends = math.inf if limit is None else crawl.clock.now() + limit
         async with asyncio.TaskGroup() as group:
-            group.create_task(stop_after(crawl.clock, self.time_limit, self._stopping))
-            await crawl.run(self._opened.seeds, self._stopping)
+            group.create_task(stop_after(crawl.clock, limit, self._stopping))
+            await crawl.run(self._opened.seeds, self._stopping, ends)
 
     def _check(self) -> "tuple[Settings, list[Url]]":
         """Checks settings and seeds; imports everything slow, off the event loop."""

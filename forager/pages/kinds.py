@@ -10,9 +10,9 @@ The rule is a vote of cheap signs; a positive sum is an article, anything else a
   there or in the query +1; a path of at most two short words -1;
 - its body: *teasers* are blocks of the same shape, each with a linked headline. Prose is the main text outside of them,
   headlines the length of the links in the main region that read like a headline. At least twice as much prose as
-  headlines +2, less prose than headlines -2; nearly no prose beside headlines -1. Long paragraphs that stand together, as
-  no list has them, count as much as the headlines: 0 if they are many, else -1. If the main text stands in teasers and
-  hardly any beside them, -4 or -5: an archive with excerpts is a list. Where an `<article>` is headed by a link to
+  headlines +2, less prose than headlines -2; nearly no prose beside headlines -1. Long paragraphs that stand together,
+  as no list has them, count as much as the headlines: 0 if they are many, else -1. If the main text stands in teasers
+  and hardly any beside them, -4 or -5: an archive with excerpts is a list. Where an `<article>` is headed by a link to
   another page, a single one is enough. A page that states to be an article loses 3 at most, and 2 if its address or a
   second statement says so too.
 
@@ -23,9 +23,9 @@ import re
 from collections.abc import Callable, Sequence
 from urllib.parse import unquote
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborNode
 
-from forager.pages.head import Head
+from forager.pages.head import Head, Tree, blocks_round
 from forager.pages.urls import canonical, path
 from forager.terms import Kind, Link, Region, Url
 
@@ -78,7 +78,7 @@ def _by_statement(head: Head) -> int:
     return 2 * article - 2 * listing - (graph == "website" and not article) + _by_body_class(head.tree)
 
 
-def _by_body_class(tree: LexborHTMLParser) -> int:
+def _by_body_class(tree: Tree) -> int:
     """What WordPress, and many systems after it, say of a page by the class of its body."""
     body = tree.body
     classes = set() if body is None else set((body.attributes.get("class") or "").split())
@@ -101,7 +101,7 @@ def _by_address(url: Url) -> int:
     return -1 if len(parts) <= 2 and "." not in parts[-1] else 0
 
 
-def _by_body(tree: LexborHTMLParser, url: Url, links: Callable[[], Sequence[Link]], text: str) -> int:
+def _by_body(tree: Tree, url: Url, links: Callable[[], Sequence[Link]], text: str) -> int:
     teasers = _without_story([" ".join(block.text(separator=" ").split()) for block in _teasers(tree)])
     excerpts = [" ".join(block.text(separator=" ").split()) for block in _excerpts(tree, url)]
     teasers += [excerpt for excerpt in excerpts if excerpt not in teasers]
@@ -120,7 +120,7 @@ def _by_body(tree: LexborHTMLParser, url: Url, links: Callable[[], Sequence[Link
     return (-2 if prose < headlines else 0) - (headlines > 0 and prose < _SOME_PROSE)
 
 
-def _flow(tree: LexborHTMLParser) -> int:
+def _flow(tree: Tree) -> int:
     """The length of the longest text of several long paragraphs that stand together, as no list has it."""
     flows: dict[int, list[int]] = {}
     for node in tree.tags("p")[:_MOST_PARAGRAPHS]:
@@ -137,7 +137,7 @@ def _is_text(node: LexborNode) -> bool:
     return (above is None or above.tag != "a") and sum(len(one.text()) for one in links) * 2 < len(node.text())
 
 
-def _teasers(tree: LexborHTMLParser) -> list[LexborNode]:
+def _teasers(tree: Tree) -> list[LexborNode]:
     """The blocks round linked headings that come several times in one shape, each the largest that holds but one."""
     shapes: dict[tuple[str, str, str], list[LexborNode]] = {}
     for tag in ("h1", "h2", "h3", "h4"):
@@ -154,28 +154,10 @@ def _teasers(tree: LexborHTMLParser) -> list[LexborNode]:
     articles = [node for node in tree.tags("article") if node.css_first("a") is not None]
     if len(articles) >= _TEASERS:
         headings += articles
-    return _blocks(headings)
+    return blocks_round(headings, _REACH)
 
 
-def _blocks(headings: list[LexborNode]) -> list[LexborNode]:
-    """For each heading the largest element round it that holds no other."""
-    holds: dict[int, int] = {}
-    lines = [[(above.mem_id, above) for above in _ancestors(heading)] for heading in headings]
-    for line in lines:
-        for number, _ in line:
-            holds[number] = holds.get(number, 0) + 1
-    blocks = []
-    for heading, line in zip(headings, lines, strict=True):
-        block = heading
-        for number, above in line:
-            if holds[number] > 1:
-                break
-            block = above
-        blocks.append(block)
-    return blocks
-
-
-def _excerpts(tree: LexborHTMLParser, url: Url) -> list[LexborNode]:
+def _excerpts(tree: Tree, url: Url) -> list[LexborNode]:
     """What is marked as an article, but headed by a link to another page: even a single one is no story of this page."""
     found = []
     for node in tree.tags("article")[:_MOST_ARTICLES]:
@@ -191,15 +173,6 @@ def _without_story(blocks: list[str]) -> list[str]:
     """The texts of blocks but one that is as long as all others together: the story among its teasers."""
     half = sum(map(len, blocks)) / 2
     return [block for block in blocks if len(block) < max(half, 1)]
-
-
-def _ancestors(node: LexborNode) -> list[LexborNode]:
-    found: list[LexborNode] = []
-    above = node.parent
-    while above is not None and above.tag not in ("body", "html") and len(found) < _REACH:
-        found.append(above)
-        above = above.parent
-    return found
 
 
 def _is_linked(heading: LexborNode) -> bool:

@@ -55,6 +55,10 @@ def html_table(heads: Sequence[str], rows: Iterable[Sequence[str]], text: Sequen
     return f"<div class=scroll><table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
 
 
+NAME = 24
+"""Characters of the names of rows; if one is longer, names wrap on a narrow terminal, else figures do (ours)."""
+
+
 @dataclass(frozen=True, slots=True)
 class FigureTable:
     """A table of plain text, for a terminal or a report; its first column names the row, the others hold figures."""
@@ -80,8 +84,10 @@ class FigureTable:
         table = Table(
             title=Text(self.title), caption=Text(self.note), box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False
         )
-        for place, head in enumerate(self.heads):
-            table.add_column(Text(head), **({"justify": "right", "no_wrap": True} if place else {"overflow": "fold"}))
+        long = max((len(row[0]) for row in self.rows), default=0) > NAME
+        table.add_column(Text(self.heads[0]), overflow="fold", no_wrap=not long)
+        for head in self.heads[1:]:
+            table.add_column(Text(head), justify="right", no_wrap=long)
         for row in self.rows:
             table.add_row(*map(Text, row))
         Console(width=max(width, Console().width)).print(table)

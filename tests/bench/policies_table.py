@@ -9,6 +9,8 @@ on the second half, in five folds of pages.
     python tests/bench/policies_table.py --log emacs          a real log: files of GNU Emacs, weekly, 2001 to 2014
     python tests/bench/policies_table.py --log emacs --time   the same, across time
     python tests/bench/policies_table.py --log pages --time   synthetic text pages, hourly; --log sections: section pages
+    python tests/bench/policies_table.py --log ndr --time     a real recording of `../shared/data` ($FORAGER_DATA); teletext,
+                                                              teletext-letters (8 h), teletext-daily (letters), frontpages
     python tests/bench/policies_table.py --log hubs --worlds 5      130 synthetic section pages, 6 per hour: discovery
 """
 
@@ -27,6 +29,7 @@ from hub_world import hub_world
 from forager.chance import stream
 from forager.gp import learn as learning
 from forager.gp.gp_settings import GPSettings, Measure, Terminals
+from forager.importers.log_files import read_log
 from forager.importers.tables import import_tables
 from forager.importers.tape_logs import log_of_tape
 from forager.recrawl.change_log import ChangeLog
@@ -38,6 +41,8 @@ from forager.recrawl.retrain import learn_beside
 from forager.recrawl.rhythm import rhythm_of
 from forager.recrawl.simulate import Greedy, Oracle, simulate
 
+DATA = Path(os.environ.get("FORAGER_DATA", "../shared/data"))
+REAL = ("ndr", "teletext", "teletext-letters", "teletext-daily", "frontpages")
 FOLDS = 5
 PAPER = {"rand": 0.1566, "age": 0.1753, "nad": 0.7162, "sad": 0.5451, "aad": 0.6778, "gad": 0.6535, "cg": 0.6672}
 PAPER |= {"basic, ndcg": 0.7164, "all, ndcg": 0.7256}
@@ -52,12 +57,30 @@ def read(arguments: argparse.Namespace) -> ChangeLog:
         pages = arguments.pages or (PAGES if arguments.full else 20_000)
         return brdc_like(pages, seed=arguments.world, rhythm=arguments.rhythm)
     sys.path.insert(0, str(Path(__file__).parent.parent))
+    if arguments.log in REAL:
+        log = real(arguments.log).shuffled(stream(0, "policies table"))
+        return log.part(np.arange(min(log.pages, arguments.pages or log.pages)))
     if arguments.log in ("pages", "sections"):
         return recorded(arguments.log, arguments.world).shuffled(stream(0, "policies table"))
     from change_corpora import emacs_log
 
     log = emacs_log(2015, 2021, 1) if arguments.log == "emacs-daily" else emacs_log()
     return log.shuffled(stream(0, "policies table"))
+
+
+def real(name: str) -> ChangeLog:
+    """The changes of a recording: teletext by its content or its letters, front pages by their links, hourly."""
+    if name == "teletext-daily":
+        return read_log(DATA / "teletext-2022" / "log-letters-daily.npz")
+    if name.startswith("teletext"):
+        with np.load(DATA / "teletext-2022" / "panel.npz") as panel:
+            bits = panel["text_changed" if name.endswith("letters") else "changed"]
+            changed = np.unpackbits(bits, axis=1)[:, : int(panel["n_cycles"])].astype(np.bool_)
+        changed[:, 0] = False
+        return ChangeLog(changed, cycle=8 * 3600.0)
+    if name == "ndr":
+        return replace(read_log(DATA / "ndrtext-html", cycle=3600.0, change="text"), documents=None)
+    return replace(read_log(DATA / "frontpages-2022" / "log.parquet", cycle=3600.0), documents=None)
 
 
 def hub_worlds(arguments: argparse.Namespace) -> list[ChangeLog]:
@@ -110,7 +133,9 @@ def wishes(arguments: argparse.Namespace) -> dict[str, GPSettings]:
     asked: list[Measure] = ["discovery"] if arguments.log == "hubs" else arguments.fitness.split(",")
     population = arguments.population or (300 if arguments.full else 60)
     generations = arguments.generations or (50 if arguments.full else 10)
-    common = GPSettings(population=population, generations=generations, seeds=arguments.seeds)
+    common = GPSettings(
+        population=population, generations=generations, seeds=arguments.seeds, parents=arguments.breed_from
+    )
     return {
         f"{terminals}, {fitness}": replace(common, terminals=terminals, fitness=fitness)
         for fitness in asked
@@ -120,7 +145,10 @@ def wishes(arguments: argparse.Namespace) -> dict[str, GPSettings]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--log", choices=("brdc", "emacs", "emacs-daily", "hubs", "pages", "sections"), default="brdc")
+    parser.add_argument(
+        "--log", choices=("brdc", "emacs", "emacs-daily", "hubs", "pages", "sections", *REAL), default="brdc"
+    )
+    parser.add_argument("--breed-from", choices=("generation", "best"), default="generation")
     parser.add_argument("--time", action="store_true", help="learn from the first half of time, judge on the second")
     parser.add_argument("--fitness", default="ndcg,freshness", help="changerate, ndcg, freshness; with commas")
     parser.add_argument("--terminals", default="basic,all,extended", help="sets to learn with; with commas")

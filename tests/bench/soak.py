@@ -2,7 +2,8 @@
 
 python tests/bench/soak.py --hours 24           simulated: the real engine in virtual time, without sockets and disk
 python tests/bench/soak.py --real-minutes 60    `forager crawl` of a Newsroom over real HTTP, watched from outside
-    [--misfits 300]    beside so many hosts of ten kinds of misbehaviour, which must not harm the good ones
+    [--misfits 300]    beside so many hosts of ten kinds of misbehaviour, which must not harm the good ones; real, a second
+                       crawl of the same good hosts alone runs at the same time, to be compared with
 
 Simulated, each part's bytes are counted object by object (so it is exact, and the Newsroom does not count); the latency is
 the processor time between two waits of the loop. Real, memory is the resident set of the crawl's process, and the latency
@@ -20,6 +21,8 @@ import sqlite3
 import sys
 import tempfile
 import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,6 +40,7 @@ from forager.newsroom.newsroom_settings import NewsroomSettings
 from forager.report.account import Account
 from forager.settings import load_settings
 from forager.store.store import Store
+from forager.terms import Url
 from tests.bench.sizes import held
 from tests.faults.misfits import MisfitWeb, served_misfits
 from tests.served import served_newsroom
@@ -61,12 +65,12 @@ class WatchedLoop(VirtualLoop):
         return events
 
 
-def tell_delay(newsroom: Newsroom, told: dict[str, float], begin: float, end: float) -> None:
+def tell_delay(newsroom: Newsroom, told: dict[str, float], begin: float, end: float, who: str = "good hosts") -> None:
     """How much of what the good sites published was told, and how late; the first quarter of the time is left out."""
     truth = newsroom.truth.published_between(begin + (end - begin) / 4, end - (end - begin) / 40)
     found = delay(np.array([one.published for one in truth]), np.array([told.get(one.url, np.nan) for one in truth]))
     print(
-        f"good hosts: {len(truth)} stories, {found.coverage:.1%} told, "
+        f"{who}: {len(truth)} stories, {found.coverage:.1%} told, late {found.late:.0f} s, "
         f"delay median {found.median:.0f} s, 9 of 10 within {found.p90:.0f} s"
     )
 
@@ -133,30 +137,39 @@ async def watch_real(minutes: float, pace: float, samples: int, folder: Path, mi
     """Run `forager crawl` and look at its process from outside."""
     paced, began = replace(NewsroomSettings(), pace=pace, log=1000), time.time()
     with served_newsroom(paced, backlog_hours=1.0) as newsroom, served_misfits(misfits) as beside:
-        file = folder.parent / "seeds.txt"
-        file.write_text("\n".join([*newsroom.homes, *beside.homes]))
-        seeds = ["--seed-file", str(file)]
-        chosen = [part for one in (*REAL, *more) for part in ("-s", one)]
-        command = [sys.executable, "-m", "forager", "crawl", str(folder), *seeds, *chosen, "-q"]
-        command += ["-o", str(folder.parent / "stories.jsonl")]
-        process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
-        assert process.stderr is not None
-        try:
-            address = ""
-            while not address:
-                line = (await process.stderr.readline()).decode()
-                assert line, "the crawl ended at once"
-                found = re.search(r"http://\S+", line)
-                address = found[0] if found else ""
-            await _sample(process.pid, address, minutes, samples, folder)
-        finally:
-            process.send_signal(signal.SIGTERM)
-            _, errors = await process.communicate()
-            print(f"ended with {process.returncode} {errors.decode()[-500:]}")
-        lines = (folder.parent / "stories.jsonl").read_text().splitlines()
-        stories = [(one["url"], time_of(one["fetched"])) for one in map(json.loads, lines)]
-        tell_delay(newsroom, dict(reversed(stories)), began, time.time())
+        seeds = {"run": [*newsroom.homes, *beside.homes]} | ({"alone": list(newsroom.homes)} if misfits else {})
+        async with AsyncExitStack() as stack:
+            started = [
+                await stack.enter_async_context(_crawling(folder.parent / name, homes, more))
+                for name, homes in seeds.items()
+            ]
+            await _sample(*started[0], minutes, samples, folder)
+        for name in seeds:
+            lines = (folder.parent / f"{name}.jsonl").read_text().splitlines()
+            stories = [(one["url"], time_of(one["fetched"])) for one in map(json.loads, lines)]
+            tell_delay(newsroom, dict(reversed(stories)), began, time.time(), f"good hosts, {name}")
         print("requests:", ", ".join(f"{kind} {count:,}" for kind, count in beside.asked.items()))
+
+
+@asynccontextmanager
+async def _crawling(folder: Path, homes: list[Url], more: list[str]) -> AsyncIterator[tuple[int, str]]:
+    """The process of `forager crawl` and the address of its dashboard."""
+    file = folder.with_suffix(".txt")
+    file.write_text("\n".join(homes))
+    chosen = [part for one in (*REAL, *more) for part in ("-s", one)]
+    command = [sys.executable, "-m", "forager", "crawl", str(folder), "--seed-file", str(file), *chosen, "-q"]
+    command += ["-o", str(folder.with_suffix(".jsonl"))]
+    errors = folder.with_suffix(".err")
+    with errors.open("wb") as said:
+        process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.DEVNULL, stderr=said)
+    try:
+        while not (found := re.search(r"http://\S+", errors.read_text())):
+            assert process.returncode is None, "the crawl ended at once"
+            await asyncio.sleep(0.1)
+        yield process.pid, found[0]
+    finally:
+        process.send_signal(signal.SIGTERM)
+        print(f"ended with {await process.wait()}")
 
 
 async def _sample(pid: int, address: str, minutes: float, samples: int, folder: Path) -> None:

@@ -5,8 +5,9 @@ from collections import Counter, defaultdict
 
 import pytest
 
+from forager.settings import load_settings
 from forager.terms import Outcome
-from tests.virtual import crawl_newsroom, urls_asked
+from tests.virtual import QUICK, Crawled, crawl_newsroom, urls_asked
 
 
 @pytest.mark.parametrize("kind", ["BFS", "WL", "WLRL"])
@@ -106,3 +107,21 @@ def test_errors_of_the_server_are_counted_and_do_not_stop_the_crawl() -> None:
     )
     assert crawled.stories
     assert set(crawled.account.total.errors) >= {"status 500"}
+
+
+class KnowsItsEnd(Crawled):
+    knows_end = True
+
+
+def test_a_crawl_that_knows_its_end_looks_at_busy_lists_once_more_before_it() -> None:
+    hours = 0.35
+    busy = load_settings(
+        None, [*QUICK, "newsroom.pace=60", "newsroom.backlog=10m", "timetable.download_delay=1s"]
+    ).settings
+    end = busy.newsroom.start + hours * 3600
+    surprised, prepared = (kind(busy).run(hours) for kind in (Crawled, KnowsItsEnd))
+    last_minute = [article for article in prepared.newsroom.plan.articles if end - 60 < article.published <= end]
+    found = [[story for story in crawled.stories if story.published > end - 60] for crawled in (surprised, prepared)]
+    assert len(last_minute) <= len(found[1]) > len(found[0])
+    more = len(prepared.newsroom.requests) - len(surprised.newsroom.requests)
+    assert 0 < more <= 45  # fifteen seconds of three papers

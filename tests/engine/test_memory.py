@@ -45,7 +45,7 @@ def test_a_page_that_is_gone_is_asked_for_once() -> None:
     assert len(at_first_sight) == len(set(at_first_sight))
 
 
-PROSE = "The council said on Monday that a new mill on the river would open next year, after long talks. " * 4
+PROSE = "The council said on Monday that a new mill on the river would open next year, after long talks. " * 8
 FEEDS = [Url(f"http://e.org/{name}.xml") for name in ("first", "second")]
 
 

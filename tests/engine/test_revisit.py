@@ -2,7 +2,12 @@
 
 import asyncio
 import math
+import os
+import subprocess
+import sys
+import time
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -21,7 +26,7 @@ from forager.dashboard.recrawl_view import REORDERED, recrawl
 from forager.dashboard.watched import Coverage, watch
 from forager.engine.policy import function_source, read_policy, shipped_functions
 from forager.engine.resume import LESSONS, MANY, Schedule, policy_in_use, recall_schedule, restore_histories
-from forager.engine.teacher import Retraining, apart, at_once
+from forager.engine.teacher import POLITENESS, Retraining, apart, at_once
 from forager.errors import SettingsError
 from forager.events import Learned
 from forager.recrawl.change_log import Captured
@@ -307,6 +312,33 @@ def test_too_little_is_no_lesson() -> None:
 
 def test_a_process_of_its_own_learns_the_same() -> None:
     assert asyncio.run(apart(lesson())) == contest(lesson())
+
+
+def test_the_process_that_learns_ends_with_a_crawl_that_was_killed() -> None:
+    """Its lesson may come from somebody who lives on, so that it is at work until then; here the lesson never ends."""
+    crawl = (
+        "import os, subprocess, sys; "
+        "child = subprocess.Popen([sys.executable, '-m', 'forager.engine.teacher', str(os.getpid())]); "
+        "print(child.pid, flush=True); child.wait()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", crawl], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as parent:
+        assert parent.stdout is not None
+        child = int(parent.stdout.readline())
+        while os.getpriority(os.PRIO_PROCESS, child) < POLITENESS:  # it is being loaded
+            time.sleep(0.05)
+        parent.kill()
+        until = time.monotonic() + 60
+        while _is_at_work(child):
+            assert time.monotonic() < until
+            time.sleep(0.05)
+
+
+def _is_at_work(process: int) -> bool:
+    with suppress(OSError):
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
 
 
 def test_a_crawl_holds_lessons_and_tells_what_came_of_them() -> None:

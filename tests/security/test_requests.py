@@ -1,8 +1,15 @@
 """No page, header or setting makes us say to a server what we did not mean to, or talk to whom we must not.
 
-The rest of the security review stands where its parts do: hostile servers and redirects in tests/web/test_hostile, bombs in
-tests/web/test_inflate, tests/pages/test_feeds and tests/warc/test_warc_wacz (traversal and links too), the dashboard's name
-and token in tests/dashboard/test_dashboard_api, its pages and reports in test_dashboard_in_browser and test_run_report.
+The rest of the security review stands where its parts do:
+
+server-side requests   addresses in test_guard; redirects, names and kept connections in tests/web/test_hostile; rebinding here
+header values          here
+injection              CSV, feeds and terminals by every field in test_injection; the report in tests/report/test_run_report,
+                       the dashboard in tests/dashboard/test_dashboard_in_browser
+traversal, bombs       tests/warc/test_warc_wacz, tests/importers/test_import_files; gzip in tests/web/test_inflate and
+                       tests/pages/test_sitemaps, XML in tests/pages/test_feeds
+dashboard              rebinding and token in tests/dashboard/test_dashboard_api; CSRF and WebSocket here
+run directories        secrets, cookies, permissions, pickles and links in test_run_directory
 """
 
 import asyncio

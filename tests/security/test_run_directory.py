@@ -25,6 +25,7 @@ from forager.store.snapshot import taken
 from forager.store.store import Store
 from forager.tape.tape import load_tape
 from forager.warc.writer import repair
+from tests.server import Served, serving
 from tests.store.test_upgrade import old  # noqa: F401 - a fixture
 
 TOKEN = "a-long-enough-secret"
@@ -94,6 +95,24 @@ def test_the_token_of_the_dashboard_goes_into_no_log_file(
         log.dashboard(WallClock())(f"http://127.0.0.1:8080/?token={TOKEN}")
     assert TOKEN in capsys.readouterr().err
     assert TOKEN not in (tmp_path / "crawl.log").read_text()
+
+
+async def test_a_cookie_that_a_site_sets_is_in_the_recording_alone(tmp_path: Path) -> None:
+    """Nothing is ever sent back (see test_live), so no file needs to hold it but the WARC, which holds all that came."""
+    from tests.faults.launching import nursery
+
+    cookie, html = "session=c00k1e-of-ours", {"Content-Type": "text/html"}
+    pages = {"/": Served(b"<a href='/a'>A story of today</a>", headers={**html, "Set-Cookie": cookie})}
+    async with serving(pages) as site:
+        chosen = ["live.user_agent=Forager/0.1 (test; +http://127.0.0.1/)", "live.allow_addresses=['127.0.0.0/8']"]
+        words = ["crawl", str(tmp_path / "run"), "--seed", site.url("/"), "--no-dashboard", "-v", "--time-limit", "3s"]
+        words += [part for one in chosen for part in ("-s", one)]
+        process = await asyncio.to_thread(nursery().start, words, tmp_path / "errors")
+        assert await asyncio.to_thread(process.wait, 120) == 0, (tmp_path / "errors").read_text()
+        assert len(site.log) > 2 and not any("cookie" in seen.headers for seen in site.log)
+    files = [path for path in (tmp_path / "run").rglob("*") if path.is_file() and path.parent.name != "warc"]
+    assert len(files) >= 3
+    assert not [path.name for path in [*files, tmp_path / "errors"] if cookie.encode() in path.read_bytes()]
 
 
 def test_a_password_in_a_url_is_never_part_of_it() -> None:
