@@ -81,7 +81,7 @@ def _make(glance: Glance, page: PageRow, hits: float, hours: float, prior: Prior
     glance.stretch = rate**-prior.text_breadth
 
 
-@inner
+@inlined
 def at_a_glance(mind: Mind, url: int, outlook: FloatArray, now: float) -> tuple[float, float]:
     """Ordering value of a page and its expected new documents, both accurate to `SLACK`; exact unless it is a visited
     text."""
@@ -103,7 +103,7 @@ def at_a_glance(mind: Mind, url: int, outlook: FloatArray, now: float) -> tuple[
     return worth * glance.stretch * (1 - prior.text_breadth * moved) * outlook[SCALE], worth
 
 
-@inner
+@inlined
 def list_bounds(mind: Mind, page: PageRow, now: float) -> tuple[float, float]:
     """No less than the square of the ordering value of a visited list, and no less than its worth.
 
@@ -326,13 +326,12 @@ def most_promising(mind: Mind, urls: IntArray, now: float, leaning: FloatArray, 
     return chosen
 
 
-@inner
+@inlined
 def appears_now(mind: Mind, link: int, now: float) -> bool:
-    """Whether a link just appeared, was never visited, and is worth a download."""
+    """Whether a link just appeared, was never visited, and is worth a download, by the outlook."""
     page: PageRow = mind.table[link]
     if page.visits > 0:
         return False
-    look_ahead(mind)
     worth, fresh = stranger_worth(mind.table, page, mind.outlook, mind.priors[0], now)
     return (fresh or page.listed) and worth > 0
 
@@ -341,6 +340,7 @@ def appears_now(mind: Mind, link: int, now: float) -> bool:
 def fresh_links(mind: Mind, links: IntArray, now: float) -> IntArray:
     """The links that just appeared, were never visited, and are worth a download."""
     out, count = np.empty(len(links), np.int64), 0
+    look_ahead(mind)
     for link in links:
         if appears_now(mind, link, now):
             out[count] = link

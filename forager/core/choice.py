@@ -81,6 +81,7 @@ def wake(pool: PoolColumns, now: float) -> None:
 @inner
 def reveal(mind: Mind, pool: PoolColumns, links: IntArray, now: float) -> None:
     """Adds links that just appeared to a pool; there must be room."""
+    look_ahead(mind)
     for link in links:
         if appears_now(mind, link, now):
             add(pool, link)
