@@ -285,18 +285,14 @@ INHERITED: Mapping[str, Bounds] = {
 """The settings that each forager has for itself, and a child has from its parent; `tune` keeps to the same bounds."""
 
 
-_BY_HAND = {"crawl.policy": "worth"}  # functions are learned to find documents soon
+_ALL = {"crawl.least_worth": 0.0}  # spend every request that is allowed
+_BY_HAND = {**_ALL, "crawl.policy": "worth"}  # functions are learned to find documents soon
 AIMS: Mapping[str, Mapping[str, float | str]] = {
     "balanced": {},
-    "late": {"forager.expectation.text_breadth": 0.0},
+    "late": {**_ALL, "forager.expectation.text_breadth": 0.0},
     "coverage": {**_BY_HAND, "forager.expectation.breadth": 1.0, "forager.expectation.text_breadth": 0.0},
     "lasting": {**_BY_HAND, "forager.expectation.breadth": 1.0, "forager.expectation.text_breadth": 0.45},
-    "freshness": {
-        **_BY_HAND,
-        "forager.expectation.breadth": 0.0,
-        "forager.expectation.text_breadth": 0.8,
-        "crawl.least_worth": 0.0,
-    },
+    "freshness": {**_BY_HAND, "forager.expectation.breadth": 0.0, "forager.expectation.text_breadth": 0.8},
 }
 """The settings for what known pages are looked at again for, by dotted name; chosen on the first halves of recordings."""
 

@@ -37,10 +37,10 @@ class CrawlSettings:
 
     aim: Aim = "balanced"
     """What known pages are looked at again for. `balanced`: to find documents soon without losing those on pages that
-    change seldom; `late`: soon, a missed one counting as a day late, which favours what changes all the time;
-    `coverage`: as many as possible, however late; `lasting`: those that stay; `freshness`: copies that are up to date,
-    with all requests that are allowed. It sets `breadth`, `text_breadth`, `policy` and `least_worth`, unless they are
-    given. Ours."""
+    change seldom, and without requests that promise little. The others spend every request that is allowed, `late`: to
+    find documents soon, a missed one counting as a day late, which favours what changes all the time; `coverage`: as
+    many as possible, however late; `lasting`: those that stay; `freshness`: to keep copies up to date. It sets `breadth`,
+    `text_breadth`, `policy` and `least_worth`, unless they are given. Ours."""
     workers: Count = 32
     """Number of pages that the sweep (kind BFS) requests at once; politeness still limits each host. Ours."""
     recrawl_share: Share = 0.8
