@@ -285,7 +285,7 @@ INHERITED: Mapping[str, Bounds] = {
 """The settings that each forager has for itself, and a child has from its parent; `tune` keeps to the same bounds."""
 
 
-_ALL = {"crawl.least_worth": 0.0}  # spend every request that is allowed
+_ALL: Mapping[str, float | str] = {"crawl.least_worth": 0.0}  # spend every request that is allowed
 _BY_HAND: Mapping[str, float | str] = {**_ALL, "crawl.policy": "worth"}  # functions are learned to find documents soon
 AIMS: Mapping[str, Mapping[str, float | str]] = {
     "balanced": {},
