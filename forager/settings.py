@@ -28,7 +28,7 @@ from forager.engine.crawl_settings import CrawlSettings, DemoSettings
 from forager.errors import ForagerError, SettingsError
 from forager.newsroom.newsroom_settings import NewsroomSettings
 from forager.pages.pages_settings import PagesSettings
-from forager.recrawl.recrawl_settings import WORTH, RecrawlSettings
+from forager.recrawl.recrawl_settings import RecrawlSettings
 from forager.store.rundir import StoreSettings
 from forager.web.web_settings import (
     FollowingSettings,
@@ -137,10 +137,8 @@ def _resolved(given: dict[str, Given]) -> Loaded:
         known = ", ".join(name for name in PRESETS if name) or "none yet"
         raise SettingsError(f"{preset.origin}: no preset {preset.value!r}; known: {known}")
     aim = str(given["crawl.aim"].value) if "crawl.aim" in given else ""
-    by_hand = {"crawl.policy": Given(WORTH, f"aim {aim}")} if AIMS.get(aim) else {}  # functions are learned for `late`
     layers = {
-        **by_hand,
-        **{f"forager.{key}": Given(value, f"aim {aim}") for key, value in AIMS.get(aim, {}).items()},
+        **{key: Given(value, f"aim {aim}") for key, value in AIMS.get(aim, {}).items()},
         **{key: Given(value, f"preset {preset.value}") for key, value in PRESETS[str(preset.value)].items()},
         **given,
     }

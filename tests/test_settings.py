@@ -150,7 +150,8 @@ def test_settings_are_read_without_loading_what_crawls(tmp_path: Path) -> None:
 
 
 def test_an_aim_sets_how_pages_are_ordered_unless_that_is_given(config: Path) -> None:
-    assert load_settings(None, ["crawl.aim=late"]).settings == Settings()
+    assert load_settings(None, ["crawl.aim=balanced"]).settings == Settings()
+    assert load_settings(None, ["crawl.aim=late"]).settings.crawl.policy == "learned"
     loaded = load_settings(None, ["crawl.aim=coverage"])
     assert loaded.settings.forager.expectation.text_breadth == 0.0
     assert loaded.origins["forager.expectation.text_breadth"] == "aim coverage"
@@ -158,6 +159,9 @@ def test_an_aim_sets_how_pages_are_ordered_unless_that_is_given(config: Path) ->
     assert load_settings(None, ["crawl.aim=coverage", "crawl.policy=learned"]).settings.crawl.policy == "learned"
     config.write_text("crawl:\n  aim: lasting\nforager:\n  expectation:\n    breadth: 0.1\n")
     chosen = load_settings(config).settings.forager.expectation
-    assert (chosen.breadth, chosen.text_breadth) == (0.1, 0.3)
-    with pytest.raises(SettingsError, match=r"crawl\.aim: expected 'late', 'coverage', 'lasting' or 'freshness'"):
+    assert (chosen.breadth, chosen.text_breadth) == (0.1, 0.45)
+    assert load_settings(None, ["crawl.aim=freshness"]).settings.crawl.least_worth == 0.0
+    with pytest.raises(
+        SettingsError, match=r"crawl\.aim: expected 'balanced', 'late', 'coverage', 'lasting' or 'freshness'"
+    ):
         load_settings(None, ["crawl.aim=speed"])

@@ -16,7 +16,6 @@ from forager.core.expectation import (
     TEXT_HITS,
     TEXT_HOURS,
     USUAL_WAIT,
-    busy_between,
     hazard_on,
     lift_of,
     list_promise,
@@ -28,9 +27,22 @@ from forager.core.expectation import (
     stranger_worth,
     waited_since,
 )
-from forager.core.page_row import Mind, PageRow, Priors
+from forager.core.page_row import (
+    BUSY_THEN,
+    LIST_HOURS,
+    MAIN_HOURS,
+    MOMENT,
+    PASSED,
+    PER_LONGEST,
+    PER_WAIT,
+    Mind,
+    PageRow,
+    Priors,
+)
 from forager.kernel import compiled, inlined, inner
+from forager.recrawl.rhythm import HOURS, busy_clock
 
+HOUR, WEEK = 1 / 3600, 1 / HOURS
 FAR = 0.02
 """If λ has moved by more than this share, it is worked out again."""
 SMALL = 0.5
@@ -39,32 +51,22 @@ SLACK = 1.0015
 """A glance is wrong by less than this factor: by 0.06 % at most because λ is no straight line, by 0.04 % because its power
 is none, and by 0.01 % for e^(−x)."""
 
-GLANCE = np.dtype(
-    [
-        ("visits", np.int32),  # of the page when the figures were worked out, …
-        ("hits", np.float32),  # … its hits, …
-        ("prior", np.float64),  # … the hits …
-        ("prior_hours", np.float64),  # … and hours that its rate was drawn towards
-        ("per_hit", np.float32),  # by what share λ rises with the former …
-        ("per_hour", np.float32),  # … and with the latter
-        ("rate", np.float32),  # λ
-        ("stretch", np.float32),  # λ^−breadth
-    ]
-)
-"""What is kept of one single text. The ordering value of a list is worked out every time: it has no power in it."""
-
 
 class Glance(Protocol):
-    """One row of the cache, for kernels."""
+    """What is kept of one single text. The ordering value of a list is worked out every time: it has no power in it."""
 
-    visits: int
-    hits: float
-    prior: float
-    prior_hours: float
-    per_hit: float
-    per_hour: float
-    rate: float
-    stretch: float
+    visits: int  # of the page when the figures were worked out, …
+    hits: float  # … its hits, …
+    prior: float  # … the hits …
+    prior_hours: float  # … and hours that its rate was drawn towards
+    per_hit: float  # by what share λ rises with the former …
+    per_hour: float  # … and with the latter
+    rate: float  # λ
+    stretch: float  # λ^−breadth
+
+
+_WIDE = {"visits": np.int32, "prior": np.float64, "prior_hours": np.float64}
+GLANCE = np.dtype([(name, _WIDE.get(name, np.float32)) for name in Glance.__annotations__])
 
 
 @inlined
@@ -81,7 +83,7 @@ def _make(glance: Glance, page: PageRow, hits: float, hours: float, prior: Prior
     glance.stretch = rate**-prior.text_breadth
 
 
-@inner
+@inlined
 def at_a_glance(mind: Mind, url: int, outlook: FloatArray, now: float) -> tuple[float, float]:
     """Ordering value of a page and its expected new documents, both accurate to `SLACK`; exact unless it is a visited
     text."""
@@ -103,7 +105,18 @@ def at_a_glance(mind: Mind, url: int, outlook: FloatArray, now: float) -> tuple[
     return worth * glance.stretch * (1 - prior.text_breadth * moved) * outlook[SCALE], worth
 
 
-@inner
+@inlined
+def _busy_about(outlook: FloatArray, seconds: float) -> float:
+    """`busy_clock` with products in place of quotients."""
+    hours = seconds * HOUR
+    hours -= math.floor(hours * WEEK) * HOURS
+    place = min(max(int(hours), 0), HOURS - 1)
+    before: float = outlook[PASSED + place]
+    part: float = (hours - place) * (outlook[PASSED + place + 1] - before)
+    return math.floor(seconds * HOUR * WEEK) * HOURS + before + part
+
+
+@inlined
 def list_bounds(mind: Mind, page: PageRow, now: float) -> tuple[float, float]:
     """No less than the square of the ordering value of a visited list, and no less than its worth.
 
@@ -114,17 +127,17 @@ def list_bounds(mind: Mind, page: PageRow, now: float) -> tuple[float, float]:
     if prior.breadth != 0.5:
         return np.inf, np.inf
     alike: PageRow = mind.table[page.place]
-    since, longest = min(now, page.asked if page.awaited else page.last), prior.max_age / 3600
-    hours, known, weight = (now - since) / 3600, alike.place_hits + prior.list_weight, prior.list_weight
-    seen = page.seen_hours * known + weight * (
-        alike.place_hours + weight / (prior.main_rate if page.main else prior.list_rate)
-    )
-    rate = (page.came + weight) * known / seen * lift_of(page, mind.outlook)
-    rate *= min(1.0, rate * hours * (now - since) / 2 / prior.patience)
-    short = min(hours, longest)
-    saved = min(1.0, short * (1 / longest + hazard_on(page, mind.outlook)) / 2) / USUAL_WAIT
-    order = rate * busy_between(mind.outlook, since, now) * page.urgency
-    return order * order * saved * ROUNDED, rate * short * ROUNDED
+    out, weight, since = mind.outlook, prior.list_weight, min(now, page.asked if page.awaited else page.last)
+    hours, known = (now - since) * HOUR, alike.place_hits + weight
+    watched = page.seen_hours * known + weight * (alike.place_hours + out[MAIN_HOURS if page.main else LIST_HOURS])
+    rate = (page.came + weight) * known / watched * lift_of(page, out)
+    rate *= min(1.0, rate * hours * (now - since) * out[PER_WAIT])
+    short = min(hours * out[PER_LONGEST], 1.0)
+    saved = min(1.0, short * (1 + hazard_on(page, out) / out[PER_LONGEST]) * 0.5)
+    if out[MOMENT] != now:
+        out[MOMENT], out[BUSY_THEN] = now, busy_clock(out, PASSED, now)
+    order = rate * (out[BUSY_THEN] - _busy_about(out, since)) * page.urgency
+    return order * order * saved * (ROUNDED / USUAL_WAIT), rate * short * prior.max_age * (HOUR * ROUNDED)
 
 
 ROUNDED = 1.000001
@@ -326,13 +339,12 @@ def most_promising(mind: Mind, urls: IntArray, now: float, leaning: FloatArray, 
     return chosen
 
 
-@inner
+@inlined
 def appears_now(mind: Mind, link: int, now: float) -> bool:
-    """Whether a link just appeared, was never visited, and is worth a download."""
+    """Whether a link just appeared, was never visited, and is worth a download, by the outlook."""
     page: PageRow = mind.table[link]
     if page.visits > 0:
         return False
-    look_ahead(mind)
     worth, fresh = stranger_worth(mind.table, page, mind.outlook, mind.priors[0], now)
     return (fresh or page.listed) and worth > 0
 
@@ -341,6 +353,7 @@ def appears_now(mind: Mind, link: int, now: float) -> bool:
 def fresh_links(mind: Mind, links: IntArray, now: float) -> IntArray:
     """The links that just appeared, were never visited, and are worth a download."""
     out, count = np.empty(len(links), np.int64), 0
+    look_ahead(mind)
     for link in links:
         if appears_now(mind, link, now):
             out[count] = link

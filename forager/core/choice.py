@@ -81,6 +81,7 @@ def wake(pool: PoolColumns, now: float) -> None:
 @inner
 def reveal(mind: Mind, pool: PoolColumns, links: IntArray, now: float) -> None:
     """Adds links that just appeared to a pool; there must be room."""
+    look_ahead(mind)
     for link in links:
         if appears_now(mind, link, now):
             add(pool, link)
@@ -372,13 +373,15 @@ def _rests_in_vain(page: PageRow, prior: Priors) -> float:
 @inner
 def _free_at(mind: Mind, side: Choices, last: FloatArray, revisit_after: float, page: int) -> float:
     """Until when a page is excluded, its last copy serves all requests, or a list rests because it brought nothing so far,
-    unless a score function decides alone."""
+    where each host has its own pool: one pool for all has better things to do."""
     until: float = side.wait[page]
     if mind.history.counts[0, page] == 0:
         return until
     row: PageRow = mind.table[page]
     until = max(until, last[page] + (min(revisit_after, LOOKS_APART) if row.hub else revisit_after))
-    return max(until, _rests_in_vain(row, mind.priors[0])) if row.hub and side.turn[0].mode != ALONE else until
+    turn: Turn = side.turn[0]
+    rests = row.hub and turn.grouped and turn.mode != ALONE
+    return max(until, _rests_in_vain(row, mind.priors[0])) if rests else until
 
 
 @inner

@@ -34,11 +34,15 @@ from forager.core.page_row import (
     FRESH,
     HAZARD,
     LIFT,
+    LIST_HOURS,
     LISTS,
     LOOK,
+    MAIN_HOURS,
     MOMENT,
     OLD,
     PASSED,
+    PER_LONGEST,
+    PER_WAIT,
     RHYTHM,
     RHYTHM_OF,
     SPREAD,
@@ -124,6 +128,8 @@ def look_ahead(mind: Mind) -> None:
     out[MOMENT], out[STALE] = np.nan, 0.0
     out[TEXTS] = 1 - math.exp(-max(0.0, means[TEXT, 0] - prior.text_hits) / means[TEXT, 1] * prior.max_age / 3600)
     out[SCALE] = out[TEXT] ** prior.text_breadth
+    out[PER_WAIT], out[PER_LONGEST] = 0.5 / prior.patience, 3600 / prior.max_age
+    out[MAIN_HOURS], out[LIST_HOURS] = prior.list_weight / prior.main_rate, prior.list_weight / prior.list_rate
 
 
 @inlined

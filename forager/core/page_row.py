@@ -9,51 +9,58 @@ from forager.kernel import compiled, inner
 from forager.recrawl.history import Log, Tables
 from forager.recrawl.rhythm import HOURS
 
-PAGE = np.dtype(
-    [
-        ("visits", np.int32),
-        ("failures", np.int32),  # failed requests before the first visit
-        ("hub", np.bool_),  # once a list of links, always one
-        ("fresh", np.bool_),  # found when the page that revealed it was visited again
-        ("awaited", np.bool_),  # a visit is under way
-        ("lifted", np.bool_),  # whether there was a signal at the latest visit
-        ("last", np.float64),  # latest visit
-        ("asked", np.float64),  # when it was last requested
-        ("met", np.float64),  # first time a link here was seen
-        ("signal", np.float64),  # last time when a page that links here had news
-        ("hours", np.float64),  # hours of watching, between visits; of texts busy hours
-        ("hits", np.float64),  # documents that it brought in these hours
-        ("revealer", np.int64),  # the page on which it was first found; -1 for none
-        ("followed", np.float64),  # fresh links it revealed that were visited
-        ("paid", np.float64),  # new documents among those
-        ("links_in", np.int32),  # pages that link here
-        ("place", np.int64),  # first page with the same form of address; its row has the figures of all such pages:
-        ("tried", np.float32),  # visited ones among them that were backlog
-        ("docs", np.float32),  # new documents among those
-        ("lists", np.float32),  # lists among those
-        ("looks", np.float32),  # second and later visits of lists of this form
-        ("brought", np.float32),  # documents that all visits of lists of this form brought
-        ("place_hits", np.float64),  # documents that the second and later visits brought
-        ("place_hours", np.float64),  # hours watched between these visits
-        ("latest", np.float64),  # latest possible time of publication, by a feed or its address; nan if unknown
-        ("announced", np.bool_),  # whether a feed or news sitemap gave that date
-        ("listed", np.bool_),  # whether it is announced as a list: a feed or a sitemap
-        ("main", np.bool_),  # whether it is a seed, or a list announced by one, which show the news of a site
-        ("before", np.float64),  # the visit before the latest
-        ("hit_hours", np.float64),  # of a single text, those hours of watching that brought news, …
-        ("paid_at", np.float64),  # … and the last visit that did
-        ("came", np.float64),  # of a list, with old visits forgotten: documents that it brought, …
-        ("seen_hours", np.float64),  # … and busy hours in which they came and did not leave before they were seen
-        ("gone", np.float64),  # documents that left it before the next visit …
-        ("stood_hours", np.float64),  # … and hours for which single documents were seen to stand there
-        ("newly", np.int32),  # links nobody had met that its latest visit showed
-        ("length", np.int32),  # links that its latest visit showed
-        ("elsewhere", np.float32),  # how often documents first found on it were seen on another list at its next visit
-        ("urgency", np.float32),  # of a list, less than 1 if its documents stand on others too
-        ("steady", np.bool_),  # whether its latest visit teaches the rhythm of the week
-    ]
-)
-"""What is known of one page; times in seconds, -inf for never."""
+
+class PageRow(Protocol):
+    """What is known of one page, for kernels; times in seconds, -inf for never."""
+
+    visits: int
+    failures: int  # failed requests before the first visit
+    hub: bool  # once a list of links, always one
+    fresh: bool  # found when the page that revealed it was visited again
+    awaited: bool  # a visit is under way
+    lifted: bool  # whether there was a signal at the latest visit
+    last: float  # latest visit
+    asked: float  # when it was last requested
+    met: float  # first time a link here was seen
+    signal: float  # last time when a page that links here had news
+    hours: float  # hours of watching, between visits; of texts busy hours
+    hits: float  # documents that it brought in these hours
+    revealer: int  # the page on which it was first found; -1 for none
+    followed: float  # fresh links it revealed that were visited
+    paid: float  # new documents among those
+    links_in: int  # pages that link here
+    place: int  # first page with the same form of address; its row has the figures of all such pages:
+    tried: float  # visited ones among them that were backlog
+    docs: float  # new documents among those
+    lists: float  # lists among those
+    looks: float  # second and later visits of lists of this form
+    brought: float  # documents that all visits of lists of this form brought
+    place_hits: float  # documents that the second and later visits brought
+    place_hours: float  # hours watched between these visits
+    latest: float  # latest possible time of publication, by a feed or its address; nan if unknown
+    announced: bool  # whether a feed or news sitemap gave that date
+    listed: bool  # whether it is announced as a list: a feed or a sitemap
+    main: bool  # whether it is a seed, or a list announced by one, which show the news of a site
+    before: float  # the visit before the latest
+    hit_hours: float  # of a single text, those hours of watching that brought news, …
+    paid_at: float  # … and the last visit that did
+    came: float  # of a list, with old visits forgotten: documents that it brought, …
+    seen_hours: float  # … and busy hours in which they came and did not leave before they were seen
+    gone: float  # documents that left it before the next visit …
+    stood_hours: float  # … and hours for which single documents were seen to stand there
+    newly: int  # links nobody had met that its latest visit showed
+    length: int  # links that its latest visit showed
+    elsewhere: float  # how often documents first found on it were seen on another list at its next visit
+    urgency: float  # of a list, less than 1 if its documents stand on others too
+    steady: bool  # whether its latest visit teaches the rhythm of the week
+
+
+_NARROW: dict[str, type[np.generic]] = {
+    **dict.fromkeys(("visits", "failures", "links_in", "newly", "length"), np.int32),
+    **dict.fromkeys(("tried", "docs", "lists", "looks", "brought", "elsewhere", "urgency"), np.float32),
+}
+_WIDE: dict[object, type[np.generic]] = {float: np.float64, int: np.int64, bool: np.bool_}
+PAGE = np.dtype([(name, _NARROW.get(name, _WIDE[kind])) for name, kind in PageRow.__annotations__.items()])
 
 HUB, TEXT, FRESH, LIFT, BACKLOG = range(5)
 """Rows of the table of means.
@@ -92,7 +99,10 @@ MEANS = RHYTHM + HOURS
 MOMENT, BUSY_THEN, RHYTHM_OF, STALE = range(RHYTHM, RHYTHM + 4)
 """Further indices in the outlook: a moment, and the busy time then; the hour of its rhythm; 0 unless the means have changed
 since it was worked out."""
-OUTLOOK = RHYTHM + 4
+PER_WAIT, PER_LONGEST, MAIN_HOURS, LIST_HOURS = range(RHYTHM + 4, RHYTHM + 8)
+"""Further indices: one over twice the patience, and over `max_age` in hours; hours that the weight of the first guess of a
+main list, and of other lists, stands for."""
+OUTLOOK = RHYTHM + 8
 
 LOOKS_APART = 10.0
 """Seconds for which one visit of a list serves all requests; its worth decides how much longer it rests."""
@@ -108,51 +118,6 @@ ATTEMPTS = 3
 
 DOUBLINGS = 5
 """How often the time before the next attempt doubles."""
-
-
-class PageRow(Protocol):
-    """One row of the table, for kernels."""
-
-    visits: int
-    failures: int
-    hub: bool
-    fresh: bool
-    awaited: bool
-    lifted: bool
-    last: float
-    asked: float
-    met: float
-    signal: float
-    hours: float
-    hits: float
-    revealer: int
-    followed: float
-    paid: float
-    links_in: int
-    place: int
-    tried: float
-    docs: float
-    lists: float
-    looks: float
-    brought: float
-    place_hits: float
-    place_hours: float
-    latest: float
-    announced: bool
-    listed: bool
-    main: bool
-    before: float
-    hit_hours: float
-    paid_at: float
-    came: float
-    seen_hours: float
-    gone: float
-    stood_hours: float
-    newly: int
-    length: int
-    elsewhere: float
-    urgency: float
-    steady: bool
 
 
 class Priors(Protocol):

@@ -16,7 +16,7 @@ from forager.units import Count, Duration, Share
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Identity = Literal["story", "version", "url", "text"]
-Aim = Literal["late", "coverage", "lasting", "freshness"]
+Aim = Literal["balanced", "late", "coverage", "lasting", "freshness"]
 
 
 class ForagerKind(StrEnum):
@@ -285,13 +285,16 @@ INHERITED: Mapping[str, Bounds] = {
 """The settings that each forager has for itself, and a child has from its parent; `tune` keeps to the same bounds."""
 
 
-AIMS: Mapping[str, Mapping[str, float]] = {
-    "late": {},
-    "coverage": {"expectation.breadth": 0.75, "expectation.text_breadth": 0.0},
-    "lasting": {"expectation.breadth": 1.0, "expectation.text_breadth": 0.3},
-    "freshness": {"expectation.breadth": 1.0, "expectation.text_breadth": 0.8},
+_ALL: Mapping[str, float | str] = {"crawl.least_worth": 0.0}  # spend every request that is allowed
+_BY_HAND: Mapping[str, float | str] = {**_ALL, "crawl.policy": "worth"}  # functions are learned to find documents soon
+AIMS: Mapping[str, Mapping[str, float | str]] = {
+    "balanced": {},
+    "late": {**_ALL, "forager.expectation.text_breadth": 0.0},
+    "coverage": {**_BY_HAND, "forager.expectation.breadth": 1.0, "forager.expectation.text_breadth": 0.0},
+    "lasting": {**_BY_HAND, "forager.expectation.breadth": 1.0, "forager.expectation.text_breadth": 0.45},
+    "freshness": {**_BY_HAND, "forager.expectation.breadth": 0.0, "forager.expectation.text_breadth": 0.8},
 }
-"""The values of `ForagerSettings` for what known pages are looked at again for, by dotted name."""
+"""The settings for what known pages are looked at again for, by dotted name; chosen on the first halves of recordings."""
 
 
 PAPER_FORAGER: Mapping[str, object] = {

@@ -15,7 +15,7 @@ from forager.core.addresses import MARKS, SHAPES
 from forager.core.page_row import Mind
 from forager.core.parameters import ProfitSettings
 from forager.errors import SettingsError
-from forager.kernel import compiled, inner
+from forager.kernel import compiled, inlined, inner
 
 Vector = Float32Array
 EACH = MARKS**-0.5
@@ -41,7 +41,7 @@ def _square_length(state: Vector) -> float:
     return total
 
 
-@inner
+@inlined
 def _row_of(mind: Mind, url: int) -> int:
     """The row of a page's state, of a page never seen that of the page that revealed it; 0 if nothing is known."""
     row: int = mind.rows[url]
@@ -50,7 +50,7 @@ def _row_of(mind: Mind, url: int) -> int:
     return row
 
 
-@inner
+@inlined
 def value_of(mind: Mind, url: int, weights: FloatArray, shaped: bool) -> float:
     """The long-term profit of a page."""
     row, value = _row_of(mind, url), 0.0

@@ -35,11 +35,12 @@ def _policy(text: str) -> str:
 class CrawlSettings:
     """How a crawl runs."""
 
-    aim: Aim = "late"
-    """What known pages are looked at again for. `late`: to find documents soon, a missed one counting as a day late;
-    `coverage`: to find as many as possible, which favours what changes all the time; `lasting`: to find those that stay,
-    on pages that change seldom; `freshness`: to keep the copies of pages up to date. It sets `breadth` and
-    `text_breadth` below, unless they are given. Ours."""
+    aim: Aim = "balanced"
+    """What known pages are looked at again for. `balanced`: to find documents soon without losing those on pages that
+    change seldom, and without requests that promise little. The others spend every request that is allowed, `late`: to
+    find documents soon, a missed one counting as a day late, which favours what changes all the time; `coverage`: as
+    many as possible, however late; `lasting`: those that stay; `freshness`: to keep copies up to date. It sets `breadth`,
+    `text_breadth`, `policy` and `least_worth`, unless they are given. Ours."""
     workers: Count = 32
     """Number of pages that the sweep (kind BFS) requests at once; politeness still limits each host. Ours."""
     recrawl_share: Share = 0.8
@@ -50,7 +51,8 @@ class CrawlSettings:
     policy: Annotated[str, AfterValidator(_policy)] = LEARNED
     """How the recrawl cycle ranks pages. `learned`: of the pages that promise documents enough, lists and texts are each
     ordered by a learned function, at the start that of `forager/functions`, or, where none is in force there, by hand; for
-    the `aim` late only. `worth`: by the hand-made rule, the new documents expected of a visit (ours). Or a policy: rand
+    the aims `balanced` and `late` only. `worth`: by the hand-made rule, the new documents expected of a visit (ours).
+    Or a policy: rand
     age cg nad sad aad gad hacs last-obs brute azar azar-rate breadth t2 adaptive, a formula such as "t * X", a file
     written by `forager learn`, or a plugin of the group `forager.policies`. Such a policy orders the pages visited before
     and spends all of its share; `least_worth` then applies to never-visited pages only."""

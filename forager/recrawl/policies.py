@@ -30,6 +30,16 @@ class ScoreFunction(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Rand:
+    """A random score; a copy of it draws the same numbers, so that whoever asks why changes nothing."""
+
+    rng: np.random.Generator
+
+    def scores(self, states: PageStates) -> FloatArray:
+        return self.rng.random(len(states))
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
     """A score that a function works out from the states."""
 
@@ -125,7 +135,7 @@ def named(
     prior = settings.prior
     match name:
         case "rand":
-            return Rule(lambda states: rng.random(len(states)))
+            return Rand(rng)
         case "age" | "last-obs":  # the longest unvisited first
             return Rule(lambda states: states.t)
         case "brute":  # all are worth the same, so that ties decide: the longest unvisited first

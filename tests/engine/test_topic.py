@@ -37,7 +37,7 @@ def test_documents_wait_untold_until_the_focus_can_tell() -> None:
     assert held
     assert set(held) <= set(asyncio.run(crawled.store.unsettled()))
     assert crawled.account.facts()["cannot_tell"] == len(focus.verdicts)
-    assert crawled.crawl.agent.flock.state.tally["relevant"][0] > 0  # but rewarded
+    assert sum(record.relevant for record in crawled.crawl.agent.records.values()) > 0  # but rewarded
 
 
 def test_what_was_held_is_told_or_dropped_once_it_can_tell(crawled: Crawled) -> None:

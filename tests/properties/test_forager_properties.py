@@ -93,7 +93,7 @@ def test_the_economy_holds_the_population_stays_in_bounds_and_nobody_is_rewarded
     )
     agent = ReinforcingAgent(
         ReinforcingSettings(
-            scores=scores, population=PopulationSettings(2, 2, 5), relevancy=RelevancySettings(identity="url")
+            scores=scores, population=PopulationSettings(2, 2, 5, usual=4), relevancy=RelevancySettings(identity="url")
         ),
         ForagerSettings(),
         seed=1,
@@ -105,11 +105,19 @@ def test_the_economy_holds_the_population_stays_in_bounds_and_nobody_is_rewarded
         id = list(agent.foragers)[who % len(agent.foragers)]
         record = agent.records[id]
         if what == "sends":
-            before, seen = record.score, Sighting(UrlId(number), float(at), version=0, published=float(at))
+            seen = Sighting(UrlId(number), float(at), version=0, published=float(at))
+            alive = [agent.records[other] for other in agent.foragers]
+            before, fleet, worked = record.score, sum(one.score for one in alive), any(one.recent for one in alive)
             (one,) = agent.judge(seen, UrlId(-1), float(at), shared, id)
             rewarded += [number] if one.relevant else []
-            gained = float(one.relevant) if relative else one.relevant - 0.5
-            assert abs(agent.records[id].score - before - gained) < 1e-9
+            if relative:  # what a document pays to one, all who worked of late pay together
+                cost = one.relevant * len(alive) / 4 if worked else 0.0
+                assert (
+                    abs(sum(agent.records[other].score for other in agent.foragers) - fleet - one.relevant + cost)
+                    < 1e-9
+                )
+            else:
+                assert abs(agent.records[id].score - before - one.relevant + 0.5) < 1e-9
             assert one.amount == (100.0 if one.relevant else -1.0)
         elif what == "works":
             agent.worked(id, number)

@@ -89,7 +89,7 @@ def test_no_host_is_ever_asked_more_often_than_the_rules_allow(
     rules: TimetableSettings, seed: int, callers: int, concurrent: int
 ) -> None:
     web, timetable, _ = run_virtual(crawl(rules, seed, callers, concurrent))
-    assert web.most_under_way <= concurrent
+    assert web.most_under_way <= 2 * concurrent  # so many to quick hosts, and as many to slow ones
     for name in {entry[0] for entry in web.log}:
         visits = sorted((came, went, size) for host_name, came, went, size in web.log if host_name == name)
         gaps = [after[0] - before[0] for before, after in pairwise(visits)]

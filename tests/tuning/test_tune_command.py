@@ -237,7 +237,7 @@ def test_the_space_is_shown_as_the_file_that_narrows_it(capsys: pytest.CaptureFi
         (["TAPE", "-O", "tuned.txt"], Exit.OUTPUT, "ends in .yaml (settings) or .html (report)"),
         (["TAPE", "--space", "none.yaml"], Exit.INPUT, "none.yaml: cannot be read"),
         (["TAPE", "--held-out", "90%", "-q"], Exit.INPUT, "too short to tune on: its first part has 12 new stories"),
-        (["TAPE", "--held-out", "0%"], Exit.USAGE, "expected a share such as 50%"),
+        (["TAPE", "--held-out", "0%"], Exit.INPUT, "--held-out 0%: give a share such as 5% or 0.05"),
         (["TAPE", "--budget", "many"], Exit.USAGE, "expected downloads per hour"),
     ],
 )
