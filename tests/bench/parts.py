@@ -80,7 +80,7 @@ def _show_parts(
         save(part, Path(folder))
         rows = [_played(name, parts[name], Path(folder), part, warm_up, options) for name in parts]
     print(f"{options.recording.name}, {options.budget}, {(end - begin) / DAY:.1f} days, {options.repeats} repeats")
-    print("| | " + " | ".join(FIGURES) + " | born | deleted | processor s |")
+    print("| | " + " | ".join(FIGURES) + " | born | deleted | seconds |")
     print("|---" * (len(FIGURES) + 4) + "|")
     for name, row in zip(parts, rows, strict=True):
         told = [f"{row.mean(figure):.4g}{_mark(row, rows[0], figure)}" for figure in FIGURES]
