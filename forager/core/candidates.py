@@ -19,6 +19,7 @@ from forager.core.choice import (
     graph_leanings,
     rest_time,
 )
+from forager.core.expectation import worths
 from forager.core.exploration import Thrift
 from forager.core.page_row import LOOKS_APART, Mind
 from forager.core.page_table import PageTable
@@ -148,19 +149,20 @@ class Candidates:
         """The best page of a group and its worth, or None if none is worth a download. `luck`, a random number, breaks
         ties. `closing`: the crawl is about to end, so that waiting for more documents gains nothing."""
         thrift = self.thrift
-        least = thrift.least_worth * (CLOSING_SHARE if closing else 1.0)
+        if closing:
+            return self._last_choice(now, group)
         while True:
             if awaits_code(next_page):
                 self._rest_served(now, self.pool_of(group))
             mind = self.mind()
             page, worth = next_page(
-                mind._replace(priors=self.pages.impatient) if closing else mind,
+                mind,
                 self.choices(self.pool_of(group)),
                 self.last(),
                 self.revisit_after,
                 now,
                 luck,
-                least,
+                thrift.least_worth,
                 float(thrift.explored),
                 thrift.explore,
                 float(thrift.spent + thrift.rests),
@@ -168,6 +170,21 @@ class Candidates:
             if page != RANK:
                 return None if page < 0 else (int(page), worth)
             self.rank(now)
+
+    def _last_choice(self, now: float, group: int) -> Choice | None:
+        """At the end of a crawl: a link that just appeared, else the list seen before that promises most."""
+        pages = self.pool_of(group).all
+        mind = self.mind()
+        worth, fresh = worths(mind._replace(priors=self.pages.impatient), pages, now)
+        is_list = mind.table["hub"][pages] & (mind.table["visits"][pages] > 0)
+        served = np.where(is_list, self.last()[pages] + min(self.revisit_after, LOOKS_APART), -np.inf)
+        self.choices(self.pool_of(group))  # there is room
+        free = (np.maximum(served, self._wait[pages]) <= now) & (fresh | is_list)
+        free &= worth >= self.thrift.least_worth * CLOSING_SHARE
+        if not free.any():
+            return None
+        best = int(np.argmax(np.where(free, worth + fresh, -1.0)))
+        return int(pages[best]), float(worth[best])
 
     def _rest_served(self, now: float, pool: Pool) -> None:
         """Puts all pages to rest whose last copy still serves, or that are excluded, before one is chosen.

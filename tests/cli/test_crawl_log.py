@@ -1,15 +1,22 @@
 """The log of a crawl: which events give a line, in which form, and where."""
 
+import asyncio
 import json
+import math
 import subprocess
 import sys
 from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
+from forager.assembly import OpenCrawl
 from forager.cli.log import FILE, CrawlLog, Level
 from forager.cli.options import LogFormat
+from forager.cli.runner import run_crawl
+from forager.clock import WallClock
 from forager.events import Born, CycleDone, Event, Fetched, Learned, Reinforced, Scheduled, Told
 from forager.terms import NOBODY, Channel, ForagerId, Kind, Outcome, Trouble, Url, UrlId
 
@@ -145,3 +152,18 @@ def test_a_demo_leaves_its_log_and_its_final_figures_in_the_run_directory(tmp_pa
     assert {"born"} <= {line["event"] for line in lines}
     assert [json.loads(line) for line in (run / FILE).read_text().splitlines()] == lines
     assert json.loads((run / "statistics.json").read_text()) == json.loads(ended.stdout)
+
+
+async def test_a_crawl_is_told_when_its_time_limit_ends_it() -> None:
+    known: list[float] = []
+
+    async def run(seeds: list[str], stopping: asyncio.Event, ends: float) -> None:
+        known.append(ends)
+        stopping.set()
+
+    for limit in (60.0, None):
+        crawl = SimpleNamespace(clock=WallClock(lambda: 1000.0), run=run)
+        await run_crawl(
+            cast("OpenCrawl", SimpleNamespace(crawl=crawl, seeds=[], account=None)), CrawlLog(quiet=True), limit
+        )
+    assert known == [pytest.approx(1060.0, abs=30.0), math.inf]
