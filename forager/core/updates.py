@@ -190,6 +190,7 @@ def note_visit(mind: Mind, url: int, when: float, ok: bool, hub: bool) -> bool:
             alike: PageRow = table[page.place]
             if alike.tried >= FORM_MEMORY:
                 alike.tried, alike.docs, alike.lists = alike.tried / 2, alike.docs / 2, alike.lists / 2
+                alike.looks, alike.brought = alike.looks / 2, alike.brought / 2
             alike.tried += 1
             alike.lists += hub
         else:

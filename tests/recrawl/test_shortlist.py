@@ -4,22 +4,25 @@ import numpy as np
 
 from forager.core.candidates import Candidates
 from forager.core.exploration import Pace, Thrift
+from forager.core.findings import Finding
 from forager.core.page_table import PageTable
 from forager.core.parameters import ExpectationSettings
 from forager.core.refill import LATE, LEAST, LOOKS, PART, POOL, list_length, list_serves
 from forager.core.scheduler import Scheduler
 from forager.recrawl.policies import Policy
-from forager.terms import UrlId
+from forager.terms import ForagerId, UrlId
 
 HOUR = 3600.0
 
 
 def site(pages: int) -> PageTable:
-    """A list that links all other pages; page p was seen once, pages with lower numbers earlier."""
+    """A list that links all other pages and brought a document; page p was seen once, lower numbers earlier."""
     visits = PageTable(ExpectationSettings())
     visits.record(UrlId(0), 0.0, hub=True, links=np.arange(1, pages))
     for page in range(1, pages):
         visits.record(UrlId(page), HOUR * page / pages)
+    visits.record(UrlId(0), HOUR, hub=True, links=np.arange(1, pages))
+    visits.credit(Finding(ForagerId(0), UrlId(0), 0, 0, HOUR, UrlId(0)))
     return visits
 
 
