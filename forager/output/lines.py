@@ -24,6 +24,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from glob import escape
 from io import FileIO
 from pathlib import Path
 from typing import Any, Protocol
@@ -116,6 +117,9 @@ class Replacing:
         if self.path.exists() and not self.path.is_file():
             raise OutputError(f"{self.path}: not a regular file; only .jsonl and .csv can be written there, with -o")
         place = self.path.resolve()  # a symbolic link stays one
+        for left in place.parent.glob(f".{escape(place.name)}.*.part"):
+            if not _is_running(left.name.rsplit(".", 2)[1]):  # killed while it wrote
+                left.unlink(missing_ok=True)
         self.fresh = place.with_name(f".{place.name}.{os.getpid()}.part")
         self._file = self.fresh.open("wb", buffering=0)
         if place.exists():
@@ -142,6 +146,17 @@ class Replacing:
             with suppress(OSError):
                 self.fresh.unlink()
             self._file = None
+
+
+def _is_running(process: str) -> bool:
+    """Whether a process with this number is there; also if the text is no number."""
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return False
+    except (ValueError, OverflowError, PermissionError):
+        pass
+    return True
 
 
 class StandardOutput:

@@ -98,7 +98,7 @@ def _headline(run: RunState) -> str:
 
 def _day_only(total: SiteAccount) -> str:
     count = total.delays.unknown
-    return f"; {count:,} stories with a date but no hour are left out" if count else ""
+    return f"; without {count:,} whose date has no hour" if count else ""
 
 
 def _over_time(account: Account, latest: Sequence[Story]) -> str:

@@ -15,6 +15,7 @@ import pyarrow.parquet
 import pytest
 
 from forager.errors import OutputError
+from forager.output.lines import Replacing
 from forager.output.outlet import BATCH, Mode, Outlet
 from forager.output.writers import writer_for
 from forager.store.store import Store
@@ -249,3 +250,18 @@ async def test_a_crawl_killed_again_and_again_loses_no_story_and_tells_none_twic
         assert store.counts().stories > 3
     finally:
         await store.close()
+
+
+def test_what_a_killed_writer_left_is_removed_and_that_of_a_living_one_is_not(tmp_path: Path) -> None:
+    killed = subprocess.Popen([sys.executable, "-c", ""])
+    killed.wait()
+    place = tmp_path / "stories.parquet"
+    left = [tmp_path / f".stories.parquet.{process}.part" for process in (killed.pid, os.getppid())]
+    for one in left:
+        one.write_bytes(b"half")
+    file = Replacing(place)
+    file.open()
+    file.write(b"whole")
+    file.close()
+    assert [one.exists() for one in left] == [False, True]
+    assert place.read_bytes() == b"whole"
