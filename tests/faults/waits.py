@@ -138,17 +138,22 @@ def served_waits(kinds: Sequence[str] = KINDS) -> Iterator[Waits]:
 
 
 def kill_and_resume(waits: Waits, folder: Path, kills: int, seed: int, *settings: str, longest: float = 3.0) -> None:
-    """Start a crawl of all hosts, kill it at a random moment after it has come up, and so on."""
+    """Start a crawl of all hosts, kill it at a random moment after it has come up, and so on.
+
+    The first life lasts until every host that asks for a wait has done so, and it was heard.
+    """
     rng = stream(seed, "moments of death")
     chosen = [part for one in (*SETTINGS, *settings) for part in ("-s", one)]
     seeds = [part for seed_url in waits.seeds for part in ("--seed", seed_url)]
-    for _ in range(kills):
+    for number in range(kills):
         log = folder / "run" / "crawl.log"
         before = log.stat().st_size if log.exists() else 0
         life = nursery().start(
             ["crawl", str(folder / "run"), *seeds, *chosen, "--no-dashboard", "-q"], folder / "errors"
         )
         _wait_until_up(life, waits, log, before)
+        if number == 0:
+            _wait_until_told(life, waits)
         time.sleep(float(rng.uniform(0, longest)))
         waits.kills.append(time.time())
         kill(life.pid, signal.SIGKILL)
@@ -163,3 +168,12 @@ def _wait_until_up(life: Started, waits: Waits, log: Path, before: int) -> None:
         if log.exists() and log.stat().st_size > before:
             return
         time.sleep(0.01)
+
+
+def _wait_until_told(life: Started, waits: Waits) -> None:
+    """Until every host that asks for a wait has asked for it, and the crawl has surely heard it."""
+    silent, deadline = {kind for kind in waits.kinds if kind[0] in "45"}, time.monotonic() + PATIENCE
+    while life.is_alive() and silent and time.monotonic() < deadline:
+        silent = {kind for kind in silent if not any(heard.wait for heard in list(waits.log.get(kind, ())))}
+        time.sleep(0.01)
+    time.sleep(2 * UNHEARD if waits.kinds == KINDS else 0)
