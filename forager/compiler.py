@@ -115,7 +115,7 @@ class Compiler:
 
     def want(self, kernel: Kernel[Any, Any], args: tuple[Any, ...]) -> None:
         """Requests machine code for this call and for all calls with the same argument types."""
-        wanted = kernel, tuple(map(form_of, args))
+        wanted = kernel, tuple(map(argument_form, args))
         if wanted not in self._asked and not self._gave_up:
             self._asked.add(wanted)
             with self._lock:
@@ -235,7 +235,7 @@ def _named(*kinds: type) -> list[Any]:
     return list(dict.fromkeys(found))
 
 
-def form_of(value: Any) -> Form:
+def argument_form(value: Any) -> Form:
     """Describes the type of an argument."""
     if isinstance(value, np.ndarray):
         flags = value.flags
@@ -244,7 +244,7 @@ def form_of(value: Any) -> Form:
     if isinstance(value, np.void):
         return "record", value.dtype
     if isinstance(value, tuple):
-        return ("tuple", type(value), *map(form_of, value))
+        return ("tuple", type(value), *map(argument_form, value))
     return "number", type(value)
 
 
@@ -266,7 +266,7 @@ def type_of(form: Any) -> Any:
 
 def _begun() -> subprocess.Popen[bytes]:
     """Starts the process that compiles. It ignores Ctrl-C and ends when this process closes its input."""
-    command = [sys.executable, "-P", "-c", f"from {__name__} import serve; serve()"]
+    command = [sys.executable, "-P", "-c", f"from {__name__} import compile_requests; compile_requests()"]
     path = [str(Path(__file__).parent.parent), os.environ.get("PYTHONPATH", "")]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, path))}
     silent = subprocess.DEVNULL
@@ -286,7 +286,7 @@ def _ask(process: subprocess.Popen[bytes], kernel: Kernel[Any, Any], forms: tupl
         return b""
 
 
-def serve() -> None:
+def compile_requests() -> None:
     """Body of the compiling process: compiles one request after the other until its input closes."""
     if hasattr(os, "nice"):
         os.nice(NICE)

@@ -135,3 +135,18 @@ def _stands(module: str, name: str) -> bool:
         return True
     source = place.with_suffix(".py") if place.with_suffix(".py").is_file() else place / "__init__.py"
     return source.is_file() and re.search(rf"\b{name}\b", source.read_text(encoding="utf-8")) is not None
+
+
+def test_no_file_is_named_by_a_participle() -> None:
+    assert [path.stem for path in (ROOT / "forager").rglob("*.py") if path.stem.endswith("ing")] == []
+
+
+def test_a_public_name_means_one_thing_in_the_whole_tree() -> None:
+    """Functions and classes of modules; constants and type variables belong to their file."""
+    homes: dict[str, list[str]] = {}
+    for path in sorted((ROOT / "forager").rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            named = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+            if named and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(path.relative_to(ROOT).as_posix())
+    assert {name: places for name, places in homes.items() if len(places) > 1} == {}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from forager.clock import Clock, Offload, inline, rest
+from forager.clock import Clock, Offload, inline, pause
 from forager.compiler import Compiler
 from forager.core.agent import ReinforcingAgent
 from forager.core.exploration import Thrift
@@ -181,7 +181,7 @@ class Crawl:
 
     async def _keep_saving(self, stopping: asyncio.Event) -> None:
         while not stopping.is_set():
-            await rest(self.clock, self.settings.save_every, stopping)
+            await pause(self.clock, self.settings.save_every, stopping)
             await self.save()
 
 
@@ -193,7 +193,7 @@ async def stop_after(clock: Clock, seconds: float | None, stopping: asyncio.Even
     """Tell the crawl to stop after a time on its clock."""
     with contextlib.suppress(asyncio.CancelledError):
         if seconds is not None:
-            await rest(clock, seconds, stopping)
+            await pause(clock, seconds, stopping)
             stopping.set()
 
 

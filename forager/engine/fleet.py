@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from forager.clock import Clock, rest
+from forager.clock import Clock, pause
 from forager.core import agent as population
 from forager.core.agent import ReinforcingAgent
 from forager.core.exploration import Thrift
@@ -68,7 +68,7 @@ class Fleet:
             if free >= parts.settings.free_steps:
                 if parts.settings.recrawl_share <= 0:  # nobody else says that nothing was worth a download
                     parts.thrift.rested()
-                await rest(self.clock, parts.settings.idle, stopping)
+                await pause(self.clock, parts.settings.idle, stopping)
 
     def _manage(self, forager: Forager, group: asyncio.TaskGroup, stopping: asyncio.Event) -> None:
         """Multiply or delete as the scores demand (Alg 8)."""
@@ -111,7 +111,7 @@ async def sweep(parts: CrawlParts, store: Store, stopping: asyncio.Event) -> Non
                 due = store.next_due(clock.now())
                 wait = LONGEST_REST if due is None else min(LONGEST_REST, max(due - clock.now(), 0.01))
                 resting += 1
-                await rest(clock, wait, stopping, bell)
+                await pause(clock, wait, stopping, bell)
                 resting -= 1
                 continue
             known = store.counts().known if resting else 0

@@ -21,7 +21,7 @@ from forager.engine.scope import REFUSALS, Scope, Skipped
 from forager.engine.walls import Walls
 from forager.events import Event, Fetched
 from forager.pages.feeds import Entry, told_by
-from forager.pages.page import Page, read
+from forager.pages.page import Page
 from forager.pages.pages_settings import Change, PagesSettings, has_changed
 from forager.pages.trust import DAY
 from forager.pages.urls import UrlMemo
@@ -113,7 +113,7 @@ class Ingest:
     async def _kept(self, before: Known, response: Response, by: ForagerId) -> Sighting:
         if response.outcome is not Outcome.FETCHED:
             return await self._keep_nothing(before, response, by)
-        page = read(response, memo=self._memo, settings=self.pages)
+        page = Page(response, memo=self._memo, settings=self.pages)
         if self.on_page is not None:
             self.on_page(page)
         if before.version is not None and page.byte_print == before.byte_print:

@@ -13,7 +13,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from forager.clock import Clock, Offload, inline, rest
+from forager.clock import Clock, Offload, inline, pause
 from forager.core.agent import ReinforcingAgent
 from forager.core.page_table import PageTable
 from forager.core.parameters import ForagerKind
@@ -155,4 +155,4 @@ class Ordering:
         while not stopping.is_set():
             if self.due(clock.now()):
                 self.take(*await self.offload(self.renewal(clock.now()).done))
-            await rest(clock, min(self.every, LOOK_EVERY), stopping)
+            await pause(clock, min(self.every, LOOK_EVERY), stopping)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from forager.arrays import FloatArray, IntArray
 from forager.chance import stream
-from forager.clock import rest
+from forager.clock import pause
 from forager.core.candidates import EVERYWHERE, NOWHERE, Candidates
 from forager.core.exploration import Thrift
 from forager.core.page_row import LOOKS_APART
@@ -56,7 +56,7 @@ class RecrawlCycle:
                     if host not in served:
                         served.add(host)
                         group.create_task(self._serve(host, stopping))
-                await rest(self.clock, self.settings.idle, stopping)
+                await pause(self.clock, self.settings.idle, stopping)
 
     async def _serve(self, host: int, stopping: asyncio.Event) -> None:
         """Visit the pages of one host, the best as of now first."""
@@ -73,7 +73,7 @@ class RecrawlCycle:
                 longest = self.scheduler.rest(self.clock.now(), host, shortest, longest)
                 self.parts.thrift.rested(longest / self.settings.idle)
             until_close = max(shortest, self.closes - self.clock.now())
-            await rest(self.clock, min(longest, until_close), stopping)
+            await pause(self.clock, min(longest, until_close), stopping)
 
     async def _correct(self, host: int) -> bool:
         """Look at a young story once more, if it is time for that; whether somebody was asked."""

@@ -8,7 +8,7 @@ from forager.engine.step import Taken
 from forager.events import Event, Told
 from forager.pages.fingerprints import Copies, simhash
 from forager.pages.urls import site
-from forager.store.protocol import Story, Version, VersionId
+from forager.store.protocol import AcceptedStory, Version, VersionId
 from forager.store.store import Store
 from forager.terms import DateSource, ForagerId, Url
 
@@ -20,7 +20,7 @@ class Teller:
         self,
         store: Store,
         note: Callable[[Event], None],
-        accept: Callable[[Story, Version], bool] | None = None,
+        accept: Callable[[AcceptedStory, Version], bool] | None = None,
         unsure: Callable[[VersionId], bool] = lambda version: False,
     ) -> None:
         """`accept` has the last word on what becomes a story; what is `unsure` is held until somebody decides it."""
@@ -63,13 +63,13 @@ class Teller:
             raise
         self.note(told(story))
 
-    def story(self, number: VersionId, fetched: float, version: Version, accepted: Reinforcement) -> Story:
+    def story(self, number: VersionId, fetched: float, version: Version, accepted: Reinforcement) -> AcceptedStory:
         """Everything people want to know of a document."""
         finding = accepted.finding
         page = self.store.known(finding.url)
         likeness = version.simhash or simhash(version.text)
         first = self.copies.first(likeness) if likeness else None
-        return Story(
+        return AcceptedStory(
             id=page.id,
             version=number,
             url=page.url,
@@ -90,7 +90,7 @@ class Teller:
         )
 
 
-def told(story: Story) -> Told:
+def told(story: AcceptedStory) -> Told:
     """The event that tells a story."""
     return Told(
         at=story.fetched,

@@ -22,7 +22,7 @@ from threading import Thread
 import msgspec
 import numpy as np
 
-from forager.clock import Clock, rest
+from forager.clock import Clock, pause
 from forager.core.scheduler import Scheduler
 from forager.events import Event, Learned
 from forager.recrawl.formula import parse
@@ -144,7 +144,7 @@ class Retraining:
                 verdict = await self._taught(stopping)
                 if verdict is not None:
                     note(self.take(verdict, clock.now()))
-            await rest(clock, LOOK_EVERY, stopping)
+            await pause(clock, LOOK_EVERY, stopping)
 
     async def _taught(self, stopping: asyncio.Event) -> LessonVerdict | None:
         """The verdict, or None if there is nothing to learn or the crawl ends first."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from forager.clock import Clock, Offload, rest
+from forager.clock import Clock, Offload, pause
 from forager.core.findings import Finding, Reinforcement
 from forager.core.focus import Focus, Judgement
 from forager.engine.stories import Teller
@@ -96,7 +96,7 @@ class TopicDesk:
         """Learn and decide, beside the crawl."""
         while not stopping.is_set():
             await self.look()
-            await rest(self.clock, LOOK_EVERY, stopping)
+            await pause(self.clock, LOOK_EVERY, stopping)
 
     async def look(self) -> None:
         """Take in new marks, learn if a lesson is due, and decide what can be decided."""

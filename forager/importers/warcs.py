@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from forager.core.states import document
 from forager.importers.captures import Collector, PageFacts, is_robots
 from forager.importers.streams import ByteStream
-from forager.pages.page import Page, read
+from forager.pages.page import Page
 from forager.pages.pages_settings import PagesSettings
 from forager.pages.trust import Trust
 from forager.pages.urls import UrlMemo, canonical, site
@@ -148,7 +148,7 @@ class WarcReader:
         return self._bodies.get(_key(url, found)) or self._bodies.get(found.digest)
 
     def _read(self, url: Url, response: Response) -> PageFacts:
-        page = read(response, memo=self._memo, settings=self._settings)
+        page = Page(response, memo=self._memo, settings=self._settings)
         numbers = self._builder.numbers(page.targets)
         published = self._published(url, page, response.asked)
         if page.kind in (Kind.FEED, Kind.SITEMAP):

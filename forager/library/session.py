@@ -50,12 +50,12 @@ async def fetch(url: str, *, user_agent: str | None = None, settings: Mapping[st
     chosen = await asyncio.to_thread(live_settings, settings, user_agent)
     from forager.assembly import open_wire
     from forager.clock import WallClock
-    from forager.pages.page import read as read_page
+    from forager.pages.page import Page
 
     asked = _url(url)
     async with open_wire(chosen, WallClock()) as wire:
         response = await wire.web.fetch(Request(asked))
-    page = read_page(response, settings=chosen.pages)
+    page = Page(response, settings=chosen.pages)
     if response.outcome is not Outcome.FETCHED:
         page.trouble = response.error or f"{response.outcome}, status {response.status}"
     return page
@@ -71,7 +71,7 @@ def read(html: str | bytes, url: str, *, content_type: str = "", fetched: float 
     of the response. `fetched` is its time in UTC seconds, by default now; dates after it are ignored.
     """
     from forager.clock import WallClock
-    from forager.pages.page import read as read_page
+    from forager.pages.page import Page
 
     kind = content_type or ("text/html; charset=utf-8" if isinstance(html, str) else "")
     response = Response(
@@ -81,7 +81,7 @@ def read(html: str | bytes, url: str, *, content_type: str = "", fetched: float 
         headers=(("content-type", kind),) if kind else (),
         body=html.encode("utf-8", "replace") if isinstance(html, str) else html,
     )
-    return read_page(response)
+    return Page(response)
 
 
 def _url(text: str) -> Url:

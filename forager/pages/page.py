@@ -22,11 +22,6 @@ T = TypeVar("T")
 _DEFAULTS = PagesSettings()
 
 
-def read(response: Response, *, memo: UrlMemo | None = None, settings: PagesSettings = _DEFAULTS) -> "Page":
-    """The page in a response; `memo` lets pages of one site share the work on their links."""
-    return Page(response, memo, settings)
-
-
 def load_slow_parts() -> None:
     """Load what only few pages need and what takes long to load: whoever must not be stopped by that later calls it."""
     import charset_normalizer  # noqa: F401

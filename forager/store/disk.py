@@ -27,7 +27,7 @@ from forager.clock import VirtualLoop
 from forager.errors import StoreError
 from forager.store.columns import VISITED
 from forager.store.ledger import Ledger
-from forager.store.protocol import Found, Story, Version, VersionId, Visit
+from forager.store.protocol import AcceptedStory, Found, Version, VersionId, Visit
 from forager.store.rows import STORIES, URLS, VISITS, Packer, Row, RowTable, as_read, versions_table, written
 from forager.store.rundir import (
     DATABASE,
@@ -109,7 +109,7 @@ class Batch:
     versions: dict[VersionId, tuple[UrlId, float, VersionId | None, Version]] = field(default_factory=dict)
     """With URL, time, and the older version whose text may be the same."""
     settled: dict[VersionId, None] = field(default_factory=dict)
-    stories: list[tuple[int, Story]] = field(default_factory=list)
+    stories: list[tuple[int, AcceptedStory]] = field(default_factory=list)
     hosts: dict[str, bytes] = field(default_factory=dict)
     kept: dict[str, bytes] = field(default_factory=dict)
     tallies: dict[str, int] = field(default_factory=dict)
@@ -233,7 +233,7 @@ class Disk:
                 self._recent.popitem(last=False)
         self._collect(3)
 
-    def add_decision(self, version: VersionId, number: int, story: Story | None) -> None:
+    def add_decision(self, version: VersionId, number: int, story: AcceptedStory | None) -> None:
         self._batch.settled[version] = None
         if story is not None:
             self._batch.stories.append((number, story))
@@ -284,7 +284,7 @@ class Disk:
         async for row in self._pieces(question, max(0, after), end):
             yield self._struct(VISITS, row)
 
-    async def stories(self, after: int, end: int) -> AsyncIterator[Story]:
+    async def stories(self, after: int, end: int) -> AsyncIterator[AcceptedStory]:
         async for row in self._pieces(f"{STORIES.select} WHERE id > ? AND id <= ? ORDER BY id LIMIT ?", after, end):
             yield self._struct(STORIES, row)
 

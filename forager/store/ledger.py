@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
 from forager.store.columns import Columns, Texts, moment, unpack_validators
-from forager.store.protocol import Counts, Found, Known, Lease, Story, VersionId, Visit
+from forager.store.protocol import AcceptedStory, Counts, Found, Known, Lease, VersionId, Visit
 from forager.store.turns import Turns
 from forager.terms import Url, UrlId
 
@@ -204,7 +204,7 @@ class Ledger:
             if self.leases.get(lease.id) == lease.until:
                 self._return(lease.id)
 
-    def settle(self, version: VersionId, story: Story | None) -> bool:
+    def settle(self, version: VersionId, story: AcceptedStory | None) -> bool:
         """Decides on a version; returns whether this is the first decision, which alone counts."""
         if not 0 <= version < self.versions:
             raise IndexError(f"no version has the number {version}")

@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar, Union, get_args, get_origin, get_type_
 import msgspec
 import zstandard
 
-from forager.store.protocol import Found, Print, Story, Version, Visit
+from forager.store.protocol import AcceptedStory, Found, Print, Version, Visit
 from forager.terms import About, UrlId
 
 T = TypeVar("T")
@@ -219,7 +219,7 @@ VISITS = RowTable(
 )
 STORIES = RowTable(
     "stories",
-    Story,
+    AcceptedStory,
     ["id"],
     named={"id": "url", "url": "address"},
     same={

@@ -4,7 +4,7 @@ import pytest
 
 from forager.pages.head import Head, Tree
 from forager.pages.links import PageLinks
-from forager.pages.page import Page, read
+from forager.pages.page import Page
 from forager.pages.pages_settings import PagesSettings
 from forager.pages.urls import UrlMemo
 from forager.terms import Channel, Link, Outcome, Region, Response, Url
@@ -170,7 +170,7 @@ PAPER = Url("http://paper.example/")
 
 
 def page(body: str, type: str = "text/html") -> Page:
-    return read(
+    return Page(
         Response(PAPER, Outcome.FETCHED, 0.0, status=200, headers=(("content-type", type),), body=body.encode())
     )
 
