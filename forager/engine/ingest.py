@@ -18,8 +18,9 @@ from forager.engine.archive_order import ArchiveOrder
 from forager.engine.corrections import Corrections
 from forager.engine.memory import SIGHTINGS, Dating, ShownLinks, remember
 from forager.engine.scope import REFUSALS, Scope, Skipped
+from forager.engine.stories import fetched
 from forager.engine.walls import Walls
-from forager.events import Event, Fetched
+from forager.events import Event
 from forager.pages.feeds import Entry, told_by
 from forager.pages.page import Page
 from forager.pages.pages_settings import Change, PagesSettings, has_changed
@@ -365,23 +366,7 @@ class Ingest:
 
     def _tell(self, before: Known, visit: Visit, kind: Kind, new: int = 0) -> None:
         """Told in the moment in which the store takes the visit, so that events have the order of stored visits."""
-        self.note(
-            Fetched(
-                at=visit.at,
-                id=before.id,
-                url=before.url,
-                by=visit.by,
-                outcome=visit.outcome,
-                status=visit.status,
-                trouble=visit.trouble,
-                error=visit.error,
-                seconds=visit.seconds,
-                wire_bytes=visit.wire_bytes,
-                kind=kind,
-                changed=visit.changed,
-                new_links=new,
-            )
-        )
+        self.note(fetched(visit, before.url, kind, new))
 
 
 def missing_between(before: Sequence[UrlId], now: Sequence[UrlId]) -> list[UrlId]:

@@ -1,16 +1,17 @@
-"""From an accepted document to a story: the decision on every new version is stored, and told."""
+"""From an accepted document to a story: the decision on every new version is stored, and told. And the events of both:
+of a story and of a visit."""
 
 from asyncio import CancelledError
 from collections.abc import Callable
 
 from forager.core.findings import Reinforcement
 from forager.engine.step import Taken
-from forager.events import Event, Told
+from forager.events import Event, Fetched, Told
 from forager.pages.fingerprints import Copies, simhash
 from forager.pages.urls import site
-from forager.store.protocol import AcceptedStory, Version, VersionId
+from forager.store.protocol import AcceptedStory, Version, VersionId, Visit
 from forager.store.store import Store
-from forager.terms import DateSource, ForagerId, Url
+from forager.terms import DateSource, ForagerId, Kind, Url
 
 
 class Teller:
@@ -104,4 +105,23 @@ def told(story: AcceptedStory) -> Told:
         via=story.discovered_via,
         by=story.forager,
         about=story.about,
+    )
+
+
+def fetched(visit: Visit, url: Url, kind: Kind = Kind.OTHER, new_links: int = 0) -> Fetched:
+    """The event of a visit; kind and new links are not stored with the visit, and the account does not use them."""
+    return Fetched(
+        at=visit.at,
+        id=visit.id,
+        url=url,
+        by=visit.by,
+        outcome=visit.outcome,
+        status=visit.status,
+        trouble=visit.trouble,
+        error=visit.error,
+        seconds=visit.seconds,
+        wire_bytes=visit.wire_bytes,
+        kind=kind,
+        changed=visit.changed,
+        new_links=new_links,
     )

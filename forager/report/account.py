@@ -17,14 +17,13 @@ import numpy as np
 
 from forager.arrays import FloatArray
 from forager.engine.scope import REFUSALS
-from forager.engine.stories import told
+from forager.engine.stories import fetched, told
 from forager.errors import StoreError
 from forager.events import Born, CycleDone, Deleted, Event, Fetched, Told, TopicJudged
 from forager.measures import quantile, ratio
 from forager.pages.urls import site
-from forager.store.protocol import Visit
 from forager.store.store import Store
-from forager.terms import NOBODY, Kind, Outcome, Trouble, Url, UrlId
+from forager.terms import NOBODY, Outcome, Trouble, Url, UrlId
 
 KEPT = "account"
 """Name of the account in the store."""
@@ -414,7 +413,7 @@ async def recall_account(store: Store) -> Account:
     saved = await store.recall(KEPT)
     account = Account() if saved is None else Account.load(saved)
     async for visit in store.visits(after=account.visits):
-        account.hear(_visited(visit, store.url(visit.id)))
+        account.hear(fetched(visit, store.url(visit.id)))
     async for story in store.stories(account.stories):
         account.hear(told(story))
     return account
@@ -423,25 +422,6 @@ async def recall_account(store: Store) -> Account:
 def error_kind(event: Fetched) -> str:
     """The kind under which an error is counted; each HTTP status is a kind of its own."""
     return f"status {event.status}" if event.trouble is Trouble.STATUS else event.trouble.value
-
-
-def _visited(visit: Visit, url: Url) -> Fetched:
-    """The event of a stored visit; its last two fields are not stored, and the account does not use them."""
-    return Fetched(
-        at=visit.at,
-        id=visit.id,
-        url=url,
-        by=visit.by,
-        outcome=visit.outcome,
-        status=visit.status,
-        trouble=visit.trouble,
-        error=visit.error,
-        seconds=visit.seconds,
-        wire_bytes=visit.wire_bytes,
-        changed=visit.changed,
-        kind=Kind.OTHER,
-        new_links=0,
-    )
 
 
 def _count(counts: Counts, name: str) -> None:
