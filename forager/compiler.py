@@ -38,9 +38,9 @@ UNCOMPILED = "kernels cannot be compiled and kept; the crawl goes on without"
 DONE, FAILED, UNKEPT = b"done", b"failed", b"unkept"
 """Answers of the process: the machine code is on disk; the call cannot be compiled; the code cannot be saved."""
 
-Form = Hashable
+ArgumentForm = Hashable
 """Description of an argument's type that needs no numba and can be sent to another process."""
-Wanted = tuple[Kernel[Any, Any], tuple[Form, ...]]
+Wanted = tuple[Kernel[Any, Any], tuple[ArgumentForm, ...]]
 
 
 @asynccontextmanager
@@ -160,7 +160,7 @@ class Compiler:
                         return
                     kernel.load(types)
 
-    def _provide(self, kernel: Kernel[Any, Any], forms: tuple[Form, ...]) -> None:
+    def _provide(self, kernel: Kernel[Any, Any], forms: tuple[ArgumentForm, ...]) -> None:
         """Loads the machine code of a call, after the process has compiled it if it is not on disk."""
         types = tuple(map(type_of, forms))
         if kernel.load(types):
@@ -235,7 +235,7 @@ def _named(*kinds: type) -> list[Any]:
     return list(dict.fromkeys(found))
 
 
-def argument_form(value: Any) -> Form:
+def argument_form(value: Any) -> ArgumentForm:
     """Describes the type of an argument."""
     if isinstance(value, np.ndarray):
         flags = value.flags
@@ -275,7 +275,7 @@ def _begun() -> subprocess.Popen[bytes]:
     )
 
 
-def _ask(process: subprocess.Popen[bytes], kernel: Kernel[Any, Any], forms: tuple[Form, ...]) -> bytes:
+def _ask(process: subprocess.Popen[bytes], kernel: Kernel[Any, Any], forms: tuple[ArgumentForm, ...]) -> bytes:
     """Requests machine code and waits for the answer; empty if the process has ended."""
     assert process.stdin is not None and process.stdout is not None
     try:
@@ -290,14 +290,14 @@ def compile_requests() -> None:
     """Body of the compiling process: compiles one request after the other until its input closes."""
     if hasattr(os, "nice"):
         os.nice(NICE)
-    asked: SimpleQueue[tuple[str, str, tuple[Form, ...]]] = SimpleQueue()
+    asked: SimpleQueue[tuple[str, str, tuple[ArgumentForm, ...]]] = SimpleQueue()
     Thread(target=_listen, args=(asked,), daemon=True).start()
     while True:
         sys.stdout.buffer.write(_compile(*asked.get()) + b"\n")
         sys.stdout.buffer.flush()
 
 
-def _compile(module: str, name: str, forms: tuple[Form, ...]) -> bytes:
+def _compile(module: str, name: str, forms: tuple[ArgumentForm, ...]) -> bytes:
     try:
         import_module(module)
         kernel = next(one for one in kernels() if (one.__module__, one.__name__) == (module, name))
@@ -308,7 +308,7 @@ def _compile(module: str, name: str, forms: tuple[Form, ...]) -> bytes:
     return DONE if types in kernel.loadable() else UNKEPT
 
 
-def _listen(asked: "SimpleQueue[tuple[str, str, tuple[Form, ...]]]") -> None:
+def _listen(asked: "SimpleQueue[tuple[str, str, tuple[ArgumentForm, ...]]]") -> None:
     """Receives requests; ends this process at once when the input closes."""
     try:
         while True:

@@ -226,10 +226,10 @@ def _dashboard() -> Callable[[str], int]:
     from forager.assembly import make_crawl, wire
     from forager.clock import WallClock
     from forager.dashboard.chronicle import Chronicle
-    from forager.dashboard.dashboard_settings import DashboardSettings
     from forager.dashboard.server import Dashboard
     from forager.dashboard.views import Views
     from forager.dashboard.watched import watch
+    from forager.engine.crawl_settings import DashboardSettings
     from forager.newsroom.newsroom import Newsroom
     from forager.report.account import Account
     from forager.store.store import Store

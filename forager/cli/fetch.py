@@ -13,9 +13,10 @@ import msgspec
 import typer
 
 from forager.assembly import open_wire
-from forager.cli.options import Config, Json, Set, given_url, loaded
+from forager.cli.options import Config, Json, Set, loaded
 from forager.clock import WallClock
 from forager.errors import Exit
+from forager.library.session import given_url
 from forager.pages.page import Page
 from forager.pages.urls import host
 from forager.settings import Settings

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from forager.arrays import FloatArray, IntArray
 from forager.core.addresses import form_of, names_one_page
@@ -29,6 +28,7 @@ from forager.pages.urls import UrlMemo
 from forager.store.protocol import Found, Known, Version, VersionId, Visit
 from forager.store.store import Store
 from forager.terms import (
+    LISTS,
     NOTHING,
     About,
     Channel,
@@ -51,7 +51,6 @@ if TYPE_CHECKING:  # few crawls have these, and they are slow to load
 
 ENTRIES = 2_000
 """Entries of feeds that are kept for pages not yet read: about 5 MB. Ours."""
-LISTS = (Kind.HUB, Kind.FEED, Kind.SITEMAP)
 
 
 class Ingest:
@@ -223,7 +222,7 @@ class Ingest:
         links = await self._old_links(before)
         return _sighting(before.id, response.asked, before.version, before.text_print, None, links, before.kind)
 
-    async def _old_links(self, page: Known) -> NDArray[np.int64]:
+    async def _old_links(self, page: Known) -> IntArray:
         """The links of a page as it looked last."""
         seen = self.sightings.get(page.id)
         if seen is not None and seen.ok:
@@ -233,7 +232,7 @@ class Ingest:
         _, _, version = await self.store.version(page.version)
         return np.asarray(version.links, dtype=np.int64)
 
-    def _links(self, page: Page, source: Known, now: float) -> tuple[NDArray[np.int64], int]:
+    def _links(self, page: Page, source: Known, now: float) -> tuple[IntArray, int]:
         """The numbers of the links that belong to the crawl, and how many of them are new to it."""
         if not page.robots.follow:
             return NO_LINKS, 0
@@ -318,7 +317,7 @@ class Ingest:
             return "nofollow"
         return self.scope.objection(target, depth, announced=link.channel is not Channel.LINK)
 
-    def _version(self, before: Known, page: Page, links: NDArray[np.int64], dated: Dated | None) -> Version:
+    def _version(self, before: Known, page: Page, links: IntArray, dated: Dated | None) -> Version:
         is_text = page.kind is Kind.ARTICLE
         text = page.text if self.settings.keep_text and page.robots.index else ""
         return Version(
@@ -376,7 +375,7 @@ def missing_between(before: Sequence[UrlId], now: Sequence[UrlId]) -> list[UrlId
     return [id for id in before[:last] if id not in there]
 
 
-def _rising(ids: list[UrlId]) -> NDArray[np.int64]:
+def _rising(ids: list[UrlId]) -> IntArray:
     """Numbers that differ, the lowest first."""
     numbers = np.array(ids, dtype=np.int64)
     numbers.sort()
@@ -397,7 +396,7 @@ def _sighting(
     version: VersionId | None,
     text_print: int,
     dated: Dated | None,
-    links: NDArray[np.int64],
+    links: IntArray,
     kind: Kind,
 ) -> Sighting:
     return Sighting(

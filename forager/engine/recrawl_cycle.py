@@ -7,10 +7,7 @@ itself, of a crawl or a replay, is put together here from what the fleet knows a
 import asyncio
 from collections.abc import Callable
 
-import numpy as np
-from numpy.typing import NDArray
-
-from forager.arrays import FloatArray, IntArray
+from forager.arrays import BoolArray, FloatArray, IntArray
 from forager.chance import stream
 from forager.clock import pause
 from forager.core.candidates import EVERYWHERE, NOWHERE, Candidates
@@ -20,8 +17,7 @@ from forager.core.scheduler import Scheduler
 from forager.core.shared import Shared
 from forager.engine.corrections import Corrections
 from forager.engine.crawl_settings import CrawlSettings
-from forager.engine.fleet import CrawlParts
-from forager.engine.step import judge_sighting
+from forager.engine.fleet import CrawlParts, judge_sighting
 from forager.recrawl.policies import Policy, history_for
 from forager.recrawl.recrawl_settings import LEARNED, RecrawlSettings
 from forager.recrawl.visit_log import VisitLog
@@ -119,7 +115,7 @@ def make_scheduler(
     live: bool = False,
     last: Callable[[], FloatArray] | None = None,
     seeds: IntArray = NOWHERE,
-    only: NDArray[np.bool_] = EVERYWHERE,
+    only: BoolArray = EVERYWHERE,
     known: Callable[[], IntArray] | None = None,
     groups: Callable[[int], IntArray] | None = None,
 ) -> Scheduler:

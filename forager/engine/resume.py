@@ -13,7 +13,6 @@ from forager.core.findings import Finding
 from forager.core.packed import unpack
 from forager.core.page_table import PageTable
 from forager.core.scheduler import Scheduler
-from forager.engine.ingest import LISTS
 from forager.events import CycleDone, Learned
 from forager.recrawl.formula import parse
 from forager.recrawl.policies import ByKind, Formula, Policy, RuleInUse, rhythm_of_score, rules_in_use
@@ -22,7 +21,7 @@ from forager.recrawl.rhythm import Rhythm
 from forager.recrawl.visit_log import VisitLog
 from forager.store.protocol import AcceptedStory, Visit
 from forager.store.store import Store
-from forager.terms import Outcome, UrlId
+from forager.terms import LISTS, Outcome, UrlId
 
 SCHEDULE = "schedule"
 """The name under which it is kept."""

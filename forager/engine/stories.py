@@ -3,15 +3,28 @@ of a story and of a visit."""
 
 from asyncio import CancelledError
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from forager.core.findings import Reinforcement
-from forager.engine.step import Taken
+from forager.core.findings import Reinforcement, Sighting
 from forager.events import Event, Fetched, Told
 from forager.pages.fingerprints import Copies, simhash
 from forager.pages.urls import site
 from forager.store.protocol import AcceptedStory, Version, VersionId, Visit
 from forager.store.store import Store
 from forager.terms import DateSource, ForagerId, Kind, Url
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A step that was taken, with all it brought."""
+
+    sightings: list[Sighting]
+    reinforcements: list[Reinforcement]
+
+    @property
+    def downloads(self) -> int:
+        """Pages that were really fetched; shared copies are free."""
+        return sum(not sighting.free for sighting in self.sightings)
 
 
 class Teller:
@@ -22,10 +35,11 @@ class Teller:
         store: Store,
         note: Callable[[Event], None],
         accept: Callable[[AcceptedStory, Version], bool] | None = None,
-        unsure: Callable[[VersionId], bool] = lambda version: False,
     ) -> None:
-        """`accept` has the last word on what becomes a story; what is `unsure` is held until somebody decides it."""
-        self.store, self.note, self.accept, self.unsure = store, note, accept, unsure
+        """`accept` has the last word on what becomes a story."""
+        self.store, self.note, self.accept = store, note, accept
+        self.unsure: Callable[[VersionId], bool] = lambda version: False
+        """Which versions are held until somebody decides on them."""
         self.held: dict[VersionId, Reinforcement | None] = {}
         """Accepted documents that are held, with what they earned; None if that was before the crawl was interrupted."""
         self.copies = Copies()

@@ -14,7 +14,7 @@ import msgspec
 
 from forager.clock import Clock, Offload, pause
 from forager.core.findings import Finding, Reinforcement
-from forager.core.focus import Focus, Judgement
+from forager.core.focus import Focus
 from forager.engine.stories import Teller
 from forager.errors import OutputError
 from forager.events import Event, TopicJudged
@@ -87,10 +87,6 @@ class TopicDesk:
         """Somebody says what a page is about; taken in at the next look."""
         if self._run is not None:
             add_mark(self._run, Mark(url, on_topic))
-
-    def judge(self, text: str) -> Judgement:
-        """What is thought of a text now."""
-        return self.focus.judge(text)
 
     async def run(self, stopping: asyncio.Event) -> None:
         """Learn and decide, beside the crawl."""

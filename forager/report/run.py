@@ -12,7 +12,7 @@ from forager.engine.scope import REFUSALS, Skip, Skipped
 from forager.recrawl.policies import EXPECTED
 from forager.recrawl.recrawl_settings import WORTH
 from forager.report import charts as svg
-from forager.report.account import Account, Counts, Side, SiteAccount, recall_account
+from forager.report.account import Account, CountsByName, Side, SiteAccount, recall_account
 from forager.report.charts import html_table, page, pair, section, tiles
 from forager.report.phrases import shown, shown_moment, span, visitor
 from forager.store.protocol import AcceptedStory
@@ -242,7 +242,7 @@ def _errors(account: Account) -> str:
     return section("Errors", "", html_table(["Kind", "Count", "Reasons", "Examples"], rows, text=(0, 2, 3)))
 
 
-def _kinds(troubles: dict[str, Counts], account: Account) -> list[list[str]]:
+def _kinds(troubles: dict[str, CountsByName], account: Account) -> list[list[str]]:
     return [
         [
             escape(kind),
@@ -254,7 +254,7 @@ def _kinds(troubles: dict[str, Counts], account: Account) -> list[list[str]]:
     ]
 
 
-def _most(reasons: Counts) -> list[tuple[str, int]]:
+def _most(reasons: CountsByName) -> list[tuple[str, int]]:
     return sorted(reasons.items(), key=lambda item: -item[1])[:REASONS]
 
 

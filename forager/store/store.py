@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from forager.arrays import IntArray
 from forager.store.ledger import Ledger
 from forager.store.protocol import AcceptedStory, Archive, Found, Lease, Version, VersionId, Visit
 from forager.store.rundir import StoreSettings
@@ -152,7 +152,7 @@ class Store:
         end = self._ledger.versions
         return [one for one in await self._archive.versions(id) if one[0] < end]
 
-    async def links_shown(self, id: UrlId) -> NDArray[np.int64]:
+    async def links_shown(self, id: UrlId) -> IntArray:
         """Every link that a kept version of a URL showed, rising."""
         shown = await self._archive.links_shown(id)
         return np.unique(np.concatenate([np.empty(0, np.int64), *(np.asarray(one, np.int64) for one in shown)]))

@@ -26,11 +26,11 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from forager.assembly import Wire, make_crawl, wire
 from forager.clock import WallClock
 from forager.dashboard.chronicle import Chronicle
-from forager.dashboard.dashboard_settings import DashboardSettings
 from forager.dashboard.server import message, serve_dashboard
 from forager.dashboard.views import Views
 from forager.dashboard.watched import watch
 from forager.engine.crawl import Crawl
+from forager.engine.crawl_settings import DashboardSettings
 from forager.events import Fetched, Told
 from forager.newsroom.newsroom import Newsroom
 from forager.report.account import Account

@@ -4,8 +4,7 @@ import asyncio
 from dataclasses import replace
 
 from forager.core.findings import Finding, Reinforcement, Sighting
-from forager.engine.step import Taken
-from forager.engine.stories import Teller
+from forager.engine.stories import Taken, Teller
 from forager.events import Event
 from forager.pages.fingerprints import simhash
 from forager.store.protocol import AcceptedStory, Found, Version, Visit
