@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from forager.terms import Outcome, Request, Response, Trouble, Url, Validators
-from forager.warc.reader import LIMIT, Broken, RecordPlace, WarcRecord, records
+from forager.warc.reader import Broken, RecordPlace, WarcRecord, records
 from forager.warc.records import HeaderFields, received, split_response, validators_asked, warc_moment
 from forager.web.inflate import InflateError, Inflater
 from forager.web.web import Answer, failed, judged, validators_of
@@ -95,7 +95,7 @@ class Capture:
 
 
 def captures(
-    paths: Iterable[Path], limit: int = LIMIT, passed: Callable[[WarcRecord], None] = lambda record: None
+    paths: Iterable[Path], passed: Callable[[WarcRecord], None] = lambda record: None
 ) -> Iterator[Capture | Broken]:
     """Every exchange in some WARC files, in order, and every unusable record.
 
@@ -103,7 +103,7 @@ def captures(
     """
     for path in paths:
         asked: dict[str, Request] = {}
-        for record in records(path, limit):
+        for record in records(path):
             if isinstance(record, Broken):
                 yield record
             elif record.kind == "request":
@@ -129,7 +129,6 @@ def capture_of(record: WarcRecord, request: Request | None = None) -> Capture | 
 
 
 def request_of(record: WarcRecord) -> Request:
-    """The request in a request record."""
     limit = record.field("forager-body-limit")
     return Request(
         Url(record.url),

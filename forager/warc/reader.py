@@ -80,10 +80,10 @@ def records(path: Path, limit: int = LIMIT) -> Iterator[WarcRecord | Broken]:
         yield from _Walk(file, path, 0, limit).walk()
 
 
-def record_at(place: RecordPlace, limit: int = LIMIT) -> WarcRecord | Broken:
+def record_at(place: RecordPlace) -> WarcRecord | Broken:
     """The record at a place that `records` returned."""
     with _opened(place.path) as file:
-        return next(_Walk(file, place.path, place.offset, limit).walk(place.skip), Broken(place, "no record here"))
+        return next(_Walk(file, place.path, place.offset, LIMIT).walk(place.skip), Broken(place, "no record here"))
 
 
 def _opened(path: Path) -> BinaryIO:

@@ -10,7 +10,6 @@ import stat
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -35,20 +34,8 @@ _BLOCK = 2**20
 _BAD_ZIP = (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, RuntimeError, ValueError)
 
 
-@dataclass(frozen=True, slots=True)
-class PageEntry:
-    """A page to list for readers."""
-
-    url: str
-    time: float
-    title: str = ""
-
-
-def pack_wacz(
-    directory: Path, target: Path, *, now: float, title: str = "", pages: Iterable[PageEntry] | None = None
-) -> int:
-    """Packs the closed WARC files of a directory; lists every HTML capture unless `pages` are given. Returns the file
-    count."""
+def pack_wacz(directory: Path, target: Path, *, now: float, title: str = "") -> int:
+    """Packs the closed WARC files of a directory, with a list of every HTML page. Returns the file count."""
     warcs = [path for path in warcs_in(directory) if index_name(path).exists() and not path.name.endswith(".open")]
     if not warcs:
         raise InputError(f"{directory}: no closed WARC files with an index here; name the warc directory of a crawl")
@@ -61,7 +48,7 @@ def pack_wacz(
                 with path.open("rb") as file:
                     packing.add(f"archive/{path.name}", iter(lambda: file.read(_BLOCK), b""), compress=False)
             packing.add("indexes/index.cdxj", (f"{line}\n".encode() for line in merged_index(indexes)))
-            packing.add("pages/pages.jsonl", _page_lines(html_pages(indexes) if pages is None else pages))
+            packing.add("pages/pages.jsonl", _page_lines(indexes))
             packing.finish(title, now)
         part.replace(target)
     except OSError as error:
@@ -106,21 +93,15 @@ class _Packing:
         self.add("datapackage-digest.json", [msgspec.json.encode({"path": "datapackage.json", "hash": digest})])
 
 
-def html_pages(indexes: Iterable[Path]) -> Iterator[PageEntry]:
+def _page_lines(indexes: Iterable[Path]) -> Iterator[bytes]:
     """Every HTML page in some indexes, once, with its first capture."""
-    seen = set()
-    for index in indexes:
-        for line in filter(None, map(read_line, lines_of(index))):
-            if line.mime in ("text/html", "application/xhtml+xml") and line.status == "200" and line.url not in seen:
-                seen.add(line.url)
-                yield PageEntry(line.url, warc_moment(line.stamp) or 0.0)
-
-
-def _page_lines(pages: Iterable[PageEntry]) -> Iterator[bytes]:
     yield msgspec.json.encode(_HEADER) + b"\n"
-    for number, page in enumerate(pages):
-        line = {"id": str(number), "url": page.url, "ts": warc_date(page.time)[:19] + "Z"}
-        yield msgspec.json.encode({**line, **({"title": page.title} if page.title else {})}) + b"\n"
+    seen = set[str]()
+    for line in (line for index in indexes for line in map(read_line, lines_of(index)) if line is not None):
+        if line.mime in ("text/html", "application/xhtml+xml") and line.status == "200" and line.url not in seen:
+            when = warc_date(warc_moment(line.stamp) or 0.0)[:19] + "Z"
+            yield msgspec.json.encode({"id": str(len(seen)), "url": line.url, "ts": when}) + b"\n"
+            seen.add(line.url)
 
 
 def unpack_wacz(source: Path, target: Path, limit: int = UNPACK_LIMIT) -> list[Path]:

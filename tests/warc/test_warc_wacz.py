@@ -9,7 +9,7 @@ import pytest
 
 from forager.errors import InputError, OutputError
 from forager.warc.captures import Capture, captures
-from forager.warc.wacz import PageEntry, pack_wacz, unpack_wacz
+from forager.warc.wacz import pack_wacz, unpack_wacz
 from tests.warc.test_warc_writing import EVERY_KIND, NOON, PAGE, write
 
 WARC = b"WARC/1.0\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
@@ -33,7 +33,7 @@ def test_what_is_packed_comes_out_again(tmp_path: Path) -> None:
 
 def test_a_package_holds_what_replay_tools_expect(tmp_path: Path) -> None:
     (warc,) = write(tmp_path / "warc", *EVERY_KIND)
-    pack_wacz(tmp_path / "warc", tmp_path / "run.wacz", now=NOON, pages=[PageEntry(PAGE, NOON, "News")])
+    pack_wacz(tmp_path / "warc", tmp_path / "run.wacz", now=NOON)
     with zipfile.ZipFile(tmp_path / "run.wacz") as file:
         assert file.getinfo(f"archive/{warc.name}").compress_type == zipfile.ZIP_STORED
         package = msgspec.json.decode(file.read("datapackage.json"))
@@ -45,11 +45,11 @@ def test_a_package_holds_what_replay_tools_expect(tmp_path: Path) -> None:
         "indexes/index.cdxj",
         "pages/pages.jsonl",
     }
-    assert pages[1] == {"id": "0", "url": PAGE, "ts": "2025-10-09T08:53:20Z", "title": "News"}
+    assert pages[1] == {"id": "0", "url": PAGE, "ts": "2025-10-09T08:53:20Z"}
     assert index == sorted(index)
 
 
-def test_without_a_list_of_pages_every_html_page_is_listed_once(tmp_path: Path) -> None:
+def test_every_html_page_is_listed_once(tmp_path: Path) -> None:
     write(tmp_path / "warc", *EVERY_KIND)
     pack_wacz(tmp_path / "warc", tmp_path / "run.wacz", now=NOON)
     with zipfile.ZipFile(tmp_path / "run.wacz") as file:
