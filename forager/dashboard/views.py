@@ -30,7 +30,6 @@ class Views:
         self.watched, self.chronicle = watched, chronicle
 
     def figures(self) -> JsonFacts:
-        """The headline figures."""
         account, total = self.chronicle.account, self.chronicle.account.total
         return {
             "name": self.watched.name,
@@ -107,7 +106,6 @@ class Views:
         return facts
 
     def sites(self) -> JsonFacts:
-        """Page Sites."""
         watched, chronicle = self.watched, self.chronicle
         skipped = watched.skipped()
         busiest = [*chronicle.hosts][:HOSTS]
@@ -124,7 +122,6 @@ class Views:
         }
 
     def recrawl(self) -> JsonFacts:
-        """Page Recrawl."""
         return schedule.recrawl(self.watched, self.chronicle)
 
     async def page(self, url: Url) -> Dossier | None:
@@ -300,8 +297,9 @@ def _delays(sites: Sequence[tuple[str, SiteAccount]]) -> str:
             found = account.delay(share)
             if found is not None:
                 lines.append(f"{name}{_labels({'site': site, 'quantile': str(share)})} {found:.17g}")
-        lines.append(f"{name}_sum{_labels({'site': site})} {account.delays.values.sum():.17g}")
-        lines.append(f"{name}_count{_labels({'site': site})} {account.stories}")
+        known = account.delays.values[~np.isnan(account.delays.values)]
+        lines.append(f"{name}_sum{_labels({'site': site})} {known.sum():.17g}")
+        lines.append(f"{name}_count{_labels({'site': site})} {len(known)}")
     return "\n".join(lines) + "\n"
 
 

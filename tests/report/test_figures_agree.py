@@ -106,6 +106,15 @@ def test_all_who_show_figures_of_a_crawl_show_the_same_ones(crawled: Crawled, tm
     assert summary.startswith(line) and progress_line(account).startswith(line)
 
 
+def test_a_story_whose_date_has_no_hour_does_not_spoil_the_sum_of_delays(crawled: Crawled) -> None:
+    account, (first, *_) = Account(), crawled.stories
+    for delay in (60.0, None, 30.0):
+        account.hear(replace(first, delay=delay))
+    told = _metrics(_watched(crawled), Chronicle(account))
+    assert told["forager_story_delay_seconds_sum"][""] == 90.0
+    assert told["forager_story_delay_seconds_count"][""] == 2
+
+
 def test_the_report_shows_the_figures_of_the_statistics(crawled: Crawled) -> None:
     facts = _facts(crawled)
 
