@@ -31,7 +31,7 @@ tape, newsroom, warc    a recorded site as columns; an invented site; recorded b
 engine                  a live crawl: the one place that waits for both the web and the store
 output, importers       writes stories; reads recordings, archives and tables
 report, dashboard       reports on a run; shows a run in the browser
-settings, config_file   config.yaml, environment and options -> settings; the text of config.yaml
+settings                config.yaml, environment and options -> settings; the text of config.yaml
 assembly                settings -> parts: the only place that picks concrete classes
 simulation              the same fleet on a tape, in simulated time
 tuning                  searches settings on a recording and judges them on its held-out part

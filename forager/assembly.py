@@ -14,7 +14,6 @@ import numpy as np
 from forager.chance import stream
 from forager.clock import Clock, LoopClock, Offload, in_thread, inline
 from forager.compiler import Compiler, compiler_beside
-from forager.config_file import write_config
 from forager.core.agent import ReinforcingAgent
 from forager.core.exploration import Thrift
 from forager.core.page_table import Introduced
@@ -45,7 +44,7 @@ from forager.pages.urls import canonical
 from forager.recrawl.visit_log import VisitLog
 from forager.report.account import KEPT as ACCOUNT
 from forager.report.account import Account, recall_account
-from forager.settings import Settings, changed
+from forager.settings import Settings, changed, write_config
 from forager.store.protocol import AcceptedStory, Version
 from forager.store.store import Store
 from forager.terms import Channel, Request, Url, UrlId, Verdict

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from forager.config_file import config_text
-from forager.settings import Settings, load_settings, setting_leaves
+from forager.settings import Settings, config_text, load_settings, setting_leaves
 
 ROOT = Path(__file__).parent.parent
 

@@ -51,7 +51,6 @@ _TINY = 1e-12
 
 
 def fleets_page(tape: Tape, graphs: Sequence[GraphFigures], rows: Sequence[FleetRow]) -> str:
-    """The report as an HTML page."""
     days = (tape.end - tape.start) / 86_400
     size = f"{tape.pages:,} pages, {tape.versions:,} versions, {tape.links.size:,} links, {days:.1f} days."
     parts = [f"<p class=note>{size}</p>", graphs_table(graphs).html()]

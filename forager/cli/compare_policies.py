@@ -140,7 +140,6 @@ def _is_file(name: str) -> bool:
 
 
 def policies_json(log: ChangeLog, judged: list[Judged]) -> dict[str, object]:
-    """The comparison as JSON values."""
     return {
         "log": {"pages": log.pages, "cycles": log.cycles, "changed_share": log.changed_share()},
         "policies": [{"name": one.name, **figures(one), **_discovered(one)} for one in judged[:-1]],
@@ -209,7 +208,6 @@ def judge_windows(log: ChangeLog, tell: Callable[[str], None]) -> list[WindowJud
 
 
 def hacs_json(judged: Sequence[WindowJudged]) -> list[dict[str, object]]:
-    """One JSON object per window."""
     return [
         {
             "window": one.window,
@@ -287,7 +285,6 @@ _BOUGHT = "In each cycle {:.2%} of the pages are visited; ± is half the 95% int
 def policies_page(
     name: str, log: ChangeLog, judged: Sequence[Judged], k: float, windows: Sequence[WindowJudged]
 ) -> str:
-    """The report as an HTML page."""
     charts = [
         section(label, "Cycle by cycle, mean over folds.", _curves(judged, figure, label)) for figure, label in _FIGURES
     ]

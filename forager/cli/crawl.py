@@ -241,7 +241,6 @@ class FoundStories:
 
 
 def _demo_text(facts: dict[str, Any]) -> str:
-    """The summary as text."""
     coverage = "–" if facts["coverage"] is None else f"{facts['coverage']:.0%}"
     lines = [
         f"{facts['news_hours']} hours of news were crawled: {facts['pages']} pages, {facts['requests']} requests "

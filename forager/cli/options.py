@@ -19,11 +19,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 import yaml
 
-from forager.config_file import config_text, in_yaml, plain
 from forager.core.parameters import ForagerKind
 from forager.errors import InputError, OutputError
 from forager.report.phrases import span
-from forager.settings import PRESETS, Loaded, Settings, load_settings, setting_leaves, setting_value
+from forager.settings import (
+    PRESETS,
+    Loaded,
+    Settings,
+    config_text,
+    in_yaml,
+    load_settings,
+    plain,
+    setting_leaves,
+    setting_value,
+)
 from forager.terms import Url
 from forager.units import seconds
 

@@ -266,7 +266,6 @@ def rankings_json(comparison: Comparison) -> dict[str, object]:
 
 
 def rankings_page(comparison: Comparison, title: str) -> str:
-    """The report as an HTML page."""
     judged, table = comparison.judged, rankings_table(comparison)
     impact = _chart("Impact relative to the ideal", judged, lambda one: one.impact)
     rank = _chart("PageRank relative to the highest", judged, lambda one: one.page_rank)

@@ -146,7 +146,6 @@ def _since(begin: float, account: Account) -> Reader:
 
 
 def write_stories(store: Store, writer: StoryWriter) -> None:
-    """Writes all stories of a store."""
 
     async def write() -> None:
         async with Outlet(store, writer, _refuse):
@@ -156,7 +155,6 @@ def write_stories(store: Store, writer: StoryWriter) -> None:
 
 
 def bytes_summary(facts: dict[str, Any]) -> str:
-    """The results as text."""
     recording = facts["recording"]
     asked, unrecorded = recording["asked"], recording["unrecorded"]
     lines = [

@@ -235,7 +235,6 @@ async def _show_progress(
 
 
 def progress_line(account: Account) -> str:
-    """The progress in one line."""
     total = account.total
     return (
         f"{account.stories} stories, median delay {span(total.delay(0.5))}, {total.requests} requests "

@@ -129,7 +129,6 @@ def say(tuning: Tuning, outcome: TuningOutcome | None, outputs: Sequence[Path], 
 
 
 def verdict(outcome: TuningOutcome) -> str:
-    """The verdict in a sentence."""
     judged = outcome.judged
     if not outcome.chosen.changes:
         return "The settings as they are are as good as anything that was tried; nothing to change."

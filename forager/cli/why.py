@@ -127,7 +127,6 @@ async def _focus(reader: Store, settings: Settings) -> "Focus | None":
 
 
 def told_page(dossier: Dossier) -> str:
-    """The dossier as text."""
     parts = [
         [dossier.url, *([dossier.title] if dossier.title else [])],
         [f"A story?  {dossier.story}", *_stories(dossier)],

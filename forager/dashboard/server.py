@@ -114,7 +114,6 @@ def doorkeeper(settings: DashboardSettings, names: set[str]) -> Middleware:
 
 
 async def add_headers(request: web.Request, response: web.StreamResponse) -> None:
-    """Adds the security headers to every response."""
     for name, value in HEADERS.items():
         response.headers.setdefault(name, value)
     response.headers.pop("Server", None)
@@ -172,7 +171,6 @@ class EventStream:
         return f"<Stream {self.listeners} listeners>"
 
     def close(self) -> None:
-        """Disconnects all listeners."""
         self._closing.set()
 
     async def listen(self, request: web.Request) -> web.StreamResponse:

@@ -7,9 +7,8 @@ fleet            every forager is a task; one step of a forager (Alg 12); the ba
 recrawl_cycle    the recrawl side: a worker for each host
 world            the live World: one fetch for all who ask, hosts shared by both sides
 ingest           from a response to what is kept of it
-memory           what is remembered of pages between visits: dates, links shown, texts
+memory           what is remembered of pages between visits: dates, links shown, texts, the order of lists
 scope            which URLs belong to the crawl, which were left out, and where documents stand
-archive_order    what is too old by its place in an archive
 walls            where on a site pages do not answer
 page_states      the states of pages and links (Alg 2)
 link_order       never-visited pages in the order of the link graph

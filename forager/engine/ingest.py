@@ -13,9 +13,8 @@ import numpy as np
 from forager.arrays import FloatArray, IntArray
 from forager.core.addresses import form_of, names_one_page
 from forager.core.findings import NO_LINKS, Sighting
-from forager.engine.archive_order import ArchiveOrder
 from forager.engine.corrections import Corrections
-from forager.engine.memory import SIGHTINGS, Dating, ShownLinks, remember
+from forager.engine.memory import SIGHTINGS, ArchiveOrder, Dating, ShownLinks, remember
 from forager.engine.scope import REFUSALS, Scope, Skipped
 from forager.engine.stories import fetched
 from forager.engine.walls import Walls

@@ -2,8 +2,20 @@
 
 When a page was published is judged by what it says, what a feed announced, and when we first met its link, weighed by
 trust. Whatever dropped out of memory is no loss: the store knows it.
+
+What is too old is told by its place in an archive: many lists, and most sitemaps, name pages in the order of their dates.
+Few of the pages have to be seen: in a list that goes from new to old, all that follow a page of last week are older still.
+Only pages whose addresses have the same form are compared, as others stand elsewhere on the page. Which way lists go is
+learned from neighbours whose dates are known, for all lists whose addresses have one form together; a list in which any
+of its own dates contradict that says nothing. So is how deep in such lists young pages stand: below that all are taken for
+old before any of them is seen. What is taken for old is still looked at now and then, which shows whether it is.
 """
 
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
@@ -128,3 +140,164 @@ class ShownLinks:
         """A version with these links is kept."""
         if id in self._shown:
             self._shown[id] = np.union1d(self._shown[id], links).astype(np.int32)
+
+
+PAIRS = 4
+"""Pairs of dated pages from which on the order of lists of one form is believed, if hardly any goes the other way."""
+CONTRARY = 20
+"""One pair in so many may go the other way, in other lists of the form."""
+APART = 3600.0
+"""Seconds between two dates from which on they have an order: what is written before may be published after."""
+ENTRIES = 200_000
+"""Entries of lists that are remembered, and dates: about 20 MB each. Ours."""
+
+OLD_MOST = 8
+"""Old pages that must have been seen no deeper than a place, and for each young one that stood as deep or deeper."""
+DEEPEST = 200
+"""Depths told apart."""
+NONE = 1 << 30
+"""Deeper than any list."""
+
+NEWEST_FIRST, OLDEST_FIRST, UNKNOWN = -1, 1, 0
+
+
+@dataclass(slots=True)
+class _Row:
+    """The pages of one form in one list, in order."""
+
+    ids: Sequence[UrlId]
+    form: str
+    """The form of the list's own address."""
+    places: list[int] = field(default_factory=list)
+    """Where pages stand whose dates are known, rising."""
+    dates: list[float] = field(default_factory=list)
+    told: range = range(0)
+    """Places of pages that were said to be old."""
+
+    def put(self, place: int, date: float) -> Iterable[int]:
+        """Enter a date; the ways in which it and its neighbours go."""
+        index = bisect_left(self.places, place)
+        self.places.insert(index, place)
+        self.dates.insert(index, date)
+        return (way for pair in pairwise(self.dates[max(0, index - 1) : index + 2]) if (way := _way(*pair)))
+
+    def goes(self, way: int) -> bool:
+        """Whether no two neighbours go the other way."""
+        return all(_way(*pair) != -way for pair in pairwise(self.dates))
+
+    def depth(self, place: int, way: int) -> int:
+        """How many pages of the list are newer than the one at a place."""
+        return place if way == NEWEST_FIRST else len(self.ids) - 1 - place
+
+    def old(self, way: int, before: float, floor: int) -> tuple[Sequence[UrlId], float] | None:
+        """The pages that are older than one of before a time, or stand below a floor, as far as it was not said, and the
+        date after which none of them was published."""
+        known = [
+            (self.depth(place, way) + 1, date + APART) for place, date in zip(self.places, self.dates, strict=True)
+        ]
+        below, latest = min((one for one in known if one[1] < before), default=(len(self.ids), before))
+        if floor < below:
+            below, latest = floor, before - 1.0
+        found = range(below, len(self.ids)) if way == NEWEST_FIRST else range(len(self.ids) - below)
+        if len(found) <= len(self.told):
+            return None
+        self.told = found
+        return self.ids[found.start : found.stop], latest
+
+
+def _way(first: float, second: float) -> int:
+    return UNKNOWN if abs(second - first) < APART else OLDEST_FIRST if second > first else NEWEST_FIRST
+
+
+def _floor(old: Sequence[int], young: Sequence[int]) -> int:
+    """The depth from which on pages are taken for old; `NONE` if there is none."""
+    above, below = 0, sum(young)
+    for depth in range(DEEPEST):
+        above += old[depth]
+        if above >= OLD_MOST * (1 + below):
+            return depth
+        below -= young[depth]
+    return NONE
+
+
+class ArchiveOrder:
+    """Learns the order of lists; told of lists and dates, it says which pages are older than others."""
+
+    def __init__(self) -> None:
+        self._lists: dict[UrlId, list[_Row]] = {}  # in the order in which they were read
+        self._at: defaultdict[UrlId, list[tuple[_Row, int]]] = defaultdict(list)
+        self._ways: defaultdict[str, dict[int, int]] = defaultdict(lambda: {NEWEST_FIRST: 0, OLDEST_FIRST: 0})
+        self._depths: defaultdict[str, tuple[list[int], list[int]]] = defaultdict(
+            lambda: ([0] * DEEPEST, [0] * DEEPEST)
+        )
+        """By form of lists: old and young pages seen at each depth."""
+        self._floors: defaultdict[str, int] = defaultdict(lambda: NONE)
+        self._dates: dict[UrlId, float] = {}
+        self._entries = 0
+
+    def __repr__(self) -> str:
+        return f"<ArchiveOrder of {len(self._lists)} lists with {self._entries} entries>"
+
+    def read(
+        self, id: UrlId, form: str, groups: Iterable[Sequence[UrlId]], before: float
+    ) -> list[tuple[Sequence[UrlId], float]]:
+        """A list was read: its pages in order, grouped by form of address. See `dated` for what it returns."""
+        is_new = id not in self._lists
+        self._forget(id)
+        found = self._lists[id] = [_Row(ids, form) for ids in groups if len(ids) > 1]
+        for row in found:
+            self._entries += len(row.ids)
+            for place, page in enumerate(row.ids):
+                self._at[page].append((row, place))
+                if page in self._dates:
+                    self._enter(row, place, self._dates[page], before, teaches=is_new)
+        while self._entries > ENTRIES and len(self._lists) > 1:
+            self._forget(next(iter(self._lists)))
+        return self._old(found, before)
+
+    def dated(self, id: UrlId, date: float, before: float) -> list[tuple[Sequence[UrlId], float]]:
+        """The date of a page became known. Returns pages of before a time, and the date after which none was published."""
+        if id in self._dates:
+            return []
+        self._dates[id] = date
+        if len(self._dates) > ENTRIES:
+            del self._dates[next(iter(self._dates))]
+        where = self._at.get(id, ())
+        for row, place in where:
+            self._enter(row, place, date, before, teaches=True)
+        return self._old([row for row, _ in where], before)
+
+    def _enter(self, row: _Row, place: int, date: float, before: float, *, teaches: bool) -> None:
+        for way in row.put(place, date):
+            self._ways[row.form][way] += teaches
+        way = self._way_of(row.form)
+        if way and teaches:
+            old, young = self._depths[row.form]
+            depth = min(row.depth(place, way), DEEPEST - 1)
+            (old if date < before else young)[depth] += 1
+            self._floors[row.form] = _floor(old, young)
+
+    def _old(self, rows: Iterable[_Row], before: float) -> list[tuple[Sequence[UrlId], float]]:
+        found = []
+        for row in rows:
+            way = self._way_of(row.form)
+            said = row.old(way, before, self._floors[row.form]) if way and row.goes(way) else None
+            if said is not None:
+                found.append(said)
+        return found
+
+    def _way_of(self, form: str) -> int:
+        """Which way lists of a form go."""
+        ways = self._ways[form]
+        way = max(ways, key=lambda one: ways[one])
+        return way if ways[way] >= max(PAIRS, CONTRARY * ways[-way]) else UNKNOWN
+
+    def _forget(self, id: UrlId) -> None:
+        for row in self._lists.pop(id, ()):
+            self._entries -= len(row.ids)
+            for page in row.ids:
+                left = [where for where in self._at[page] if where[0] is not row]
+                if left:
+                    self._at[page] = left
+                else:
+                    del self._at[page]

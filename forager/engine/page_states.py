@@ -202,7 +202,6 @@ class LiveStates:
 
 
 def read_states(path: Path, walk: ForagerSettings) -> States:
-    """States that `forager learn states` has written."""
     try:
         return States.load(path.read_bytes(), walk.states)
     except OSError as trouble:

@@ -106,7 +106,6 @@ class Teller:
 
 
 def told(story: AcceptedStory) -> Told:
-    """The event that tells a story."""
     return Told(
         at=story.fetched,
         id=story.id,

@@ -4,9 +4,8 @@ Pure: no clock, and all chance comes from the seed; the result is the same on an
 
 trees         expression trees, their functions, and their canonical form
 evolve        making trees, and generation after generation with the best kept
-fitness       how good a tree is: the crawl simulated with it, in one process or several
+fitness       how good a tree is: the crawl simulated with it, page by page or in groups, in one process or several
 grouped       the simulation on groups of pages with equal state, the best groups first
-pagewise      the simulation page by page
 machine       trees evaluated by a small compiled machine
 learn         the whole of a learning: runs, validation, choice, a shorter form
 gp_settings   the settings of GP4C

@@ -125,7 +125,6 @@ CONSTANTS = (0.001, 0.01, 0.1, 0.5, 1.0, 10.0, 100.0, 1000.0)
 
 
 def canonical_tree(tree: Tree) -> Tree:
-    """The canonical form of a tree."""
     if not arity(tree[0]):
         return tree
     parts = [canonical_tree(child) for child in children(tree)]

@@ -295,7 +295,6 @@ class EdgeList:
         self.highest = -1
 
     def add(self, sources: Int32Array, targets: Int32Array) -> None:
-        """Adds one chunk."""
         self.growing.add_links(sources, targets)
         self.rows += sources.size
         if sources.size:
@@ -306,5 +305,4 @@ class EdgeList:
         return self.highest > 10_000_000 + 20 * self.rows
 
     def name(self, page: int) -> str:
-        """Name of this page in the edge list."""
         return str(page) if self.names is None else self.names.name(page)

@@ -171,7 +171,6 @@ def _carry_over(graph: Graph, votes: FloatArray, base: float, x: FloatArray, cor
 
 
 def random_rank(graph: Graph, rng: np.random.Generator) -> Ranking:
-    """Random scores."""
     return Ranking(rng.random(graph.pages))
 
 

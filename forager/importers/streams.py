@@ -200,7 +200,6 @@ class _Gz:
 
 @contextmanager
 def opened(source: Source) -> Iterator[ByteStream]:
-    """The source as a stream."""
     if source.path is None:
         yield ByteStream(source, sys.stdin.buffer)
         return

@@ -43,7 +43,6 @@ class Story(AcceptedStory):
 
 
 def with_text(story: AcceptedStory, version: Version, number: int = -1, version_number: int = 0) -> Story:
-    """Combines a story with its stored version."""
     return Story(
         **{one.name: getattr(story, one.name) for one in fields(AcceptedStory)} | {"version": version_number},
         number=number,

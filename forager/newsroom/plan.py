@@ -147,7 +147,6 @@ class _Draft:
 
 
 def make_plan(settings: NewsroomSettings) -> NewsPlan:
-    """The plan for these settings."""
     names = sorted({section.name for paper in settings.papers for section in paper.sections})
     topics = [
         topic

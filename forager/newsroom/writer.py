@@ -314,7 +314,6 @@ class NewsWriter:
         return ("Live: " if article.live else "") + _headline(topic, self._of(f"article {_source(article)}"))
 
     def authors(self, section: str) -> list[str]:
-        """The six authors of a section name."""
         rng = stream(self.seed, f"newsroom authors of {section}")
         return [f"{_pick(FIRST_NAMES, rng.random())} {_pick(LAST_NAMES, rng.random())}" for _ in range(6)]
 

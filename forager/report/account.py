@@ -193,7 +193,6 @@ class SiteAccount:
         return _most_first({kind: sum(reasons.values()) for kind, reasons in self.errors.items()})
 
     def side(self, by: int) -> Side:
-        """The side that a visitor belongs to."""
         return self.recrawl if by == NOBODY else self.fleet
 
     def delay(self, share: float) -> float | None:
@@ -278,7 +277,6 @@ class Account:
         return f"<Account {self.stories:,} stories, {self.visits:,} visits, {len(self.sites):,} sites>"
 
     def hear(self, event: Event) -> None:
-        """Counts an event."""
         self.began = event.at if self.began is None else self.began
         self.ended = event.at if self.ended is None else max(self.ended, event.at)
         match event:
@@ -321,7 +319,7 @@ class Account:
             return
         self.timeline.add("requests", event.at)
         if event.trouble is not Trouble.NONE:
-            kind = error_kind(event)
+            kind = f"status {event.status}" if event.trouble is Trouble.STATUS else event.trouble.value
             account.last_error = event.error[:REASON] or kind
             self._trouble(account.errors, kind, event)
             self.timeline.add("errors", event.at)
@@ -375,7 +373,6 @@ class Account:
         return self.born - self.deleted
 
     def is_told(self, id: UrlId) -> bool:
-        """Whether a URL is a story."""
         return id >> 3 < len(self.told) and bool(self.told[id >> 3] >> (id & 7) & 1)
 
     def facts(self) -> dict[str, Any]:
@@ -417,11 +414,6 @@ async def recall_account(store: Store) -> Account:
     async for story in store.stories(account.stories):
         account.hear(told(story))
     return account
-
-
-def error_kind(event: Fetched) -> str:
-    """The kind under which an error is counted; each HTTP status is a kind of its own."""
-    return f"status {event.status}" if event.trouble is Trouble.STATUS else event.trouble.value
 
 
 def _count(counts: CountsByName, name: str) -> None:

@@ -69,7 +69,6 @@ class FigureTable:
     rows: Sequence[Sequence[str]]
 
     def html(self) -> str:
-        """The table as a section of a report."""
         rows = [[_wrapping(row[0]), *map(escape, row[1:])] for row in self.rows]
         heads = [*map(_wrapping, self.heads)]
         return section(escape(self.title), escape(self.note), html_table(heads, rows, text=(0,)))
@@ -111,7 +110,6 @@ OPEN = (-math.inf, math.inf)
 
 
 def bars(counts: Sequence[float], began: float, ended: float, label: str) -> str:
-    """Bar chart of counts over time."""
     top, step = max(1, max(counts, default=1)), ACROSS / max(1, len(counts))
     drawn = [_grid_line(TOP + DOWN * (1 - share), f"{top * share:g}") for share in (0.0, 0.5, 1.0)]
     for place, count in enumerate(counts):
@@ -271,7 +269,6 @@ def ranked_bars(ranked: Sequence[tuple[str, float]], label: str) -> str:
 
 
 def frame(drawn: Sequence[str], height: int, label: str) -> str:
-    """A chart of the drawn elements."""
     inside = "".join(drawn)
     return f'<svg class="chart" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(label)}">{inside}</svg>'
 

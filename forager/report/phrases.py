@@ -54,5 +54,4 @@ def figure(value: float, form: str) -> str:
 
 
 def visitor(by: int) -> str:
-    """The name of a visitor."""
     return "the recrawl cycle" if by == NOBODY else f"forager {by}"

@@ -57,7 +57,6 @@ async def read_run(reader: Store) -> RunState:
 
 
 def run_report(run: RunState, name: str) -> str:
-    """The report as an HTML page."""
     account = run.account
     parts = [
         _headline(run),

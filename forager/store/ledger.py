@@ -63,7 +63,6 @@ class Addresses:
         return id
 
     def extend(self, urls: Sequence[Url]) -> None:
-        """Adds many URLs."""
         self._numbers.update(zip(urls, map(UrlId, range(len(self), len(self) + len(urls))), strict=True))
         self.texts.extend(urls)
 
@@ -71,7 +70,6 @@ class Addresses:
         return self.find_all([url])[0]
 
     def find_all(self, urls: Sequence[Url]) -> list[UrlId | None]:
-        """The number of each URL; None for unknown ones."""
         found = list(map(self._numbers.get, urls))
         if len(self.hashes.values) and None in found:
             self._recall([url for url, id in zip(urls, found, strict=True) if id is None])
@@ -107,11 +105,9 @@ class Ledger:
         return f"<Ledger {len(self.urls)} known, {self.turns.pending} pending, {len(self.leases)} leased>"
 
     def find(self, url: Url) -> UrlId | None:
-        """The number of a known URL."""
         return self.urls.find(url)
 
     def find_all(self, urls: Sequence[Url]) -> list[UrlId | None]:
-        """The number of each URL; None for unknown ones."""
         return self.urls.find_all(urls)
 
     def url(self, id: UrlId) -> Url:
@@ -129,7 +125,6 @@ class Ledger:
         return np.array(self.turns.hosts[1][begin:], dtype=np.int64)
 
     def host_name(self, number: int) -> str:
-        """The name of a host by its number."""
         return self.turns.names[number]
 
     def last_visits(self) -> FloatArray:

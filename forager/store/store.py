@@ -136,7 +136,6 @@ class Store:
         return await self._archive.state(name)
 
     async def noted_hosts(self) -> dict[str, bytes]:
-        """What was noted of hosts."""
         return await self._archive.hosts()
 
     async def unsettled(self) -> list[VersionId]:

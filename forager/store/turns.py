@@ -83,7 +83,6 @@ class Turns:
         return self.names.copy(), self._host
 
     def of(self, host: str) -> list[UrlId]:
-        """The URLs of a host."""
         number = self._numbers.get(host, -1)
         return list(map(UrlId, np.flatnonzero(np.asarray(self._host) == number).tolist()))
 

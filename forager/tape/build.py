@@ -128,7 +128,6 @@ class TapeBuilder:
         return UrlId(self._ids.setdefault(url, len(self._ids)))
 
     def numbers(self, urls: Iterable[str]) -> IntArray:
-        """Numbers of many URLs."""
         ids = self._ids
         return np.fromiter((ids.setdefault(url, len(ids)) for url in urls), np.int64)
 

@@ -28,7 +28,6 @@ class Goal:
     """Whether finding fewer stories could improve the figure; if so, coverage must not fall."""
 
     def of(self, figures: ReplayFigures) -> float:
-        """Value of the figure in a replay."""
         value = FIGURES[self.figure](figures)
         return value if math.isfinite(value) else self.worst
 

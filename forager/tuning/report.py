@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 import yaml
 
-from forager.config_file import plain
 from forager.report import charts as svg
 from forager.report.charts import FigureTable, Marks, html_table, page, pair, section, tiles
 from forager.report.phrases import shown, shown_moment
-from forager.settings import Settings, setting_leaves, setting_value
+from forager.settings import Settings, plain, setting_leaves, setting_value
 from forager.tuning.goals import Goal
 from forager.tuning.held_out import FIGURES, HeldOutResult, importances
 from forager.tuning.search import TuningOutcome
@@ -28,7 +27,6 @@ SLICES, SHARES = 6, 15
 
 
 def tuning_report(outcome: TuningOutcome, now: float) -> str:
-    """The report as an HTML page."""
     tuning, trials = outcome.tuning, outcome.tuning.study.trials()
     tape, goals = tuning.tape, outcome.judged.goals
     matter = importances(tuning.study)

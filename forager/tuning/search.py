@@ -143,7 +143,6 @@ class Tuning:
 
     @property
     def base(self) -> Settings:
-        """The original settings."""
         return self.space.base
 
     @property

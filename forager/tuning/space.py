@@ -26,10 +26,9 @@ import numpy as np
 import yaml
 from pydantic import ValidationError
 
-from forager.config_file import plain
 from forager.core.parameters import INHERITED
 from forager.errors import InputError
-from forager.settings import PRESETS, Settings, expectation, read_yaml, setting_leaves, setting_value
+from forager.settings import PRESETS, Settings, expectation, plain, read_yaml, setting_leaves, setting_value
 
 Plain = bool | int | float | str
 Point = Mapping[str, Plain]
@@ -53,7 +52,6 @@ class Range:
         return self._plain(min(max(float(value), self.low), self.high))
 
     def drawn(self, rng: np.random.Generator) -> Plain:
-        """A uniformly drawn value."""
         low, high = (math.log(self.low), math.log(self.high)) if self.log else (self.low, self.high)
         value = rng.uniform(low, high)
         return self.nearest(math.exp(value) if self.log else value)
@@ -75,7 +73,6 @@ class OneOf:
         return value if value in self.values else self.values[0]
 
     def drawn(self, rng: np.random.Generator) -> Plain:
-        """A uniformly drawn value."""
         return self.values[int(rng.integers(len(self.values)))]
 
 

@@ -63,7 +63,6 @@ class TapePart:
     """Scale of the tanh of the tape's states."""
 
     def job(self, settings: Settings, luck: int) -> Job:
-        """A replay of this part."""
         kind = settings.forager.kind
         return Job(self.tape, kind, self.budget, luck, self.seeds, settings, self.warm_up, self.tape_scale)
 

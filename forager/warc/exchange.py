@@ -189,7 +189,6 @@ class Composer:
         return Made(made, index if is_indexed else None)
 
     def _record(self, kind: str, time: float, fields: Pairs, content: str, *block: bytes) -> tuple[str, bytes]:
-        """Id and bytes of a record."""
         held = hashlib.sha1(usedforsecurity=False)
         for part in block:
             held.update(part)

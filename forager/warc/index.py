@@ -121,5 +121,4 @@ def lines_of(path: Path) -> Iterator[str]:
 
 
 def merged_index(paths: Iterable[Path]) -> Iterator[str]:
-    """Merges indexes into one sorted index."""
     return heapq.merge(*map(lines_of, paths))

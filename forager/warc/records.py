@@ -92,7 +92,6 @@ _REQUEST_LINE = re.compile(rb"[A-Z]+ [^\r\n]+ HTTP/\d")
 
 
 def request_block(request: Request, user_agent: str) -> bytes:
-    """The GET request as sent."""
     parts = urlsplit(safe_url(request.url))
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     headers = {"Host": parts.netloc.rpartition("@")[2], **request_headers(request, user_agent)}

@@ -207,7 +207,6 @@ def _filled(response: Response, original: Response) -> Response:
 
 
 def _cut(response: Response, limit: int | None) -> Response:
-    """The response cut to `limit` bytes."""
     if limit is None or len(response.body) <= limit:
         return response
     return replace(response, body=response.body[:limit], wire_bytes=min(response.wire_bytes, limit))

@@ -228,7 +228,6 @@ def opened_name(path: Path) -> Path:
 
 
 def index_name(path: Path) -> Path:
-    """Name of the index of a file."""
     return path.with_name(path.name.removesuffix(".gz").removesuffix(".warc") + SUFFIX)
 
 

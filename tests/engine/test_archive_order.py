@@ -2,7 +2,7 @@
 
 import pytest
 
-from forager.engine.archive_order import APART, ArchiveOrder
+from forager.engine.memory import APART, ArchiveOrder
 from forager.terms import UrlId
 
 DAY = 86_400.0

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from forager.gp.fitness import Judge, terminal_set
+from forager.gp.fitness import Judge, PagewiseSimulation, terminal_set
 from forager.gp.gp_settings import GPSettings
 from forager.gp.grouped import GroupedSimulation
-from forager.gp.pagewise import PagewiseSimulation
 from forager.recrawl.change_log import ChangeLog, ShownDocuments
 from forager.recrawl.formula import parse
 from forager.recrawl.policies import Formula

@@ -8,9 +8,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from forager.gp.evolve import cross, ramped, replace_part, swap_parts
+from forager.gp.fitness import PagewiseSimulation
 from forager.gp.gp_settings import GPSettings
 from forager.gp.grouped import GroupedSimulation, reads_states_only
-from forager.gp.pagewise import PagewiseSimulation
 from forager.gp.trees import ARITY, BINARY, CONSTANTS, UNARY, Tree, canonical_tree, depth, terminals_of
 from forager.recrawl.change_log import ChangeLog
 from forager.recrawl.formula import formula_text, parse, prepared

@@ -17,10 +17,9 @@ from forager.cli.log import CrawlLog
 from forager.cli.options import LogFormat
 from forager.cli.runner import write_statistics
 from forager.clock import WallClock
-from forager.config_file import write_config
 from forager.errors import ForagerError, OutputError, StoreError
 from forager.recrawl.function_file import function_from_text
-from forager.settings import Settings, changed
+from forager.settings import Settings, changed, write_config
 from forager.store.snapshot import taken
 from forager.store.store import Store
 from forager.tape.tape import load_tape
