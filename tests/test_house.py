@@ -141,6 +141,13 @@ def test_no_file_is_named_by_a_participle() -> None:
     assert [path.stem for path in (ROOT / "forager").rglob("*.py") if path.stem.endswith("ing")] == []
 
 
+def test_a_file_name_stands_once() -> None:
+    """But for the commands: each is called after its verb."""
+    files = [path for path in (ROOT / "forager").rglob("*.py") if path.stem != "__init__" and path.parent.name != "cli"]
+    stems = [path.stem for path in files]
+    assert sorted({stem for stem in stems if stems.count(stem) > 1}) == []
+
+
 def public_names(module: ast.Module) -> Iterator[str]:
     """Functions, classes and type aliases of a module; its constants and type variables belong to it alone."""
     for node in module.body:

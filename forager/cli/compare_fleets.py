@@ -32,7 +32,7 @@ from forager.cli.options import (
     write_whole,
 )
 from forager.core.parameters import ForagerKind
-from forager.graph.measures import GraphFigures, graph_figures
+from forager.graph.figures import GraphFigures, graph_figures
 from forager.library.playback import seeds_of, tape_folder, usual_budget
 from forager.report.charts import FigureTable, line_chart, page, pair, section
 from forager.report.phrases import figure, shown, span

@@ -8,8 +8,8 @@ import typer
 
 from forager.cli.options import share_of
 from forager.errors import InputError
-from forager.importers.columns import time_of
 from forager.importers.log_files import read_log
+from forager.importers.table_columns import time_of
 from forager.importers.tape_logs import ChangeRule, Pages
 from forager.recrawl.change_log import ChangeLog
 from forager.units import seconds

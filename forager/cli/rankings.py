@@ -20,9 +20,9 @@ from forager.arrays import FloatArray, IntArray
 from forager.chance import stream
 from forager.cli.options import Json, ReportTo, check_place, share_of, whole, write_whole
 from forager.errors import InputError
+from forager.graph.figures import SHARES, first_pages, relative_impact
 from forager.graph.graph import EdgeList, Graph
 from forager.graph.learned import LearnedSettings, Regression, split_pages
-from forager.graph.measures import SHARES, first_pages, relative_impact
 from forager.graph.methods import Evidence, Method, RankingSettings, Training, rank_frontier, tuned
 from forager.graph.walks import Ranking, WalkSettings, page_rank
 from forager.importers.edge_files import Impacts, read_edges, read_impacts, read_overlap, read_pages

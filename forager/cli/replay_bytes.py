@@ -18,7 +18,7 @@ from forager.clock import Clock, LoopClock, run_virtual
 from forager.engine.crawl import stop_after
 from forager.errors import InputError, OutputError
 from forager.events import Born, Deleted, Event, Told
-from forager.importers.captures import Collector, is_robots
+from forager.importers.collector import Collector, is_robots
 from forager.importers.warcs import WarcReader
 from forager.output.outlet import Outlet, StoryWriter
 from forager.pages.urls import host, site

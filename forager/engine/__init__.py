@@ -3,7 +3,7 @@
 Invariant: it waits, the core decides; what a visit shows is stored in one transaction before it is told.
 
 crawl            a crawl from start to stop, and its warm start from archives
-fleet            every forager is a task; one step of a forager (Alg 12); the baseline BFS, which sweeps all known pages
+live_fleet       every forager is a task; one step of a forager (Alg 12); the baseline BFS, which sweeps all known pages
 recrawl_cycle    the recrawl side: a worker for each host
 world            the live World: one fetch for all who ask, hosts shared by both sides
 ingest           from a response to what is kept of it

@@ -26,7 +26,7 @@ from forager.core.scheduler import Scheduler
 from forager.core.shared import Shared
 from forager.engine.corrections import YOUNG, Corrections
 from forager.engine.crawl_settings import CrawlSettings
-from forager.engine.fleet import CrawlParts, Fleet, announce, judge_sighting, sweep
+from forager.engine.live_fleet import CrawlParts, Fleet, announce, judge_sighting, sweep
 from forager.engine.recrawl_cycle import CLOSING_VISITS, RecrawlCycle
 from forager.engine.scope import Scope
 from forager.engine.stories import Teller

@@ -17,7 +17,7 @@ from forager.core.scheduler import Scheduler
 from forager.core.shared import Shared
 from forager.engine.corrections import Corrections
 from forager.engine.crawl_settings import CrawlSettings
-from forager.engine.fleet import CrawlParts, judge_sighting
+from forager.engine.live_fleet import CrawlParts, judge_sighting
 from forager.recrawl.policies import Policy, history_for
 from forager.recrawl.recrawl_settings import LEARNED, RecrawlSettings
 from forager.recrawl.visit_log import VisitLog

@@ -7,5 +7,5 @@ kernels    inner loops over packed links
 walks      RW, RW-EG, PageRank, InDegree, Random
 learned    ML, learned from the other rankings, and the choice of ω
 methods    all rankings by name, and ranks on one scale; Q-Overlap and Q-Hybrid
-measures   impact of a ranking; degrees, clustering, path lengths
+figures    impact of a ranking; degrees, clustering, path lengths
 """

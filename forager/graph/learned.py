@@ -17,7 +17,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.tree import DecisionTreeRegressor
 
 from forager.arrays import FloatArray, IntArray
-from forager.graph.measures import chance_impact, relative_impact
+from forager.graph.figures import chance_impact, relative_impact
 from forager.graph.walks import Ranking
 from forager.units import Count, Share
 

@@ -24,9 +24,9 @@ import pyarrow as pa
 from forager.arrays import FloatArray, IntArray, PrintArray
 from forager.errors import InputError
 from forager.importers import indexes
-from forager.importers.captures import Captures, Collector
-from forager.importers.columns import flags, moments, prints, table_batches, trouble_of
+from forager.importers.collector import Captures, Collector
 from forager.importers.streams import ByteStream, ImportTally, Source, blocks, opened, sources
+from forager.importers.table_columns import flags, moments, prints, table_batches, trouble_of
 from forager.importers.warcs import WarcReader, read_warc
 from forager.recrawl.change_log import Captured, changes
 from forager.tape.tape import CONTENTS, Tape, load_tape

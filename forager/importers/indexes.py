@@ -22,9 +22,9 @@ import pyarrow as pa
 import pyarrow.csv
 
 from forager.arrays import IntArray
-from forager.importers.captures import Captures
-from forager.importers.columns import believed, http_moment, mapped, prints, stamps
+from forager.importers.collector import Captures
 from forager.importers.streams import Block, ByteStream, ImportTally
+from forager.importers.table_columns import believed, http_moment, mapped, prints, stamps
 
 _LINE_END, _SPACE = ord("\n"), ord(" ")
 FIELDS = {7: "NbamskS", 9: "NbamskrVg", 10: "NbamskrMVg", 11: "NbamskrMSVg"}

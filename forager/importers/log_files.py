@@ -26,10 +26,10 @@ from numpy.typing import NDArray
 
 from forager.arrays import BoolArray, FloatArray, IntArray
 from forager.errors import InputError
-from forager.importers.columns import files_of, moments
 from forager.importers.files import CHANGED, DIGEST, TIME, Format, import_files, sniff
 from forager.importers.runs import tape_of_run
 from forager.importers.streams import opened, sources
+from forager.importers.table_columns import files_of, moments
 from forager.importers.tables import import_tables
 from forager.importers.tape_logs import ChangeRule, Cycles, Pages, log_of_tape
 from forager.recrawl.change_log import ChangeLog, ShownDocuments, imputed

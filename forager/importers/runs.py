@@ -9,7 +9,7 @@ from forager.arrays import FloatArray
 from forager.core.parameters import StateSettings
 from forager.core.states import States, document
 from forager.errors import InputError
-from forager.importers.captures import PageFacts, TextStates
+from forager.importers.collector import PageFacts, TextStates
 from forager.importers.identity import with_documents
 from forager.store.protocol import Version, VersionId, Visit
 from forager.store.store import Store

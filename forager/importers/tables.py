@@ -24,8 +24,11 @@ from forager.arrays import BoolArray, Int32Array, IntArray, RowArray, distinct
 from forager.core.parameters import StateSettings
 from forager.core.states import States, document
 from forager.errors import InputError
-from forager.importers.captures import REPLACED, TextStates
-from forager.importers.columns import (
+from forager.importers.collector import REPLACED, TextStates
+from forager.importers.files import Imported, Progress
+from forager.importers.identity import PageTimes, with_documents
+from forager.importers.streams import ImportTally, Source, opened
+from forager.importers.table_columns import (
     TableBatch,
     as_bytes,
     files_of,
@@ -36,9 +39,6 @@ from forager.importers.columns import (
     table_batches,
     trouble_of,
 )
-from forager.importers.files import Imported, Progress
-from forager.importers.identity import PageTimes, with_documents
-from forager.importers.streams import ImportTally, Source, opened
 from forager.pages.fingerprints import text_print
 from forager.pages.urls import canonical
 from forager.tape.build import TapeBuilder

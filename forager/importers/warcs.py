@@ -13,7 +13,7 @@ import numpy as np
 
 from forager.arrays import IntArray
 from forager.core.states import document
-from forager.importers.captures import Collector, PageFacts, is_robots
+from forager.importers.collector import Collector, PageFacts, is_robots
 from forager.importers.streams import ByteStream
 from forager.pages.page import Page
 from forager.pages.pages_settings import PagesSettings

@@ -7,8 +7,8 @@ plan                every article that will be published, when, its changes and 
 article             an article, and what happens to it
 site                what a path shows at a time, and the lists of articles
 sheets              HTML of a page, with its stated dates
-files               feeds, sitemaps and robots.txt
-writer              headlines and texts, and their vocabulary
+machine_files       feeds, sitemaps and robots.txt
+prose               headlines and texts, and their vocabulary
 noise               what changes on a page although its content does not, and traps for crawlers
 newsroom_settings   the settings of the newsroom
 """

@@ -14,7 +14,7 @@ from isal import igzip
 
 from forager.clock import Clock
 from forager.newsroom.article import Article
-from forager.newsroom.files import Files
+from forager.newsroom.machine_files import Files
 from forager.newsroom.newsroom_settings import Honesty, NewsroomSettings
 from forager.newsroom.noise import lot, token
 from forager.newsroom.plan import NewsPlan, make_plan

@@ -43,7 +43,7 @@ class Section:
     """A section of a paper; sections of the same name in several papers share topics and vocabulary."""
 
     name: str
-    """Its folder in URLs, e.g. `world`; names known to `writer.THEMES` get a vocabulary of their own."""
+    """Its folder in URLs, e.g. `world`; names known to `prose.THEMES` get a vocabulary of their own."""
     per_day: Positive
     """Articles per day, mean over a week."""
     quiet: bool = False

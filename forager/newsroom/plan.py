@@ -20,7 +20,7 @@ from forager.arrays import FloatArray, IntArray
 from forager.chance import stream
 from forager.newsroom.article import Article, ArticleChange, Shift
 from forager.newsroom.newsroom_settings import NewsroomSettings
-from forager.newsroom.writer import NewsTopic, NewsWriter, slug, topics_of
+from forager.newsroom.prose import NewsTopic, NewsWriter, slug, topics_of
 
 HOURLY = np.array(
     [

@@ -18,7 +18,7 @@ from forager.newsroom.article import Article, Shift
 from forager.newsroom.newsroom_settings import FeedFormat, Markup
 from forager.newsroom.noise import footer_links, trap_links
 from forager.newsroom.plan import NewsPlan
-from forager.newsroom.writer import Text, slug
+from forager.newsroom.prose import Text, slug
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,8 @@ import numpy as np
 from corpora import CorpusMissing, from_npm
 
 from forager.cli.rankings import Question, judge_rankings, rankings_table
+from forager.graph.figures import first_pages
 from forager.graph.graph import EdgeList, Names
-from forager.graph.measures import first_pages
 from forager.graph.methods import Method, RankingSettings
 from forager.graph.walks import WalkSettings
 

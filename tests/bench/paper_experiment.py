@@ -36,7 +36,7 @@ from forager.clock import WallClock
 from forager.core.parameters import ForagerKind, StateSettings
 from forager.core.states import States
 from forager.events import Event, Fetched
-from forager.graph.measures import graph_figures
+from forager.graph.figures import graph_figures
 from forager.importers.tables import import_tables
 from forager.newsroom.newsroom import Newsroom
 from forager.newsroom.newsroom_settings import NewsroomSettings

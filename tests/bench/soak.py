@@ -33,7 +33,7 @@ from forager.assembly import make_crawl, wire
 from forager.clock import LoopClock, VirtualLoop
 from forager.engine.crawl import stop_after
 from forager.events import Event, Told
-from forager.importers.columns import time_of
+from forager.importers.table_columns import time_of
 from forager.measures import delay
 from forager.newsroom.newsroom import Newsroom
 from forager.newsroom.newsroom_settings import NewsroomSettings

@@ -31,8 +31,8 @@ from urllib.parse import unquote
 import numpy as np
 
 from forager.cli.rankings import Question, judge_rankings, rankings_table
+from forager.graph.figures import first_pages
 from forager.graph.graph import EdgeList, Names
-from forager.graph.measures import first_pages
 from forager.graph.methods import Method, Overlap, Queries, RankingSettings
 from forager.graph.walks import Ranking, WalkSettings
 

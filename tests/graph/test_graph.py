@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from forager.chance import stream
+from forager.graph.figures import clustering, exponent, graph_figures, mean_path
 from forager.graph.graph import UNKNOWN, WORTH_SHARING, EdgeList, Graph, GrowingGraph, Names
-from forager.graph.measures import clustering, exponent, graph_figures, mean_path
 from forager.graph.methods import appeals
 from forager.graph.walks import Ranking, WalkSettings, enriched_walk
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from forager.chance import stream
+from forager.graph.figures import chance_impact, first_pages, relative_impact
 from forager.graph.graph import GrowingGraph
 from forager.graph.learned import (
     LearnedSettings,
@@ -15,7 +16,6 @@ from forager.graph.learned import (
     ranking_errors,
     split_pages,
 )
-from forager.graph.measures import chance_impact, first_pages, relative_impact
 from forager.graph.methods import (
     Evidence,
     Method,

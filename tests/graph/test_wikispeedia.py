@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from forager.cli.rankings import judge_rankings
-from forager.graph.measures import SHARES
+from forager.graph.figures import SHARES
 from forager.graph.methods import Method, RankingSettings
 from tests.bench.wikispeedia import data_folder, question, read_games, read_links, read_overlap, why_not
 

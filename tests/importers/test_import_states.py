@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from forager.cli.app import app
 from forager.core.parameters import StateSettings
 from forager.core.states import States, document, hashed
-from forager.importers.captures import BATCH, TEXTS_PER_CLUSTER, TextStates
+from forager.importers.collector import BATCH, TEXTS_PER_CLUSTER, TextStates
 from forager.importers.runs import tape_of_run
 from forager.importers.tables import import_tables
 from forager.store.protocol import Found, Version, Visit

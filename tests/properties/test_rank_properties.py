@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from forager.graph.figures import relative_impact
 from forager.graph.graph import Graph, GrowingGraph
-from forager.graph.measures import relative_impact
 from forager.graph.walks import WalkSettings, enriched_walk, page_rank, random_walk
 
 PAGES = 12

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from forager.chance import stream
 from forager.errors import InputError
-from forager.importers.columns import stamps, time_of
 from forager.importers.files import import_files
 from forager.importers.streams import sources
+from forager.importers.table_columns import stamps, time_of
 from forager.importers.tables import import_tables
 from forager.tape.build import TapeBuilder
 from forager.tape.cut import distinct_links, rewired

@@ -16,9 +16,9 @@ from forager.arrays import BoolArray, Float32Array, FloatArray, Int32Array, IntA
 from forager.core.parameters import StateSettings
 from forager.core.states import States
 from forager.errors import InputError
-from forager.importers.columns import as_bytes, mapped
 from forager.importers.identity import with_documents
 from forager.importers.streams import ImportTally
+from forager.importers.table_columns import as_bytes, mapped
 from forager.pages.urls import canonical
 from forager.tape.build import TapeBuilder
 from forager.tape.tape import Tape
