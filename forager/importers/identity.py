@@ -112,7 +112,7 @@ class LinksMet:
             new,
             fresh,
         )
-        owner = np.repeat(np.arange(tape.pages), np.diff(tape.version_start))
+        owner = tape.owners()
         begun = np.full(tape.pages, np.inf)
         np.minimum.at(begun, owner[~tape.gone], tape.time[~tape.gone])
         return cls(first, new, fresh, begun, owner)

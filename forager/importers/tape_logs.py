@@ -156,7 +156,7 @@ def log_of_tape(
     wanted = {"all": np.ones(tape.pages, dtype=np.bool_), "hubs": lists, "articles": ~lists}
     wanted["auto"] = wanted["hubs" if tape.identity == "link" else "all"]
     chosen = _chosen(tape, wanted[pages], settled)
-    owner = np.repeat(np.arange(tape.pages), np.diff(tape.version_start))
+    owner = tape.owners()
     known = np.isin(owner, chosen)
     if not known.any():
         raise InputError(f"{tape.origin}: no page to learn from; see --pages and --settled")

@@ -16,8 +16,6 @@ from forager.arrays import BoolArray, Float32Array, FloatArray, Int32Array, IntA
 from forager.tape.tape import KINDS, Tape
 from forager.terms import Kind, UrlId
 
-Sets = Int32Array
-
 
 @dataclass(frozen=True, slots=True)
 class VersionRows:
@@ -32,8 +30,8 @@ class VersionRows:
     gone: BoolArray
     seconds: Float32Array
     """Download time; nan if unknown."""
-    state: Sets
-    link_set: Sets
+    state: Int32Array
+    link_set: Int32Array
 
     def __len__(self) -> int:
         return len(self.owner)
@@ -111,7 +109,7 @@ class TapeBuilder:
         self._row_links, self._row_ends = array("q"), array("q")
         self._chunks: list[VersionRows] = [NONE]
         self._sets: dict[int, int] = {0: EMPTY}
-        self._links: list[Sets] = []
+        self._links: list[Int32Array] = []
         self._lengths: list[IntArray] = [np.zeros(1, np.int64)]
         self._states: list[Float32Array] = []
 
@@ -177,8 +175,8 @@ class TapeBuilder:
         text_prints: PrintArray | None = None,
         published: FloatArray | None = None,
         gone: BoolArray | None = None,
-        link_sets: Sets | None = None,
-        state_rows: Sets | None = None,
+        link_sets: Int32Array | None = None,
+        state_rows: Int32Array | None = None,
     ) -> None:
         """Adds versions as columns; what is not given is unknown.
 
@@ -200,7 +198,7 @@ class TapeBuilder:
             )
         )
 
-    def link_sets(self, rows: IntArray, targets: IntArray | Sets, count: int) -> Sets:
+    def link_sets(self, rows: IntArray, targets: IntArray | Int32Array, count: int) -> Int32Array:
         """Numbers of `count` link sets: `targets[i]` is a link of set `rows[i]`, in any order, possibly repeated."""
         pages = max(len(self._ids), 1)
         pair = distinct(rows * pages + targets)
@@ -267,7 +265,7 @@ class TapeBuilder:
             identity=self.identity,
         )
 
-    def _all_links(self) -> Sets:
+    def _all_links(self) -> Int32Array:
         """The links of all sets, which are held once."""
         self._links = [np.concatenate([np.empty(0, np.int32), *self._links])]
         return self._links[0]

@@ -24,7 +24,7 @@ def cut_tape(tape: Tape, start: float, end: float) -> Tape:
 
     URLs keep their numbers, so a page that appears later counts as not recorded.
     """
-    owner = np.repeat(np.arange(tape.pages), np.diff(tape.version_start))
+    owner = tape.owners()
     following = np.append(tape.time[1:], np.inf)
     following[tape.version_start[1:][np.diff(tape.version_start) > 0] - 1] = np.inf
     kept = (tape.time < end) & (following > start)
@@ -55,7 +55,7 @@ def rewired(tape: Tape, rng: np.random.Generator) -> Tape:
     """The tape with its links paired anew; a link waits until the page that it leads to appears."""
     origin, target, slot = _slots(tape)
     target = _mended(origin, rng.permutation(target), rng)
-    owner = _owners(tape)
+    owner = tape.owners()
     sets, used = np.unique(np.stack([owner, tape.link_set.astype(np.int64)]), axis=1, return_inverse=True)
     lengths = np.diff(tape.link_start)[sets[1]]
     changed = target[slot]
@@ -71,15 +71,11 @@ def rewired(tape: Tape, rng: np.random.Generator) -> Tape:
     )
 
 
-def _owners(tape: Tape) -> IntArray:
-    return np.repeat(np.arange(tape.pages, dtype=np.int64), np.diff(tape.version_start))
-
-
 def _slots(tape: Tape) -> tuple[IntArray, IntArray, IntArray]:
     """The distinct links, and for each link of each distinct (page, link set), in order, the index of its distinct
     link."""
     pages = max(tape.pages, 1)
-    sets = np.unique(np.stack([_owners(tape), tape.link_set.astype(np.int64)]), axis=1)
+    sets = np.unique(np.stack([tape.owners(), tape.link_set.astype(np.int64)]), axis=1)
     begin, lengths = tape.link_start[sets[1]], np.diff(tape.link_start)[sets[1]]
     place = np.arange(lengths.sum()) + np.repeat(begin - (np.cumsum(lengths) - lengths), lengths)
     pair = np.repeat(sets[0], lengths) * pages + tape.links[place]

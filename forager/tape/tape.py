@@ -191,6 +191,10 @@ class Tape:
     def url(self, id: UrlId) -> Url:
         return Url(self.url_text[self.url_start[id] : self.url_start[id + 1]].tobytes().decode())
 
+    def owners(self) -> IntArray:
+        """The page of each version."""
+        return np.repeat(np.arange(self.pages, dtype=np.int64), np.diff(self.version_start))
+
     def urls(self) -> Iterator[Url]:
         text = self.url_text.tobytes()
         for begin, end in zip(self.url_start[:-1].tolist(), self.url_start[1:].tolist(), strict=True):

@@ -171,7 +171,7 @@ def documents(tape: Tape, *, identity: str = "", max_age: float = 86_400.0, hubs
 
 
 def _documents(tape: Tape, identity: str, max_age: float, hubs: bool) -> Documents:
-    owner = np.repeat(np.arange(tape.pages), np.diff(tape.version_start))
+    owner = tape.owners()
     young = (tape.time - tape.published <= max_age) & ~tape.gone  # False without a date
     if not hubs:
         young &= ~np.isin(tape.url_kind, LIST_KINDS)[owner]

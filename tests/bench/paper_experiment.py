@@ -85,7 +85,7 @@ def with_states(tape: Tape, of_article: Mapping[str, str], states: States) -> Ta
     nothing = np.zeros(states.settings.dimension, np.float32)
     of_page = np.array([rows.get(url, nothing) for url in tape.urls()])
     article: NDArray[np.bool_] = np.asarray(of_page.any(axis=1))
-    owner = np.repeat(np.arange(tape.pages), np.diff(tape.version_start))
+    owner = tape.owners()
     vectors: NDArray[np.float32] = of_page[owner]
     for version in np.flatnonzero(~article[owner]).tolist():
         shown = tape.links_of(version)

@@ -97,7 +97,7 @@ def _oracle(tape: Tape, seconds: float, warm_up: float) -> tuple[Delay, int]:
     """What a schedule finds that knows what every page shows now, and in how many downloads."""
     columns, truth = TapeWorld(tape, TapeClock(tape.start), seconds=seconds).columns, documents(tape)
     read_off = len(columns.shown_start) > 0
-    page_of = np.repeat(np.arange(tape.pages), np.diff(tape.version_start))
+    page_of = tape.owners()
     row_of = np.full(tape.pages, -1)
     row_of[page_of[truth.of_version >= 0]] = truth.of_version[truth.of_version >= 0]
     found, young_until = np.full(len(truth), np.nan), truth.born + DAY

@@ -305,7 +305,7 @@ def test_every_link_of_a_newsrooms_tape_is_true_and_leads_to_a_page_on_it(newsro
     urls = list(tape.urls())
     recorded = np.diff(tape.version_start) > 0
     assert recorded[tape.links].all()
-    owner = np.repeat(np.arange(tape.pages), np.diff(tape.version_start))
+    owner = tape.owners()
     for version in range(0, tape.versions, 7):
         url, at = urls[owner[version]], float(tape.time[version])
         article = newsroom.truth.article(url)
