@@ -19,7 +19,7 @@ from typing import Protocol
 import numpy as np
 
 from forager.newsroom.newsroom import Asked, Newsroom
-from forager.store.protocol import Story, VersionId, Visit
+from forager.store.protocol import AcceptedStory, VersionId, Visit
 from forager.store.store import Store
 from forager.terms import Url
 from tests.faults.launching import Command
@@ -159,7 +159,7 @@ class Stored:
     """What a run directory holds."""
 
     visits: list[tuple[Url, Visit]]
-    stories: list[Story]
+    stories: list[AcceptedStory]
     versions: dict[VersionId, tuple[Url, float, int]]
     """URL, time and fingerprint of each."""
     unsettled: list[VersionId]
