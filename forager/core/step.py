@@ -15,6 +15,7 @@ import numpy as np
 
 from forager.arrays import FloatArray, Int32Array, IntArray
 from forager.core.best_pages import best, pick
+from forager.core.draws import draw
 from forager.core.expectation import chances, look_ahead, promise_of, ranks, rates, returning
 from forager.core.exploration import PaceRow
 from forager.core.fleet import BFS, RL, WL, WLRL, FleetState, Tally, Walker
@@ -38,19 +39,11 @@ TIE = 1e-9
 
 
 @inner
-def _draw(fleet: FleetState, me: Walker, slot: int) -> float:
-    """The next random number of a forager."""
-    me.drawn += 1
-    number: float = fleet.luck[slot, me.drawn - 1]
-    return number
-
-
-@inner
 def _learns_profit(me: Walker) -> bool:
     return me.kind == RL or me.kind == WLRL
 
 
-@compiled
+@inner
 def admitted(links: IntArray, met: Int32Array, path: int, out: IntArray, count: int) -> int:
     """Appends the links that are new to this path; returns the number of open links."""
     for url in links:
@@ -134,7 +127,7 @@ def _follow(rules: ForagerRules, mind: Mind, fleet: FleetState, me: Walker, slot
     links, tally = fleet.open[slot, me.head : me.count], fleet.tally[0]
     if len(links) == 0 or (rules.by_profit and me.length >= me.max_step):
         return -1, np.nan
-    luck = _draw(fleet, me, slot)
+    luck = draw(fleet, slot)
     tally.steps += 1
     if rules.by_profit:
         tally.decided += 1
@@ -211,9 +204,9 @@ def _best_start(rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, n
 def _start(rules: ForagerRules, mind: Mind, fleet: FleetState, me: Walker, slot: int, now: float) -> int:
     """The first page of the next path; one of the seeds if the weblog is empty."""
     weblog, values = fleet.weblog[slot, : me.entries], fleet.values[slot, : me.entries]
-    if me.explore > 0 and _draw(fleet, me, slot) < me.explore and mind.hubs[0] > 0:
-        return int(mind.hubs[1 + int(_draw(fleet, me, slot) * mind.hubs[0])])
-    luck = _draw(fleet, me, slot)
+    if me.explore > 0 and draw(fleet, slot) < me.explore and mind.hubs[0] > 0:
+        return int(mind.hubs[1 + int(draw(fleet, slot) * mind.hubs[0])])
+    luck = draw(fleet, slot)
     if me.entries == 0:
         return int(fleet.seeds[slot, int(luck * me.seeds)])
     if rules.start_list > 0:
@@ -292,7 +285,7 @@ def arrive(rules: ForagerRules, fleet: FleetState, slot: int, url: int, links: I
     me: Walker = fleet.walkers[slot]
     if len(links):
         me.count = admitted(links, fleet.met[slot], me.mark, fleet.open[slot], me.count)
-    if me.kind != RL or me.entries >= min(rules.start_size, fleet.weblog.shape[1]):
+    if me.kind != RL or me.entries >= rules.start_size:
         return
     for each in fleet.order[: fleet.tally[0].alive]:
         other: Walker = fleet.walkers[each]
