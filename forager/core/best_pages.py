@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from forager.arrays import FloatArray, IntArray
+from forager.arrays import FloatArray, IntArray, RowArray
 from forager.core.expectation import (
     SCALE,
     TEXT_HITS,
@@ -162,7 +162,7 @@ def _alike(page: PageRow, other: PageRow, prior: Priors, now: float) -> bool:
 
 @compiled
 def _worked_out(
-    mind: Mind, urls: IntArray, keys: FloatArray, outlook: FloatArray, now: float
+    table: RowArray, prior: Priors, urls: IntArray, keys: FloatArray, outlook: FloatArray, now: float
 ) -> tuple[FloatArray, FloatArray]:
     """Exact ordering values and expected documents of pages; `keys` are the estimated ordering values.
 
@@ -170,7 +170,7 @@ def _worked_out(
     same is remembered, and its result is reused for all pages like it.
     """
     ranks, worths, bits = np.empty(len(urls)), np.empty(len(urls)), keys.view(np.int64)
-    remembered, table, prior = np.full(64, -1), mind.table, mind.priors[0]
+    remembered = np.full(64, -1)
     for i in range(len(urls)):
         last = remembered[bits[i] & 63]
         if last >= 0 and _alike(table[urls[i]], table[urls[last]], prior, now):
@@ -267,7 +267,8 @@ def _nth_largest(values: FloatArray, n: int) -> float:
 
 @compiled
 def _select(
-    mind: Mind,
+    table: RowArray,
+    prior: Priors,
     urls: IntArray,
     keys: FloatArray,
     outlook: FloatArray,
@@ -289,7 +290,7 @@ def _select(
             count += 1
     some = some[:count]
     between = some[keys[some] <= high]
-    ranks, worths = _worked_out(mind, urls[between], keys[between], outlook, now)
+    ranks, worths = _worked_out(table, prior, urls[between], keys[between], outlook, now)
     exact = worths if plain else ranks
     if len(leaning):
         exact *= leaning[between]
@@ -320,7 +321,7 @@ def _best_of(mind: Mind, urls: IntArray, now: float, leaning: FloatArray, plain:
     for i in range(len(urls)):
         rank, worth = at_a_glance(mind, urls[i], mind.outlook, now)
         keys[i] = (worth if plain else rank) * (leaning[i] if len(leaning) else 1.0)
-    return _select(mind, urls, keys, mind.outlook, now, leaning, plain, size)
+    return _select(mind.table, mind.priors[0], urls, keys, mind.outlook, now, leaning, plain, size)
 
 
 @inlined
@@ -350,8 +351,8 @@ def now_and_later(
         if len(leaning):
             keys[i] *= leaning[i]
             coming[i] *= leaning[i]
-    first = _select(mind, urls, keys, foreseen, now, leaning, False, size)
-    last = _select(mind, urls, coming, then, later, leaning, False, size)
+    first = _select(mind.table, mind.priors[0], urls, keys, foreseen, now, leaning, False, size)
+    last = _select(mind.table, mind.priors[0], urls, coming, then, later, leaning, False, size)
     return urls[first], urls[last]
 
 

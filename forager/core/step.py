@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from forager.arrays import FloatArray, Int32Array, IntArray
-from forager.core.best_pages import best, pick
+from forager.core.best_pages import best, list_bounds, pick
 from forager.core.draws import draw
 from forager.core.expectation import chances, look_ahead, promise_of, rate_on, returning
 from forager.core.exploration import PaceRow
@@ -200,9 +200,14 @@ def _best_start(rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, n
     for i in range(len(promise)):
         url = _start_at(mind, fleet, slot, lists, pages, luck, i)
         page: PageRow = mind.table[url]
+        stretch = _stretch_of(rules, mind, me, url) if stretched else 1.0
+        promise[i] = -np.inf
+        if page.hub and page.visits > 0 and most > 0:
+            square, _ = list_bounds(mind, page, now)
+            if square * stretch * stretch < most * most:
+                continue
         rank, _, _ = promise_of(mind.table, url, mind.outlook, mind.priors[0], now)
-        if stretched:
-            rank *= _stretch_of(rules, mind, me, url)
+        rank *= stretch
         if i < mine and page.main and page.visits == 0 and rank > 0:  # not just tried
             rank = np.inf
         promise[i] = rank
