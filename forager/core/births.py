@@ -98,7 +98,7 @@ def _halve(fleet: FleetState, parent: int, child: int) -> None:
 
 
 @inner
-def multiply(rules: ForagerRules, fleet: FleetState, slot: int, now: float) -> int:
+def bear_child(rules: ForagerRules, fleet: FleetState, slot: int, now: float) -> int:
     """A forager gets a child with half of the weblog, and with its long-term profit if it learns it (Alg 6); its slot."""
     me: Walker = fleet.walkers[slot]
     tally: Tally = fleet.tally[0]
@@ -164,5 +164,5 @@ def manage(rules: ForagerRules, fleet: FleetState, slot: int, now: float) -> tup
         gone = fleet.walkers[out].id
         delete(rules, fleet, out, now)
     if decided in (MULTIPLIES, REPLACES):
-        child = fleet.walkers[multiply(rules, fleet, slot, now)].id
+        child = fleet.walkers[bear_child(rules, fleet, slot, now)].id
     return gone, child

@@ -108,7 +108,7 @@ class Tally(Protocol):
     decided: int  # … those that long-term profit led elsewhere than expected documents would have
 
 
-class Life(Protocol):
+class LifeSpan(Protocol):
     """When a forager lived, for kernels."""
 
     parent: int  # -1 for none
@@ -120,7 +120,7 @@ def _kinds(of: type[Any]) -> np.dtype[np.void]:
     return np.dtype([(name, np.float64 if kind is float else np.int64) for name, kind in of.__annotations__.items()])
 
 
-WALKER, TALLY, LIFE = _kinds(Walker), _kinds(Tally), _kinds(Life)
+WALKER, TALLY, LIFE = _kinds(Walker), _kinds(Tally), _kinds(LifeSpan)
 GENES = dict(zip(INHERITED, list(Walker.__annotations__)[-len(INHERITED) :], strict=True))
 """The columns of each forager's own parameters, by their settings."""
 
@@ -184,7 +184,7 @@ def seat(fleet: FleetState, id: int, kind: int) -> int:
 def note_birth(fleet: FleetState, parent: int, now: float) -> None:
     """The next forager was born."""
     tally: Tally = fleet.tally[0]
-    life: Life = fleet.lives[tally.born]
+    life: LifeSpan = fleet.lives[tally.born]
     life.parent, life.born, life.deleted = parent, now, np.nan
     tally.born += 1
 

@@ -1,4 +1,4 @@
-"""Settings of the engine: how a crawl and the demo run."""
+"""Settings of the engine: how a crawl, its dashboard and the demo run."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,3 +94,17 @@ class DemoSettings:
     pages first."""
     folder: Path | None = None
     """The run directory of the demo; none: a new one under `runs/`."""
+
+
+@dataclass(frozen=True, slots=True)
+class DashboardSettings:
+    """The live view of a crawl in a browser."""
+
+    enabled: bool = True
+    """Serve it while a crawl runs."""
+    host: str = "127.0.0.1"
+    """The address to listen on; any but loopback needs a token. Ours."""
+    port: Annotated[int, Field(ge=0, le=65535)] = 0
+    """The port to listen on; 0 takes a free one and prints it. Ours."""
+    token: str = ""
+    """Secret token that visitors must give, at least 16 characters; empty: none is required on loopback. Ours."""

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from pydantic import TypeAdapter
 
-from forager.core.births import multiply
+from forager.core.births import bear_child
 from forager.core.findings import Sighting
 from forager.core.fleet import Forager
 from forager.core.judge import known_by
@@ -283,7 +283,7 @@ def test_the_start_list_of_rl_is_the_seed_and_the_first_nine_pages_it_saw() -> N
 
 def child_of(lone: Lone) -> Forager:
     flock = lone.agent.flock
-    return Forager(flock, multiply(lone.agent.rules[0], flock.state, lone.forager.slot, 0.0))
+    return Forager(flock, bear_child(lone.agent.rules[0], flock.state, lone.forager.slot, 0.0))
 
 
 @pytest.mark.parametrize("kind", [WL, RL, WLRL])

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from forager.core.agent import ReinforcingAgent
 from forager.core.best_pages import best
-from forager.core.births import multiply
+from forager.core.births import bear_child
 from forager.core.findings import Finding, Sighting
 from forager.core.fleet import Forager
 from forager.core.page_table import PageTable
@@ -57,7 +57,7 @@ def test_splitting_a_weblog_loses_nothing_and_doubles_nothing(start: dict[int, f
     agent = ReinforcingAgent(ReinforcingSettings(mutation=0.0), ForagerSettings(), seed)
     parent, _ = agent.start(np.array([0]), 0.0)
     parent.weblog = Weblog(WeblogSettings(), start.items())
-    child = Forager(agent.flock, multiply(agent.rules[0], agent.flock.state, parent.slot, 0.0))
+    child = Forager(agent.flock, bear_child(agent.rules[0], agent.flock.state, parent.slot, 0.0))
     assert dict(parent.weblog.entries) | dict(child.weblog.entries) == start
     assert len(parent.weblog) + len(child.weblog) == len(start)
     assert 0 <= len(parent.weblog) - len(child.weblog) <= 1
