@@ -43,7 +43,7 @@ class CrawlSettings:
     `text_breadth`, `policy` and `least_worth`, unless they are given. Ours."""
     workers: Count = 32
     """Number of pages that the sweep (kind BFS) requests at once; politeness still limits each host. Ours."""
-    recrawl_share: Share = 0.8
+    recrawl_share: Share = 0.9
     """Share of each host's requests for the recrawl cycle; the rest is for the fleet. Either may use what the other
     leaves."""
     cycle: Duration = 900.0
