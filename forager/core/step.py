@@ -186,8 +186,8 @@ def _some_of(known: IntArray, count: int, luck: float, out: IntArray) -> None:
 
 @compiled
 def _best_start(rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, now: float, luck: float) -> int:
-    """The page that promises most, of the weblog and of some known lists and other known pages; among equals the one with
-    the largest value."""
+    """A seed that nobody has visited, or the page that promises most, of the weblog and of some known lists and other known
+    pages; among equals the one with the largest value."""
     me: Walker = fleet.walkers[slot]
     mine, lists, pages = me.entries, min(rules.start_others, mind.hubs[0]), min(rules.start_others, mind.known[0])
     starts, values = np.empty(mine + lists + pages, np.int64), np.full(mine + lists + pages, NOBODYS)
@@ -198,6 +198,9 @@ def _best_start(rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, n
     stretch = stretches(rules, mind, me, starts)
     if len(stretch):
         promise *= stretch
+    for i in range(mine):
+        if mind.table[starts[i]].main and mind.table[starts[i]].visits == 0 and promise[i] > 0:  # not just tried
+            promise[i] = np.inf
     most = promise.max()
     for i in range(len(starts)):
         promise[i] = values[i] if promise[i] == most else -np.inf

@@ -24,6 +24,7 @@ _PLACES = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9],
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+")
 _SPACED_WORD = re.compile(r"\w+")
 _CHARACTERWISE = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+_ADDRESS_NAME = re.compile(r"\d{3}|\w[-_]\w")
 _FOREIGN = re.compile(r"[^\x00-\x7f]")
 _FEW_FOREIGN = 40
 _WORD_BYTES = bytes(ord(chr(code).lower()) if re.match(r"\w", chr(code)) else 32 for code in range(128)) + bytes(
@@ -34,6 +35,17 @@ _WORD_BYTES = bytes(ord(chr(code).lower()) if re.match(r"\w", chr(code)) else 32
 def byte_print(body: bytes) -> int:
     """64 bits of the bytes as they came."""
     return xxh3_64_intdigest(body)
+
+
+def without_address(text: str, path: str) -> str:
+    """A text without the path of its own page and the last name in it, if that is more than a word.
+
+    Pages that are not there repeat their address and say *not found* with status 200: all have the same text then.
+    """
+    name = path.rstrip("/").rpartition("/")[2]
+    if len(path) > 1:
+        text = text.replace(path, "")
+    return text.replace(name, "") if _ADDRESS_NAME.search(name) else text
 
 
 def text_print(text: str, *, tidy: bool = False) -> int:

@@ -14,7 +14,7 @@ from forager.pages.head import Head, RobotsMeta, Tree, lazily, read_robots_meta
 from forager.pages.links import PageLinks, says_only_a_text
 from forager.pages.markup import Form, form_of_body, inflated_body, to_utf8, within_depth
 from forager.pages.pages_settings import PagesSettings
-from forager.pages.urls import UrlMemo
+from forager.pages.urls import UrlMemo, path
 from forager.terms import NOTHING, About, Dated, DateSource, Kind, Link, Response, Url
 
 T = TypeVar("T")
@@ -219,10 +219,11 @@ class Page:
 
     @lazily
     def text_print(self) -> int:
-        """Of the text; of the bytes if the page is nothing that has a text."""
+        """Of the text, without the page's own address; of the bytes if the page is nothing that has a text."""
         if self.kind is Kind.OTHER:
             return self.byte_print
-        return prints.text_print(self.text, tidy=self._tree is not None)
+        plain = prints.without_address(self.text, path(self.url)) if self._tree is not None else self.text
+        return prints.text_print(plain, tidy=self._tree is not None)
 
     @lazily
     def simhash(self) -> int:

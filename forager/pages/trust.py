@@ -22,6 +22,16 @@ FUTURE = 3600.0
 """Seconds a date may lie ahead of us: clocks differ."""
 
 
+EAST, WEST = 14 * 3600.0, 12 * 3600.0
+"""How much earlier a day begins than in UTC where it begins first, and how much later it ends where it ends last."""
+
+
+def _is_on(day: Dated, time: float) -> bool:
+    """Whether a time may lie on a day."""
+    before, after = (0.0, 0.0) if day.zone is not None else (EAST, WEST)
+    return day.time - before <= time < day.time + DAY + after
+
+
 class Trust:
     """Learns from each document's dates; asked which of several dates to believe."""
 
@@ -47,7 +57,8 @@ class Trust:
     ) -> Dated | None:
         """The date of a document to believe, its own or what others say; `new`: it was not seen before, so its date teaches.
 
-        If the best source names only the day, a finer date of that day is better.
+        If the best source names only the day, a finer date of that day is better; if no zone is stated, of that day anywhere
+        on Earth.
         """
         stated = page.published
         if stated is not None and new:
@@ -57,8 +68,7 @@ class Trust:
         candidates = sorted(filter(None, (stated, *others)), key=lambda dated: _ORDER.index(dated.source))
         chosen = self.choose(site, candidates, now)
         if chosen is not None and not chosen.exact:
-            finer = (one for one in candidates if one.exact and chosen.time <= one.time < chosen.time + DAY)
-            chosen = next(finer, chosen)
+            chosen = next((one for one in candidates if one.exact and _is_on(chosen, one.time)), chosen)
         if chosen is not None and chosen.source is DateSource.LAST_MODIFIED:
             return self._no_later(chosen, candidates, now)
         return chosen

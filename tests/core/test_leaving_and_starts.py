@@ -1,5 +1,6 @@
 from collections import Counter
 
+import numpy as np
 import pytest
 
 from forager.core.exploration import Pace, Thrift
@@ -63,6 +64,18 @@ def test_the_best_start_promises_most_and_its_value_decides_between_equals(visit
 def test_a_seed_never_seen_is_started_from_before_a_list_seen_a_moment_ago(visits: PageTable) -> None:
     weblog: Entries = [(5, 3000.0), (1, 0.0)]
     assert start(StartSettings(explore=0.0, others=0), weblog, visits) == {1: 1}
+
+
+def test_a_seed_never_seen_comes_before_everything_however_little_strangers_brought(visits: PageTable) -> None:
+    visits.name_main(np.array([3, 4]))
+    for stranger in range(10, 60):  # each a text without news
+        visits.record(stranger, 0.0)
+        visits.record(stranger, 9.0 * HOUR)
+    weblog: Entries = [
+        (6, 100.0),
+        (3, 0.0),
+    ]  # the list has waited for ten hours; a seed of a Newsroom waited for six days
+    assert start(StartSettings(explore=0.0, others=0), weblog, visits) == {3: 1}
 
 
 def test_a_known_page_outside_the_weblog_is_started_from_if_it_promises_more(visits: PageTable) -> None:

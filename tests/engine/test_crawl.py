@@ -123,9 +123,10 @@ def test_a_crawl_that_knows_its_end_looks_at_busy_lists_once_more_before_it() ->
     for hours in (0.3, 0.35, 0.4):
         end = busy.newsroom.start + hours * 3600
         crawls = [kind(busy).run(hours) for kind in (Crawled, KnowsItsEnd)]
-        published += sum(end - 60 < article.published <= end for article in crawls[0].newsroom.plan.articles)
+        articles = crawls[0].newsroom.plan.articles
+        published += sum(end - 60 < article.published <= end - 10 for article in articles)
         for place, crawled in enumerate(crawls):
-            found[place] += sum(story.published > end - 60 for story in crawled.stories)
+            found[place] += sum(end - 60 < story.published <= end - 10 for story in crawled.stories)
         surprised, prepared = (len(crawled.newsroom.requests) for crawled in crawls)
         assert 0 < prepared - surprised <= 45  # fifteen seconds of three papers
     assert found[0] < found[1] == published

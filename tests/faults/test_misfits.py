@@ -8,7 +8,7 @@ from forager.clock import Clock
 from forager.measures import Delay, delay
 from forager.settings import load_settings
 from forager.web.web import Web
-from tests.faults.misfits import KINDS, MisfitWeb
+from tests.faults.misfits import KINDS, Misfit, MisfitWeb
 from tests.virtual import QUICK, Crawled
 
 HOURS = 6.0
@@ -45,3 +45,10 @@ def test_good_hosts_are_told_of_as_soon_as_without_the_bad_ones() -> None:
     assert set(web.asked) == {"good", *KINDS}
     assert min(web.asked.values()) > 50
     assert done.account.facts()["errors"]
+
+
+def test_pages_that_are_not_there_but_say_they_are_become_no_stories() -> None:
+    _, web, done = crawled(5 * len(KINDS))
+    soft = [story.url for story in done.stories if "/p/" in story.url]
+    assert len(soft) <= 5 * 2  # of five such hosts; each repeats the address in its text, and every page had its own
+    assert web.asked[Misfit.SOFT] < 5 * 200  # it was one a minute and host, for ever

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forager.chance import stream
-from forager.pages.fingerprints import byte_print, distance, simhash, text_print
+from forager.pages.fingerprints import byte_print, distance, simhash, text_print, without_address
 
 
 def article(rng: np.random.Generator, words: int = 400) -> list[str]:
@@ -98,3 +98,13 @@ def test_unrelated_articles_differ_in_about_half_of_the_bits() -> None:
 def test_every_text_has_prints(text: str) -> None:
     assert 0 <= simhash(text) < 2**64
     assert 0 <= text_print(text) < 2**64
+
+
+def test_an_address_that_a_page_repeats_does_not_make_another_text_of_it() -> None:
+    said = "Page not found: {} is not here; did you look for {}?"
+    one, other, third = (
+        text_print(without_address(said.format(path, path.rpartition("/")[2]), path))
+        for path in ("/p/1234", "/news/bridge-opens", "/p/9999")
+    )
+    assert one == other == third
+    assert without_address("The news of today", "/news") == "The news of today"  # a word of the language

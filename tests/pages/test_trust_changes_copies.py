@@ -31,6 +31,18 @@ def test_a_day_shared_by_todays_documents_is_no_lie_but_an_old_day_shared_by_all
     assert not old.believes("s", DateSource.URL)
 
 
+@pytest.mark.parametrize(("zone", "believed"), [("", DateSource.FIRST_SEEN), ("+00:00", DateSource.META)])
+def test_a_day_without_a_zone_may_still_last_in_the_west(zone: str, believed: DateSource) -> None:
+    headers = (("content-type", "text/html"),)
+    stated = f'<meta property="article:published_time" content="2026-03-01{zone and "T00:00" + zone}">'
+    body = f"<title>Bridge</title>{stated}<p>It opens.</p>".encode()
+    now = 1_772_423_400.0  # 2 March, 3:50 in Greenwich
+    page = read(Response(Url("http://a.example/1"), Outcome.FETCHED, now, status=200, headers=headers, body=body))
+    seen = Dated(now - 100, DateSource.FIRST_SEEN)
+    dated = Trust().published("a.example", page, (seen,), now, new=True)
+    assert dated is not None and dated.source is believed
+
+
 def test_a_source_that_mends_is_believed_again() -> None:
     trust = Trust()
     for _ in range(10):
