@@ -13,6 +13,8 @@ IntArray = NDArray[np.int64]
 Int32Array = NDArray[np.int32]
 ByteArray = NDArray[np.uint8]
 BoolArray = NDArray[np.bool_]
+PrintArray = NDArray[np.uint64]
+"""Fingerprints."""
 RowArray = NDArray[np.void]
 """Structured arrays."""
 

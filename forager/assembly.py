@@ -40,13 +40,13 @@ from forager.engine.world import Shares, WebWorld
 from forager.errors import InputError, SettingsError
 from forager.events import AskedToWait, Event, Journal, Learned
 from forager.importers.texts import Example, read_examples
-from forager.pages.page import Page, load_slow_parts, read
+from forager.pages.page import Page, load_slow_parts
 from forager.pages.urls import canonical
 from forager.recrawl.visit_log import VisitLog
 from forager.report.account import KEPT as ACCOUNT
 from forager.report.account import Account, recall_account
 from forager.settings import Settings, changed
-from forager.store.protocol import Story, Version
+from forager.store.protocol import AcceptedStory, Version
 from forager.store.store import Store
 from forager.terms import Channel, Request, Url, UrlId, Verdict
 from forager.warc.recorder import BackgroundRecorder, Recording
@@ -137,7 +137,7 @@ class Hooks:
 
     on_page: Callable[[Page], None] | None = None
     """Called with every fetched page."""
-    accept: Callable[[Story, Version], bool] | None = None
+    accept: Callable[[AcceptedStory, Version], bool] | None = None
     """Decides at last whether a version becomes a story."""
 
 
@@ -387,7 +387,7 @@ async def _fetched_text(text: str, web: Web) -> str:
     url = canonical(text)
     if url is None:
         raise InputError(f"focus.examples: {text!r} is not an http(s) URL")
-    page = read(await web.fetch(Request(url)))
+    page = Page(await web.fetch(Request(url)))
     if not page.text:
         said = page.response.error or page.response.outcome.value
         raise InputError(f"focus.examples: {url} has no text to learn from ({said})")

@@ -112,7 +112,7 @@ def run_virtual(main: Coroutine[Any, Any, T]) -> T:
         return runner.run(main)
 
 
-async def rest(clock: Clock, seconds: float, stopping: asyncio.Event, bell: asyncio.Event | None = None) -> None:
+async def pause(clock: Clock, seconds: float, stopping: asyncio.Event, bell: asyncio.Event | None = None) -> None:
     """Sleeps on the clock until the time is over, the crawl is told to stop, or `bell` is set."""
     if stopping.is_set() or seconds <= 0:
         return

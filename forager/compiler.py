@@ -38,9 +38,9 @@ UNCOMPILED = "kernels cannot be compiled and kept; the crawl goes on without"
 DONE, FAILED, UNKEPT = b"done", b"failed", b"unkept"
 """Answers of the process: the machine code is on disk; the call cannot be compiled; the code cannot be saved."""
 
-Form = Hashable
+ArgumentForm = Hashable
 """Description of an argument's type that needs no numba and can be sent to another process."""
-Wanted = tuple[Kernel[Any, Any], tuple[Form, ...]]
+Wanted = tuple[Kernel[Any, Any], tuple[ArgumentForm, ...]]
 
 
 @asynccontextmanager
@@ -115,7 +115,7 @@ class Compiler:
 
     def want(self, kernel: Kernel[Any, Any], args: tuple[Any, ...]) -> None:
         """Requests machine code for this call and for all calls with the same argument types."""
-        wanted = kernel, tuple(map(form_of, args))
+        wanted = kernel, tuple(map(argument_form, args))
         if wanted not in self._asked and not self._gave_up:
             self._asked.add(wanted)
             with self._lock:
@@ -160,7 +160,7 @@ class Compiler:
                         return
                     kernel.load(types)
 
-    def _provide(self, kernel: Kernel[Any, Any], forms: tuple[Form, ...]) -> None:
+    def _provide(self, kernel: Kernel[Any, Any], forms: tuple[ArgumentForm, ...]) -> None:
         """Loads the machine code of a call, after the process has compiled it if it is not on disk."""
         types = tuple(map(type_of, forms))
         if kernel.load(types):
@@ -235,7 +235,7 @@ def _named(*kinds: type) -> list[Any]:
     return list(dict.fromkeys(found))
 
 
-def form_of(value: Any) -> Form:
+def argument_form(value: Any) -> ArgumentForm:
     """Describes the type of an argument."""
     if isinstance(value, np.ndarray):
         flags = value.flags
@@ -244,7 +244,7 @@ def form_of(value: Any) -> Form:
     if isinstance(value, np.void):
         return "record", value.dtype
     if isinstance(value, tuple):
-        return ("tuple", type(value), *map(form_of, value))
+        return ("tuple", type(value), *map(argument_form, value))
     return "number", type(value)
 
 
@@ -266,7 +266,7 @@ def type_of(form: Any) -> Any:
 
 def _begun() -> subprocess.Popen[bytes]:
     """Starts the process that compiles. It ignores Ctrl-C and ends when this process closes its input."""
-    command = [sys.executable, "-P", "-c", f"from {__name__} import serve; serve()"]
+    command = [sys.executable, "-P", "-c", f"from {__name__} import compile_requests; compile_requests()"]
     path = [str(Path(__file__).parent.parent), os.environ.get("PYTHONPATH", "")]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, path))}
     silent = subprocess.DEVNULL
@@ -275,7 +275,7 @@ def _begun() -> subprocess.Popen[bytes]:
     )
 
 
-def _ask(process: subprocess.Popen[bytes], kernel: Kernel[Any, Any], forms: tuple[Form, ...]) -> bytes:
+def _ask(process: subprocess.Popen[bytes], kernel: Kernel[Any, Any], forms: tuple[ArgumentForm, ...]) -> bytes:
     """Requests machine code and waits for the answer; empty if the process has ended."""
     assert process.stdin is not None and process.stdout is not None
     try:
@@ -286,18 +286,18 @@ def _ask(process: subprocess.Popen[bytes], kernel: Kernel[Any, Any], forms: tupl
         return b""
 
 
-def serve() -> None:
+def compile_requests() -> None:
     """Body of the compiling process: compiles one request after the other until its input closes."""
     if hasattr(os, "nice"):
         os.nice(NICE)
-    asked: SimpleQueue[tuple[str, str, tuple[Form, ...]]] = SimpleQueue()
+    asked: SimpleQueue[tuple[str, str, tuple[ArgumentForm, ...]]] = SimpleQueue()
     Thread(target=_listen, args=(asked,), daemon=True).start()
     while True:
         sys.stdout.buffer.write(_compile(*asked.get()) + b"\n")
         sys.stdout.buffer.flush()
 
 
-def _compile(module: str, name: str, forms: tuple[Form, ...]) -> bytes:
+def _compile(module: str, name: str, forms: tuple[ArgumentForm, ...]) -> bytes:
     try:
         import_module(module)
         kernel = next(one for one in kernels() if (one.__module__, one.__name__) == (module, name))
@@ -308,7 +308,7 @@ def _compile(module: str, name: str, forms: tuple[Form, ...]) -> bytes:
     return DONE if types in kernel.loadable() else UNKEPT
 
 
-def _listen(asked: "SimpleQueue[tuple[str, str, tuple[Form, ...]]]") -> None:
+def _listen(asked: "SimpleQueue[tuple[str, str, tuple[ArgumentForm, ...]]]") -> None:
     """Receives requests; ends this process at once when the input closes."""
     try:
         while True:

@@ -4,7 +4,6 @@ import ast
 import dataclasses
 import inspect
 import json
-import os
 import sys
 import textwrap
 from collections.abc import Iterator
@@ -14,9 +13,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from forager.errors import OutputError
 from forager.settings import Settings
-from forager.store.rundir import own_file
+from forager.store.rundir import write_own
 
 HEAD = """\
 # Every setting of Forager with its default, commented out: remove the # in front of what you change.
@@ -33,16 +31,8 @@ def config_text(chosen: Settings | None = None) -> str:
 
 def write_config(chosen: Settings, run_dir: Path) -> None:
     """Writes the settings of a run into its directory; with a token in it nobody else may read the file."""
-    path = run_dir / "config.yaml"
-    try:
-        with open(path, "w", encoding="utf-8", opener=own_file) as file:
-            if chosen.dashboard.token:
-                os.fchmod(file.fileno(), 0o600)
-            file.write(config_text(chosen))
-    except OSError as error:
-        raise OutputError(
-            f"{path}: cannot be written ({error.strerror}); make room or choose another directory"
-        ) from None
+    advice = "make room or choose another directory"
+    write_own(run_dir / "config.yaml", config_text(chosen), advice, secret=bool(chosen.dashboard.token))
 
 
 def _section_text(values: Any, indent: str, mark: str) -> Iterator[str]:

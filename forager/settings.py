@@ -23,8 +23,7 @@ from forager.core.parameters import (
     ForagerSettings,
     ReinforcingSettings,
 )
-from forager.dashboard.dashboard_settings import DashboardSettings
-from forager.engine.crawl_settings import CrawlSettings, DemoSettings
+from forager.engine.crawl_settings import CrawlSettings, DashboardSettings, DemoSettings
 from forager.errors import ForagerError, SettingsError
 from forager.newsroom.newsroom_settings import NewsroomSettings
 from forager.pages.pages_settings import PagesSettings

@@ -159,6 +159,10 @@ class Kind(StrEnum):
     OTHER = "other"  # images, PDFs, unreadable bytes
 
 
+LISTS = (Kind.HUB, Kind.FEED, Kind.SITEMAP)
+"""Pages that list others."""
+
+
 class Link(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """A link on a page, in document order. A page has about a hundred, so they must be cheap."""
 

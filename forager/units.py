@@ -36,3 +36,4 @@ Duration = Annotated[float, BeforeValidator(seconds), Field(ge=0, allow_inf_nan=
 Size = Annotated[int, BeforeValidator(size), Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=1)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]

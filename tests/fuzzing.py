@@ -30,7 +30,7 @@ from forager.importers.texts import read_texts
 from forager.library.session import read_seeds
 from forager.pages.feeds import read_feed
 from forager.pages.moments import read_moment
-from forager.pages.page import read
+from forager.pages.page import Page
 from forager.pages.sitemaps import read_sitemap
 from forager.pages.urls import Joiner, canonical, host, site, url_words
 from forager.recrawl.formula import formula_text, parse, prepared
@@ -79,7 +79,7 @@ def file_of(raw: bytes, name: str) -> Path:
 def page(raw: bytes) -> None:
     kind = TYPES[raw[0] % len(TYPES)] if raw else ""
     headers = (("content-type", kind), ("last-modified", text_of_bytes(raw[:40])))
-    seen = read(Response(HERE, Outcome.FETCHED, 1.7e9, headers=headers, body=raw[1:]))
+    seen = Page(Response(HERE, Outcome.FETCHED, 1.7e9, headers=headers, body=raw[1:]))
     if seen.text is None or BUG.search(seen.trouble):
         raise CaughtError(seen.trouble)
 
@@ -226,10 +226,10 @@ def _dashboard() -> Callable[[str], int]:
     from forager.assembly import make_crawl, wire
     from forager.clock import WallClock
     from forager.dashboard.chronicle import Chronicle
-    from forager.dashboard.dashboard_settings import DashboardSettings
     from forager.dashboard.server import Dashboard
     from forager.dashboard.views import Views
     from forager.dashboard.watched import watch
+    from forager.engine.crawl_settings import DashboardSettings
     from forager.newsroom.newsroom import Newsroom
     from forager.report.account import Account
     from forager.store.store import Store

@@ -15,7 +15,7 @@ import pytest
 
 import forager
 from forager.arrays import IntArray
-from forager.compiler import COMPILING, IN_USE, UNCOMPILED, compilations, form_of, type_of
+from forager.compiler import COMPILING, IN_USE, UNCOMPILED, argument_form, compilations, type_of
 from forager.core.best_pages import best
 from forager.kernel import Kernel, _switch, as_loaded, compiled, load_numba
 from tests.virtual import crawl_newsroom
@@ -109,7 +109,7 @@ def test_a_crawl_that_changes_to_machine_code_has_the_same_journal(monkeypatch: 
     calls: dict[tuple[object, ...], int] = {}
 
     def want(kernel: Kernel[..., object], args: tuple[object, ...]) -> None:
-        forms = tuple(map(form_of, args))
+        forms = tuple(map(argument_form, args))
         calls[kernel, forms] = calls.get((kernel, forms), 0) + 1
         if calls[kernel, forms] == 3:
             assert kernel.load(tuple(map(type_of, forms)))
@@ -130,7 +130,7 @@ def test_who_was_loaded_compiles_other_calls_afterwards() -> None:
     usual, small = np.array([1, 2]), np.array([1, 5, 2], np.int16)
     assert _largest(usual) == 2  # compiled, and on disk
     with as_loaded(lambda kernel, args: asked.append(kernel)):
-        assert isinstance(_largest, Kernel) and _largest.load((type_of(form_of(usual)),))
+        assert isinstance(_largest, Kernel) and _largest.load((type_of(argument_form(usual)),))
         assert _largest(usual) == 2
         assert not asked
         assert _largest(small) == 5
@@ -155,7 +155,7 @@ def test_who_was_loaded_compiles_other_calls_afterwards() -> None:
     ],
 )
 def test_the_form_of_an_argument_gives_the_type_that_numba_sees(value: object) -> None:
-    assert type_of(form_of(value)) == load_numba().typeof(value)
+    assert type_of(argument_form(value)) == load_numba().typeof(value)
 
 
 def test_kernels_are_counted_while_they_are_compiled(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -135,3 +136,27 @@ def _stands(module: str, name: str) -> bool:
         return True
     source = place.with_suffix(".py") if place.with_suffix(".py").is_file() else place / "__init__.py"
     return source.is_file() and re.search(rf"\b{name}\b", source.read_text(encoding="utf-8")) is not None
+
+
+def test_no_file_is_named_by_a_participle() -> None:
+    assert [path.stem for path in (ROOT / "forager").rglob("*.py") if path.stem.endswith("ing")] == []
+
+
+def public_names(module: ast.Module) -> Iterator[str]:
+    """Functions, classes and type aliases of a module; its constants and type variables belong to it alone."""
+    for node in module.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            variable = isinstance(node.value, ast.Call) and ast.unparse(node.value.func) in ("TypeVar", "ParamSpec")
+            if re.search("[a-z]", node.targets[0].id) and not variable:
+                yield node.targets[0].id
+
+
+def test_a_public_name_means_one_thing_in_the_whole_tree() -> None:
+    homes: dict[str, list[str]] = {}
+    for path in sorted((ROOT / "forager").rglob("*.py")):
+        for name in public_names(ast.parse(path.read_text(encoding="utf-8"))):
+            if not name.startswith("_"):
+                homes.setdefault(name, []).append(path.relative_to(ROOT).as_posix())
+    assert {name: places for name, places in homes.items() if len(places) > 1} == {}

@@ -19,7 +19,7 @@ from forager.cli.options import (
     AppendTo,
     Config,
     Json,
-    Kind,
+    KindOption,
     LogAs,
     NoDashboard,
     Quiet,
@@ -31,6 +31,7 @@ from forager.cli.options import (
     WriteTo,
     adapted,
     given_seeds,
+    json_number,
     loaded,
     stories_writer,
     tell,
@@ -61,7 +62,7 @@ def crawl_command(
         list[Path] | None,
         typer.Option(help="What archives know of the pages (CDX, TimeMap, WARC, tape …): rates to begin with."),
     ] = None,
-    kind: Kind = None,
+    kind: KindOption = None,
     append: AppendTo = None,
     overwrite: WriteTo = None,
     time_limit: TimeLimit = None,
@@ -146,7 +147,7 @@ CONTACT = "Forager/0.1 (demo; +http://127.0.0.1/)"
 def demo(
     time_limit: TimeLimit = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Another site, another luck.")] = None,
-    kind: Kind = None,
+    kind: KindOption = None,
     config: Config = None,
     set_: Set = None,
     no_dashboard: NoDashboard = False,
@@ -204,10 +205,10 @@ async def run_demo(settings: Settings, folder: Path, log: CrawlLog) -> dict[str,
         "news_hours": round((ended - began) / 3600, 1),
         "published": measured.stories,
         "found": measured.found,
-        "coverage": _number(measured.coverage),
-        "found_median_s": _number(measured.median),
-        "found_p90_s": _number(measured.p90),
-        "late_s": _number(measured.late),
+        "coverage": json_number(measured.coverage, 4),
+        "found_median_s": json_number(measured.median, 4),
+        "found_p90_s": json_number(measured.p90, 4),
+        "late_s": json_number(measured.late, 4),
     }
 
 
@@ -237,10 +238,6 @@ class FoundStories:
             return published, found_young(published, when)
 
         return Coverage("all stories published", appeared)
-
-
-def _number(value: float) -> float | None:
-    return round(value, 4) if np.isfinite(value) else None
 
 
 def _demo_text(facts: dict[str, Any]) -> str:

@@ -20,7 +20,7 @@ from forager.pages.urls import canonical
 from forager.pages.urls import site as site_of
 from forager.report.run import read_run
 from forager.report.run import run_report as page
-from forager.store.protocol import Story
+from forager.store.protocol import AcceptedStory
 from forager.store.store import Store
 from forager.units import seconds
 from forager.warc.wacz import pack_wacz
@@ -58,7 +58,7 @@ def export(
         typer.echo(f"{written} stories written to {writer.name}", err=True)
 
 
-async def _export(run_dir: Path, writer: StoryWriter, wanted: Callable[[Story], bool] | None) -> int:
+async def _export(run_dir: Path, writer: StoryWriter, wanted: Callable[[AcceptedStory], bool] | None) -> int:
     store = await Store.view(run_dir)
     warnings: list[str] = []
     try:
@@ -73,7 +73,7 @@ async def _export(run_dir: Path, writer: StoryWriter, wanted: Callable[[Story], 
     return outlet.written
 
 
-def _wanted(since: str | None, sites: list[str] | None) -> Callable[[Story], bool] | None:
+def _wanted(since: str | None, sites: list[str] | None) -> Callable[[AcceptedStory], bool] | None:
     """Filter for the requested stories; None for all."""
     if since is None and not sites:
         return None

@@ -13,10 +13,11 @@ import msgspec
 import typer
 
 from forager.assembly import open_wire
-from forager.cli.options import Config, Json, Set, given_url, loaded
+from forager.cli.options import Config, Json, Set, loaded
 from forager.clock import WallClock
 from forager.errors import Exit
-from forager.pages.page import read
+from forager.library.session import given_url
+from forager.pages.page import Page
 from forager.pages.urls import host
 from forager.settings import Settings
 from forager.terms import Dated, Outcome, Request, Response
@@ -72,7 +73,7 @@ async def _fetch(text: str, settings: Settings) -> Response:
 
 def described(response: Response, settings: Settings) -> dict[str, Any]:
     """A response and the page read from it, as JSON values."""
-    page = read(response, settings=settings.pages) if response.outcome is Outcome.FETCHED else None
+    page = Page(response, settings=settings.pages) if response.outcome is Outcome.FETCHED else None
     facts: dict[str, Any] = {
         "url": response.first_url,
         "final_url": response.url,

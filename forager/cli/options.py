@@ -22,7 +22,7 @@ import yaml
 from forager.config_file import config_text, in_yaml, plain
 from forager.core.parameters import ForagerKind
 from forager.errors import InputError, OutputError
-from forager.report.phrases import shown, span
+from forager.report.phrases import span
 from forager.settings import PRESETS, Loaded, Settings, load_settings, setting_leaves, setting_value
 from forager.terms import Url
 from forager.units import seconds
@@ -54,7 +54,7 @@ LogAs = Annotated[
     typer.Option("--log-format", help="Lines on standard error; default: text, or the live view on a terminal."),
 ]
 NoDashboard = Annotated[bool, typer.Option("--no-dashboard", help="Do not serve the dashboard.")]
-Kind = Annotated[ForagerKind | None, typer.Option("--kind", help="WL, RL, WLRL, or the baseline BFS.")]
+KindOption = Annotated[ForagerKind | None, typer.Option("--kind", help="WL, RL, WLRL, or the baseline BFS.")]
 SeedFiles = Annotated[list[Path] | None, typer.Option("--seed-file", help="URLs to start from, one per line.")]
 SeedUrls = Annotated[list[str] | None, typer.Option("--seed", help="A URL to start from; may be repeated.")]
 AppendTo = Annotated[str | None, typer.Option("-o", metavar="FILE", help="Append stories to a .jsonl or .csv file.")]
@@ -77,16 +77,6 @@ def adapted(settings: Settings, kind: ForagerKind | None, *, dashboard: bool) ->
     if not dashboard:
         settings = replace(settings, dashboard=replace(settings.dashboard, enabled=False))
     return settings
-
-
-def given_url(text: str) -> Url:
-    """A URL from the command line in its canonical form."""
-    from forager.pages.urls import canonical
-
-    url = canonical(text)
-    if url is None:
-        raise InputError(f"{shown(text)!r} is not an http(s) URL")
-    return url
 
 
 def given_seeds(files: Sequence[Path] | None, urls: Sequence[str] | None) -> list[Url]:
@@ -120,9 +110,9 @@ def share_of(text: str, option: str, *, whole: bool = False) -> float:
     return value
 
 
-def json_number(value: float) -> float | None:
-    """Replaces nan, which JSON lacks, by None."""
-    return None if value != value else value
+def json_number(value: float, digits: int | None = None) -> float | None:
+    """Rounds a number, if wanted; None for nan, which JSON lacks."""
+    return None if value != value else value if digits is None else round(value, digits)
 
 
 def time_given(text: str | None) -> float | None:

@@ -6,7 +6,6 @@ given, and all methods are judged on the same held-out pages. Its report has the
 
 import csv
 import json as jsonlib
-import math
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -15,14 +14,13 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-import scipy.stats
 import typer
 
+from forager.arrays import FloatArray, IntArray
 from forager.chance import stream
 from forager.cli.options import Json, ReportTo, check_place, share_of, whole, write_whole
 from forager.errors import InputError
 from forager.graph.graph import EdgeList, Graph
-from forager.graph.kernels import Counts, Vector
 from forager.graph.learned import LearnedSettings, Regression, split_pages
 from forager.graph.measures import SHARES, first_pages, relative_impact
 from forager.graph.methods import Evidence, Method, RankingSettings, Training, rank_frontier, tuned
@@ -30,6 +28,7 @@ from forager.graph.walks import Ranking, WalkSettings, page_rank
 from forager.importers.edge_files import Impacts, read_edges, read_impacts, read_overlap, read_pages
 from forager.library.frontier_ranks import check_method, gather_evidence
 from forager.output.fields import defused
+from forager.recrawl.compare import half_interval
 from forager.report.charts import FigureTable, line_chart, page, pair, section
 from forager.report.phrases import shown
 
@@ -109,9 +108,9 @@ class Question:
     """Input of a comparison: a graph with all pages downloaded, the true impact, and optional data."""
 
     graph: Graph
-    impacts: Sequence[Vector]
+    impacts: Sequence[FloatArray]
     """True impact by page number, of one or more kinds; the first kind judges the rankings."""
-    click_rate: Vector | None = None
+    click_rate: FloatArray | None = None
     """Clicks per view by page number, if both are known."""
     overlap: Ranking | None = None
 
@@ -149,15 +148,12 @@ class Comparison:
 
 def ranking_interval(values: Sequence[float]) -> tuple[float, float]:
     """Mean and half the width of its 95% interval by Student's t; 0 for a single value."""
-    if len(values) < 2:
-        return values[0], 0.0
-    spread = statistics.stdev(values) / math.sqrt(len(values))
-    return statistics.fmean(values), float(scipy.stats.t.ppf(0.975, len(values) - 1)) * spread
+    return statistics.fmean(values), half_interval(np.array(values))
 
 
 def judge_rankings(
     question: Question,
-    draw: Callable[[np.random.Generator], Counts],
+    draw: Callable[[np.random.Generator], IntArray],
     methods: Sequence[Method],
     settings: RankingSettings,
     *,
@@ -325,7 +321,7 @@ def _chosen(methods: list[Method] | None, has_queries: bool) -> list[Method]:
 
 def _question(
     edges: Path, impact: Path, frontier: Path | None, share: float, anchors: Path | None, queries: Path | None
-) -> tuple[Question, Callable[[np.random.Generator], Counts]]:
+) -> tuple[Question, Callable[[np.random.Generator], IntArray]]:
     """The graph with every page downloaded, the true impact, and a function that draws a frontier."""
     links = read_edges(edges)
     growing = links.growing
@@ -345,12 +341,12 @@ def _question(
     return question, lambda rng: given
 
 
-def _check_linked(graph: Graph, given: Counts, path: Path) -> None:
+def _check_linked(graph: Graph, given: IntArray, path: Path) -> None:
     if not graph.without(given).frontier.size:
         raise InputError(f"{path}: none of its pages is linked from a page outside of it")
 
 
-def _click_rate(impacts: Impacts) -> Vector | None:
+def _click_rate(impacts: Impacts) -> FloatArray | None:
     """Clicks per view, if both are known; 0 for pages never shown."""
     clicks, views = impacts.kinds.get("clicks"), impacts.kinds.get("views")
     if clicks is None or views is None:

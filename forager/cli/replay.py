@@ -21,7 +21,7 @@ from forager.cli.options import (
     AppendTo,
     Config,
     Json,
-    Kind,
+    KindOption,
     LogFormat,
     NoDashboard,
     Quiet,
@@ -164,7 +164,7 @@ def watch_replay(replay: Replay, records: ReplayRecords, name: str) -> Watched:
 
 def replay_command(
     tape: Annotated[Path, typer.Argument(help="A tape, or the run directory of a crawl; with --bytes a WARC, too.")],
-    kind: Kind = None,
+    kind: KindOption = None,
     budget: Annotated[str, typer.Option(help="Downloads per simulated hour, such as 60/h.")] = "",
     seed: SeedUrls = None,
     seed_file: SeedFiles = None,

@@ -15,19 +15,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from forager.cli.log import CrawlLog
-from forager.clock import Clock, FastClock
+from forager.clock import Clock, FastClock, WallClock, pause
 from forager.core.fleet import ForagerRecord
 from forager.dashboard.chronicle import Chronicle
-from forager.dashboard.dashboard_settings import DashboardSettings
 from forager.dashboard.watched import Coverage, Watched, watch
 from forager.engine.crawl import Crawl, stop_after
+from forager.engine.crawl_settings import DashboardSettings
 from forager.engine.policy import function_source
 from forager.engine.scope import Skipped
-from forager.errors import OutputError
 from forager.events import Told
 from forager.report.account import Account
 from forager.report.phrases import shown, shown_moment, span
-from forager.store.rundir import own_file
+from forager.store.rundir import write_own
 from forager.terms import Url
 
 if TYPE_CHECKING:  # slow to import, or needed for types only
@@ -195,14 +194,7 @@ def _life(record: ForagerRecord) -> dict[str, Any]:
 
 def write_statistics(facts: dict[str, Any], run_dir: Path) -> None:
     """Writes the final figures into the run directory, as `--json` prints them."""
-    path = run_dir / FILE
-    try:
-        with open(path, "w", encoding="utf-8", opener=own_file) as file:
-            file.write(json.dumps(facts, indent=1) + "\n")
-    except OSError as error:
-        raise OutputError(
-            f"{path}: cannot be written ({error.strerror}); make room, the crawl itself is kept"
-        ) from None
+    write_own(run_dir / FILE, json.dumps(facts, indent=1) + "\n", "make room, the crawl itself is kept")
 
 
 def skipped_facts(skipped: Skipped) -> dict[str, Any]:
@@ -233,21 +225,13 @@ async def _show_progress(
         with Screen(console=Console(stderr=True), refresh_per_second=4, transient=True) as screen:
             while not stopping.is_set():
                 screen.update(screenful(opened.crawl, account, log.latest, left()))
-                await _pause(0.25, stopping)
+                await pause(WallClock(), 0.25, stopping)
     else:
         while not stopping.is_set():
-            await _pause(60.0, stopping)
+            await pause(WallClock(), 60.0, stopping)
             if not stopping.is_set():
                 requests = account.total.requests
                 log.say("progress", progress_line(account), at=clock.now(), stories=account.stories, requests=requests)
-
-
-async def _pause(seconds: float, stopping: asyncio.Event) -> None:
-    try:
-        async with asyncio.timeout(seconds):
-            await stopping.wait()
-    except TimeoutError:
-        pass
 
 
 def progress_line(account: Account) -> str:

@@ -46,9 +46,9 @@ from forager.tape.tape import load_tape
 from forager.tuning.goals import goals_named
 from forager.tuning.held_out import FIGURES, HeldOutResult
 from forager.tuning.report import held_out_table, tuned_yaml, tuning_report
+from forager.tuning.search import Tuning, TuningOutcome, Wishes
 from forager.tuning.space import Space, read_space, shown_space
 from forager.tuning.study import Trial
-from forager.tuning.tuning import Tuning, TuningOutcome, Wishes
 
 
 class TuneProgress:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from forager.cli.options import Config, Json, Set, given_url, loaded
+from forager.cli.options import Config, Json, Set, loaded
 from forager.core.page_table import PageTable
 from forager.core.saved import load_agent
 from forager.core.shared import Shared
@@ -20,6 +20,7 @@ from forager.engine.scope import Scope
 from forager.engine.topic import Mark, add_mark
 from forager.engine.walls import Walls
 from forager.errors import InputError
+from forager.library.session import given_url
 from forager.pages.urls import host
 from forager.report.dossier import Dossier, compile_dossier, prospect
 from forager.report.phrases import shown, shown_moment, span

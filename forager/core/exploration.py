@@ -19,6 +19,11 @@ from forager.kernel import compiled
 
 AGES = 200
 """Number of documents over which their mean age is taken."""
+DOUBT = 10
+"""Number of late documents that a crawl counts with before it has found any: thrift must be earned (ours)."""
+LATE = 0.06
+"""Share of `max_age`, 1.4 h of 24 h. Chosen in replays: no thrift where documents are found hours late, as on a rewired
+Newsroom, and full thrift on the Newsroom, where they are found within minutes."""
 
 
 def _after(hits: float, downloads: float, memory: float, count: float) -> tuple[float, float]:
@@ -27,11 +32,11 @@ def _after(hits: float, downloads: float, memory: float, count: float) -> tuple[
     return hits * keep, downloads * keep + count
 
 
-def _aged(mean: float, age: float) -> float:
-    """Mean age of documents after one more of this age was found."""
+def _aged(mean: float, count: float, age: float, max_age: float) -> float:
+    """Mean age of documents after `count` of them and one more of this age were found."""
     if mean <= 0:  # the first one
-        return max(1.0, age)
-    return mean + (max(1.0, age) - mean) / AGES
+        mean = LATE * max_age
+    return mean + (max(1.0, age) - mean) / min(AGES, DOUBT + count + 1)
 
 
 after, aged = compiled(_after), compiled(_aged)
@@ -44,6 +49,7 @@ class PaceRow(Protocol):
     hits: float  # documents found, decaying
     downloads: float  # downloads, decaying
     age: float  # mean age of documents when they are found, in seconds
+    ages: float  # number of these documents
     asked: float  # all downloads
     explored: float  # downloads whose expected documents were below the threshold
     rests: float  # downloads skipped because nothing was worth one
@@ -80,12 +86,15 @@ class Pace:
     hits = PaceFigure("hits")
     downloads = PaceFigure("downloads")
     age = PaceFigure("age")
+    ages = PaceFigure("ages")
 
-    def __init__(self, memory: int, hits: float = 0.0, downloads: float = 0.0, age: float = 0.0) -> None:
+    def __init__(
+        self, memory: int, hits: float = 0.0, downloads: float = 0.0, age: float = 0.0, ages: float = 0.0
+    ) -> None:
         self.memory = memory
         self.row = np.zeros(1, PACE)
         """The figures for kernels, beside those of `Thrift` on what was spent."""
-        self.hits, self.downloads, self.age = hits, downloads, age
+        self.hits, self.downloads, self.age, self.ages = hits, downloads, age, ages
 
     def __repr__(self) -> str:
         return f"<Pace {self.mean:.3f} hits per download>"
@@ -102,14 +111,10 @@ class Pace:
     def hit(self) -> None:
         self.hits += 1
 
-    def found(self, age: float) -> None:
+    def found(self, age: float, max_age: float) -> None:
         """Notes that a document of this age was found."""
-        self.age = _aged(self.age, age)
-
-
-LATE = 0.06
-"""Share of `max_age`, 1.4 h of 24 h. Chosen in replays: no thrift where documents are found hours late, as on a rewired
-Newsroom, and full thrift on the Newsroom, where they are found within minutes."""
+        self.age = _aged(self.age, self.ages, age, max_age)
+        self.ages += 1
 
 
 def _owes(explored: float, explore: float, turns: float) -> bool:
@@ -119,7 +124,7 @@ def _owes(explored: float, explore: float, turns: float) -> bool:
 
 def _allows(worth: float, least: float, explored: float, explore: float, turns: float) -> bool:
     """Whether to request a page with this many expected documents, either for its worth or to explore."""
-    return not worth < least or explored < explore * (turns + 1)
+    return not (worth < least or worth <= 0) or explored < explore * (turns + 1)
 
 
 def _explores(worth: float, least: float) -> bool:

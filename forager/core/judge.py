@@ -133,7 +133,8 @@ def judge(
     pace: PaceRow = mind.pace[0]
     pace.hits += 1
     if revealer >= 0 and record_credit(mind, seen.url, revealer):
-        pace.age = aged(pace.age, now - seen.published)
+        pace.age = aged(pace.age, pace.ages, now - seen.published, rules.max_age)
+        pace.ages += 1
     note_signal(mind, links, now)
     return SENT | RELEVANT
 

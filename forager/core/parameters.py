@@ -12,9 +12,8 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
-from forager.units import Count, Duration, Share
+from forager.units import Count, Duration, Positive, Share
 
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Identity = Literal["story", "version", "url", "text"]
 Aim = Literal["balanced", "late", "coverage", "lasting", "freshness"]
 

@@ -134,6 +134,7 @@ class _Saved(msgspec.Struct):
     downloads: float
     age: float = 0.0
     prospects: bytes = b""
+    ages: float = 0.0
 
 
 class Shared:
@@ -200,9 +201,9 @@ class Shared:
     def saving(self) -> Callable[[], bytes]:
         """The work of `save` on the current state; another thread may do it later."""
         visits, states = self.visits.saving(), self.states.saving()
-        pace = self.pace.hits, self.pace.downloads, self.pace.age
+        pace, ages = (self.pace.hits, self.pace.downloads, self.pace.age), self.pace.ages
         prospects = b"" if self.prospects is None else self.prospects.tobytes()
-        return lambda: msgspec.msgpack.encode(_Saved(visits(), states(), *pace, prospects))
+        return lambda: msgspec.msgpack.encode(_Saved(visits(), states(), *pace, prospects, ages))
 
     @classmethod
     def load(cls, saved: bytes, settings: ForagerSettings) -> "Shared":
@@ -213,7 +214,7 @@ class Shared:
         shared = cls(
             PageTable.load(held.visits, settings.expectation, settings.max_age),
             StateMatrix.load(held.states),
-            Pace(settings.leaving.memory, held.hits, held.downloads, held.age),
+            Pace(settings.leaving.memory, held.hits, held.downloads, held.age, held.ages),
         )
         if settings.foresees:
             shared.prospects = np.frombuffer(held.prospects, np.float64).copy()

@@ -7,6 +7,5 @@ chronicle            reads the journal and keeps the latest events
 watched              the parts of a crawl or replay that the dashboard reads; share of the published stories that was found
 views                the content of each page as JSON values, and the figures for Prometheus
 recrawl_view         the page Recrawl
-dashboard_settings   where it listens
 static/              the pages: plain HTML, CSS and JavaScript without a build step
 """

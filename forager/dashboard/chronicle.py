@@ -16,14 +16,14 @@ from forager.report.phrases import shown, visitor
 from forager.store.protocol import RunRecords
 from forager.terms import NOBODY, NOTHING, ForagerId, Outcome, Trouble
 
-Facts = dict[str, Any]
+JsonFacts = dict[str, Any]
 
 
 LEAD = 1_000
 """Characters of a lead, or of the address of a picture, that are shown."""
 
 
-def story_facts(number: int, told: Told) -> Facts:
+def story_facts(number: int, told: Told) -> JsonFacts:
     about = told.about or NOTHING
     return {
         "number": number,
@@ -47,7 +47,7 @@ def story_facts(number: int, told: Told) -> Facts:
     }
 
 
-def request_facts(fetched: Fetched) -> Facts:
+def request_facts(fetched: Fetched) -> JsonFacts:
     return {
         "at": fetched.at,
         "url": fetched.url,

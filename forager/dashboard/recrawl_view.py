@@ -7,7 +7,7 @@ import numpy as np
 from forager.arrays import BoolArray, FloatArray, IntArray
 from forager.core.page_table import PageTable
 from forager.core.scheduler import Scheduler
-from forager.dashboard.chronicle import Chronicle, Cycle, Facts
+from forager.dashboard.chronicle import Chronicle, Cycle, JsonFacts
 from forager.dashboard.watched import Watched
 from forager.engine.policy import function_source
 from forager.events import Learned
@@ -16,7 +16,7 @@ from forager.recrawl.policies import EXPECTED, ByKind, Policy
 from forager.recrawl.recrawl_settings import WORTH
 from forager.report.phrases import shown, span
 from forager.store.protocol import Known
-from forager.terms import Kind, UrlId
+from forager.terms import LISTS, UrlId
 
 NEXT = 50
 """Pages of the schedule sent at once (ours)."""
@@ -40,7 +40,7 @@ REORDERED = (
 """How the default policy ranks, in words."""
 
 
-def recrawl(watched: Watched, chronicle: Chronicle) -> Facts:
+def recrawl(watched: Watched, chronicle: Chronicle) -> JsonFacts:
     """Content of the page."""
     now, settings, total = watched.clock.now(), watched.settings, chronicle.account.total
     policy = Policy() if watched.scheduler is None else watched.scheduler.policy
@@ -63,7 +63,7 @@ def recrawl(watched: Watched, chronicle: Chronicle) -> Facts:
     }
 
 
-def schedule(watched: Watched, now: float) -> list[Facts]:
+def schedule(watched: Watched, now: float) -> list[JsonFacts]:
     """The pages that the recrawl cycle would visit first, and why.
 
     With a score function, pages never visited come first if worth a request, then pages with a history in the order of
@@ -78,7 +78,7 @@ def schedule(watched: Watched, now: float) -> list[Facts]:
     return _by_worth(never, watched, now, NEXT // 2) + _by_policy(scheduler, watched, now, len(never))
 
 
-def _by_worth(known: IntArray, watched: Watched, now: float, count: int) -> list[Facts]:
+def _by_worth(known: IntArray, watched: Watched, now: float, count: int) -> list[JsonFacts]:
     """The pages with the most expected documents; links that just appeared come first."""
     visits = watched.shared.visits
     worth, fresh = visits.worth(known, now)
@@ -94,7 +94,7 @@ def _by_worth(known: IntArray, watched: Watched, now: float, count: int) -> list
     ]
 
 
-def _by_policy(scheduler: Scheduler, watched: Watched, now: float, before: int) -> list[Facts]:
+def _by_policy(scheduler: Scheduler, watched: Watched, now: float, before: int) -> list[JsonFacts]:
     """The pages with a history, ranked by the policy after `before` others."""
     score = scheduler.asked
     assert score is not None
@@ -143,7 +143,7 @@ def why_next(
         asked = f"asked for {page.visits} times, never seen itself" if page.visits else "never visited"
         return f"{asked}; links of its sort brought {worth:.2f} new documents each"
     hours = min(now - page.last_visit, DAY) / 3600
-    lists = page.kind in (Kind.HUB, Kind.FEED, Kind.SITEMAP)
+    lists = page.kind in LISTS
     said = f"{rate:.2f} news an hour, last seen {span(now - page.last_visit)} ago"
     lift = worth / (rate * hours) if lists and rate * hours > 0 else 1.0
     return f"{said}; × {lift:.1f}, as a page that links here just had news" if lift > 1.05 else said
@@ -165,7 +165,7 @@ def _best(order: FloatArray, count: int) -> IntArray:
     return largest[np.argsort(-order[largest], kind="stable")]
 
 
-def _known(page: Known) -> Facts:
+def _known(page: Known) -> JsonFacts:
     return {
         "url": page.url,
         "kind": page.kind.value,
@@ -175,11 +175,11 @@ def _known(page: Known) -> Facts:
     }
 
 
-def _learned(learned: Learned) -> Facts:
+def _learned(learned: Learned) -> JsonFacts:
     return asdict(learned) | {"formula": shown(learned.formula, 2000), "verdict": learned.verdict}
 
 
-def _cycle(cycle: Cycle) -> Facts:
+def _cycle(cycle: Cycle) -> JsonFacts:
     """A cycle as JSON values; until it is judged, its ChangeRate covers all its visits so far."""
     so_far = round(cycle.changed / cycle.visited, 4) if cycle.visited else None
     return asdict(cycle) | {"change_rate": so_far if cycle.change_rate is None else cycle.change_rate}

@@ -50,9 +50,9 @@ from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
 from forager.dashboard.chronicle import Chronicle
-from forager.dashboard.dashboard_settings import DashboardSettings
 from forager.dashboard.views import LATEST, METRICS_TYPE, Views, metrics
 from forager.dashboard.watched import Watched
+from forager.engine.crawl_settings import DashboardSettings
 from forager.errors import SettingsError
 from forager.output.fields import row
 from forager.output.writers import feed

@@ -7,7 +7,7 @@ import numpy as np
 
 from forager.core.fleet import ForagerRecord
 from forager.dashboard import recrawl_view as schedule
-from forager.dashboard.chronicle import HOUR, Chronicle, Facts, request_facts, story_facts
+from forager.dashboard.chronicle import HOUR, Chronicle, JsonFacts, request_facts, story_facts
 from forager.dashboard.watched import Watched
 from forager.events import Told
 from forager.pages.urls import host
@@ -29,7 +29,7 @@ class Views:
     def __init__(self, watched: Watched, chronicle: Chronicle) -> None:
         self.watched, self.chronicle = watched, chronicle
 
-    def figures(self) -> Facts:
+    def figures(self) -> JsonFacts:
         """The headline figures."""
         account, total = self.chronicle.account, self.chronicle.account.total
         return {
@@ -55,7 +55,7 @@ class Views:
             "refused": total.outcomes.get("refused", 0),
         }
 
-    def now(self) -> Facts:
+    def now(self) -> JsonFacts:
         """Page Now, without the figures: latest stories, counts and coverage over time, delays, budgets, requests."""
         return {
             "stories": self.stories(limit=LATEST),
@@ -66,11 +66,11 @@ class Views:
             "requests": [request_facts(fetched) for fetched in reversed(self.chronicle.fetches)],
         }
 
-    def stories(self, after: int = 0, limit: int = LATEST) -> list[Facts]:
+    def stories(self, after: int = 0, limit: int = LATEST) -> list[JsonFacts]:
         """The latest stories with a number above `after`, newest first."""
         return [story_facts(number, told) for number, told in self._latest(limit) if number > after][::-1]
 
-    def fleet(self) -> Facts:
+    def fleet(self) -> JsonFacts:
         """Page Fleet: the foragers alive and the latest deleted ones."""
         agent = self.watched.agent
         ended = [record for record in agent.records.values() if record.deleted is not None]
@@ -88,7 +88,7 @@ class Views:
             "foragers": [self._life(record) for record in kept],
         }
 
-    def forager(self, id: ForagerId) -> Facts | None:
+    def forager(self, id: ForagerId) -> JsonFacts | None:
         """One forager with its weblog and path; None if it never existed."""
         record, alive = self.watched.agent.records.get(id), self.watched.agent.foragers.get(id)
         if record is None:
@@ -106,7 +106,7 @@ class Views:
             }
         return facts
 
-    def sites(self) -> Facts:
+    def sites(self) -> JsonFacts:
         """Page Sites."""
         watched, chronicle = self.watched, self.chronicle
         skipped = watched.skipped()
@@ -123,7 +123,7 @@ class Views:
             "skipped_by_reason": dict(skipped.counts()),
         }
 
-    def recrawl(self) -> Facts:
+    def recrawl(self) -> JsonFacts:
         """Page Recrawl."""
         return schedule.recrawl(self.watched, self.chronicle)
 
@@ -154,7 +154,7 @@ class Views:
         verdict = None if watched.robots is None else watched.robots.known_verdict(url)
         return at_host(name, watched.timetable, now, 0 if lately is None else lately.total(now), verdict)
 
-    def _timeline(self) -> Facts:
+    def _timeline(self) -> JsonFacts:
         timeline = self.chronicle.account.timeline
         return {"start": timeline.start or 0.0, "width": timeline.width, "counts": timeline.counts}
 
@@ -162,7 +162,7 @@ class Views:
         stories = self.chronicle.stories
         return [stories[place] for place in range(max(0, len(stories) - limit), len(stories))]
 
-    def _life(self, record: ForagerRecord) -> Facts:
+    def _life(self, record: ForagerRecord) -> JsonFacts:
         life = self.chronicle.lives.get(record.id)
         return {
             "id": record.id,
@@ -181,10 +181,10 @@ class Views:
         }
 
 
-def host_facts(name: str, watched: Watched, chronicle: Chronicle) -> Facts:
+def host_facts(name: str, watched: Watched, chronicle: Chronicle) -> JsonFacts:
     """The last hour at a host against the limits of politeness and budget."""
     now = watched.clock.now()
-    facts: Facts = {
+    facts: JsonFacts = {
         "host": name,
         "used": chronicle.hosts[name].total(now),
         "allowed": None,
@@ -223,7 +223,7 @@ def _robots(name: str, watched: Watched) -> dict[str, Any]:
     }
 
 
-def _site(name: str, account: SiteAccount) -> Facts:
+def _site(name: str, account: SiteAccount) -> JsonFacts:
     facts = account.facts()
     rules = sorted(
         ((rule or kind, count) for kind, rules in account.refusals.items() for rule, count in rules.items()),
@@ -247,7 +247,7 @@ def _site(name: str, account: SiteAccount) -> Facts:
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
-Sample = tuple[dict[str, str], float]
+MetricSample = tuple[dict[str, str], float]
 
 
 def metrics(watched: Watched, chronicle: Chronicle) -> str:
@@ -305,7 +305,7 @@ def _delays(sites: Sequence[tuple[str, SiteAccount]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _family(name: str, kind: str, meaning: str, samples: Iterable[Sample]) -> str:
+def _family(name: str, kind: str, meaning: str, samples: Iterable[MetricSample]) -> str:
     lines = [f"# HELP forager_{name} {meaning}", f"# TYPE forager_{name} {kind}"]
     lines += [f"forager_{name}{_labels(labels)} {value:.17g}" for labels, value in samples]
     return "\n".join(lines) + "\n"

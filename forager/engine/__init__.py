@@ -3,8 +3,7 @@
 Invariant: it waits, the core decides; what a visit shows is stored in one transaction before it is told.
 
 crawl            a crawl from start to stop, and its warm start from archives
-fleet            every forager is a task; and the baseline BFS, which sweeps all known pages
-step             one step of a forager: decide, wait, judge and learn (Alg 12)
+fleet            every forager is a task; one step of a forager (Alg 12); the baseline BFS, which sweeps all known pages
 recrawl_cycle    the recrawl side: a worker for each host
 world            the live World: one fetch for all who ask, hosts shared by both sides
 ingest           from a response to what is kept of it
@@ -20,5 +19,5 @@ topic            the focus at work: judges, learns, takes in what people mark
 policy           the recrawl policy that the settings name
 teacher          learns a score function beside the crawl
 resume           what the recrawl side knows, kept in the store
-crawl_settings   the settings of a crawl and of the demo
+crawl_settings   the settings of a crawl, its dashboard and the demo
 """

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from forager.clock import Clock, Offload, inline, rest
+from forager.clock import Clock, Offload, inline, pause
 from forager.compiler import Compiler
 from forager.core.agent import ReinforcingAgent
 from forager.core.exploration import Thrift
@@ -26,17 +26,16 @@ from forager.core.scheduler import Scheduler
 from forager.core.shared import Shared
 from forager.engine.corrections import YOUNG, Corrections
 from forager.engine.crawl_settings import CrawlSettings
-from forager.engine.fleet import CrawlParts, Fleet, announce, sweep
+from forager.engine.fleet import CrawlParts, Fleet, announce, judge_sighting, sweep
 from forager.engine.recrawl_cycle import CLOSING_VISITS, RecrawlCycle
 from forager.engine.scope import Scope
-from forager.engine.step import judge_sighting
 from forager.engine.stories import Teller
 from forager.engine.world import WebWorld
 from forager.events import Journal, Resumed
 from forager.recrawl.change_log import Captured
 from forager.store.protocol import Found
 from forager.store.store import Store
-from forager.terms import Channel, Kind, Url, UrlId
+from forager.terms import LISTS, Channel, Url, UrlId
 
 if TYPE_CHECKING:  # few crawls have these, and they are slow to load
     from forager.engine.link_order import Ordering
@@ -98,7 +97,16 @@ class Crawl:
                 group.create_task(self.topic.run(stopping))
             if self.ordering is not None:
                 group.create_task(self.ordering.run(self.store, self.clock, stopping))
-            parts = self._parts()
+            parts = CrawlParts(
+                self.world,
+                self.agent,
+                self.shared,
+                self.teller,
+                self.clock,
+                self.thrift,
+                self.settings,
+                self.journal.write,
+            )
             if self.agent.forager_settings.kind is ForagerKind.BFS:
                 group.create_task(sweep(parts, self.store, stopping))
             else:
@@ -117,7 +125,9 @@ class Crawl:
     async def save(self) -> None:
         """Keep the fleet and all that was learned."""
         states = {name: state() for name, state in self.learned.items()}  # all of one moment, and committed together
-        packed = await self.offload(lambda: {name: _packed(state) for name, state in states.items()})
+        packed = await self.offload(
+            lambda: {name: one if isinstance(one, bytes) else one() for name, one in states.items()}
+        )
         async with asyncio.TaskGroup() as group:
             for name, value in packed.items():
                 group.create_task(self.store.keep(name, value))
@@ -161,7 +171,7 @@ class Crawl:
                 text_print=version.text_print,
                 published=np.nan if version.published is None else version.published.time,
                 links=np.asarray(version.links, dtype=np.int64),
-                hub=version.kind in (Kind.HUB, Kind.FEED, Kind.SITEMAP),
+                hub=version.kind in LISTS,
             )
             if self.topic is not None:
                 if self.topic.hold_again(number):
@@ -169,31 +179,21 @@ class Crawl:
                 self.topic.read(id, number, f"{version.title}\n{version.text}", at)
             await self.teller.settle(judge_sighting(sighting, self.agent, self.shared, now))
 
-    def _parts(self) -> CrawlParts:
-        note = self.journal.write
-        return CrawlParts(
-            self.world, self.agent, self.shared, self.teller, self.clock, self.thrift, self.settings, note
-        )
-
     async def _mind_the_end(self, stopping: asyncio.Event) -> None:
         await stopping.wait()
         self.world.drain()
 
     async def _keep_saving(self, stopping: asyncio.Event) -> None:
         while not stopping.is_set():
-            await rest(self.clock, self.settings.save_every, stopping)
+            await pause(self.clock, self.settings.save_every, stopping)
             await self.save()
-
-
-def _packed(state: bytes | Callable[[], bytes]) -> bytes:
-    return state if isinstance(state, bytes) else state()
 
 
 async def stop_after(clock: Clock, seconds: float | None, stopping: asyncio.Event) -> None:
     """Tell the crawl to stop after a time on its clock."""
     with contextlib.suppress(asyncio.CancelledError):
         if seconds is not None:
-            await rest(clock, seconds, stopping)
+            await pause(clock, seconds, stopping)
             stopping.set()
 
 
@@ -222,12 +222,8 @@ async def _enter(batch: list[Captured], store: Store, table: PageTable) -> int:
     for id, one in zip(await store.put(found), batch, strict=True):
         new = one.when > table.history.last(id)
         captures += int(np.count_nonzero(new))
-        _note(id, one.when[new].tolist(), one.changed[new].tolist(), table)
+        for at, saw in zip(one.when[new].tolist(), one.changed[new].tolist(), strict=True):
+            table.recall(np.array([id]), np.array([at]), np.array([saw]))
         watched = np.minimum(np.diff(one.when[new]), table.max_age).sum() / 3600.0
         table.foretell(id, float(watched), float(np.count_nonzero(one.changed[new][1:])))
     return captures
-
-
-def _note(id: UrlId, when: list[float], changed: list[bool], table: PageTable) -> None:
-    for at, saw in zip(when, changed, strict=True):
-        table.recall(np.array([id]), np.array([at]), np.array([saw]))

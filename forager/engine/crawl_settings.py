@@ -1,4 +1,4 @@
-"""Settings of the engine: how a crawl and the demo run."""
+"""Settings of the engine: how a crawl, its dashboard and the demo run."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,7 +43,7 @@ class CrawlSettings:
     `text_breadth`, `policy` and `least_worth`, unless they are given. Ours."""
     workers: Count = 32
     """Number of pages that the sweep (kind BFS) requests at once; politeness still limits each host. Ours."""
-    recrawl_share: Share = 0.8
+    recrawl_share: Share = 0.9
     """Share of each host's requests for the recrawl cycle; the rest is for the fleet. Either may use what the other
     leaves."""
     cycle: Duration = 900.0
@@ -94,3 +94,17 @@ class DemoSettings:
     pages first."""
     folder: Path | None = None
     """The run directory of the demo; none: a new one under `runs/`."""
+
+
+@dataclass(frozen=True, slots=True)
+class DashboardSettings:
+    """The live view of a crawl in a browser."""
+
+    enabled: bool = True
+    """Serve it while a crawl runs."""
+    host: str = "127.0.0.1"
+    """The address to listen on; any but loopback needs a token. Ours."""
+    port: Annotated[int, Field(ge=0, le=65535)] = 0
+    """The port to listen on; 0 takes a free one and prints it. Ours."""
+    token: str = ""
+    """Secret token that visitors must give, at least 16 characters; empty: none is required on loopback. Ours."""

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from forager.arrays import FloatArray, IntArray
 from forager.core.addresses import form_of, names_one_page
@@ -18,16 +17,18 @@ from forager.engine.archive_order import ArchiveOrder
 from forager.engine.corrections import Corrections
 from forager.engine.memory import SIGHTINGS, Dating, ShownLinks, remember
 from forager.engine.scope import REFUSALS, Scope, Skipped
+from forager.engine.stories import fetched
 from forager.engine.walls import Walls
-from forager.events import Event, Fetched
+from forager.events import Event
 from forager.pages.feeds import Entry, told_by
-from forager.pages.page import Page, read
+from forager.pages.page import Page
 from forager.pages.pages_settings import Change, PagesSettings, has_changed
 from forager.pages.trust import DAY
 from forager.pages.urls import UrlMemo
 from forager.store.protocol import Found, Known, Version, VersionId, Visit
 from forager.store.store import Store
 from forager.terms import (
+    LISTS,
     NOTHING,
     About,
     Channel,
@@ -50,7 +51,6 @@ if TYPE_CHECKING:  # few crawls have these, and they are slow to load
 
 ENTRIES = 2_000
 """Entries of feeds that are kept for pages not yet read: about 5 MB. Ours."""
-LISTS = (Kind.HUB, Kind.FEED, Kind.SITEMAP)
 
 
 class Ingest:
@@ -113,7 +113,7 @@ class Ingest:
     async def _kept(self, before: Known, response: Response, by: ForagerId) -> Sighting:
         if response.outcome is not Outcome.FETCHED:
             return await self._keep_nothing(before, response, by)
-        page = read(response, memo=self._memo, settings=self.pages)
+        page = Page(response, memo=self._memo, settings=self.pages)
         if self.on_page is not None:
             self.on_page(page)
         if before.version is not None and page.byte_print == before.byte_print:
@@ -222,7 +222,7 @@ class Ingest:
         links = await self._old_links(before)
         return _sighting(before.id, response.asked, before.version, before.text_print, None, links, before.kind)
 
-    async def _old_links(self, page: Known) -> NDArray[np.int64]:
+    async def _old_links(self, page: Known) -> IntArray:
         """The links of a page as it looked last."""
         seen = self.sightings.get(page.id)
         if seen is not None and seen.ok:
@@ -232,7 +232,7 @@ class Ingest:
         _, _, version = await self.store.version(page.version)
         return np.asarray(version.links, dtype=np.int64)
 
-    def _links(self, page: Page, source: Known, now: float) -> tuple[NDArray[np.int64], int]:
+    def _links(self, page: Page, source: Known, now: float) -> tuple[IntArray, int]:
         """The numbers of the links that belong to the crawl, and how many of them are new to it."""
         if not page.robots.follow:
             return NO_LINKS, 0
@@ -317,7 +317,7 @@ class Ingest:
             return "nofollow"
         return self.scope.objection(target, depth, announced=link.channel is not Channel.LINK)
 
-    def _version(self, before: Known, page: Page, links: NDArray[np.int64], dated: Dated | None) -> Version:
+    def _version(self, before: Known, page: Page, links: IntArray, dated: Dated | None) -> Version:
         is_text = page.kind is Kind.ARTICLE
         text = page.text if self.settings.keep_text and page.robots.index else ""
         return Version(
@@ -365,23 +365,7 @@ class Ingest:
 
     def _tell(self, before: Known, visit: Visit, kind: Kind, new: int = 0) -> None:
         """Told in the moment in which the store takes the visit, so that events have the order of stored visits."""
-        self.note(
-            Fetched(
-                at=visit.at,
-                id=before.id,
-                url=before.url,
-                by=visit.by,
-                outcome=visit.outcome,
-                status=visit.status,
-                trouble=visit.trouble,
-                error=visit.error,
-                seconds=visit.seconds,
-                wire_bytes=visit.wire_bytes,
-                kind=kind,
-                changed=visit.changed,
-                new_links=new,
-            )
-        )
+        self.note(fetched(visit, before.url, kind, new))
 
 
 def missing_between(before: Sequence[UrlId], now: Sequence[UrlId]) -> list[UrlId]:
@@ -391,7 +375,7 @@ def missing_between(before: Sequence[UrlId], now: Sequence[UrlId]) -> list[UrlId
     return [id for id in before[:last] if id not in there]
 
 
-def _rising(ids: list[UrlId]) -> NDArray[np.int64]:
+def _rising(ids: list[UrlId]) -> IntArray:
     """Numbers that differ, the lowest first."""
     numbers = np.array(ids, dtype=np.int64)
     numbers.sort()
@@ -412,7 +396,7 @@ def _sighting(
     version: VersionId | None,
     text_print: int,
     dated: Dated | None,
-    links: NDArray[np.int64],
+    links: IntArray,
     kind: Kind,
 ) -> Sighting:
     return Sighting(

@@ -11,16 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import xxhash
-from numpy.typing import NDArray
 
-from forager.clock import Clock, Offload, inline, rest
+from forager.arrays import FloatArray, IntArray
+from forager.clock import Clock, Offload, inline, pause
 from forager.core.agent import ReinforcingAgent
 from forager.core.page_table import PageTable
 from forager.core.parameters import ForagerKind
 from forager.core.shared import Shared
 from forager.engine.crawl_settings import CrawlSettings, OrderingKind
 from forager.graph.graph import Graph, GrowingGraph, Packing
-from forager.graph.kernels import Vector
 from forager.graph.methods import appeals
 from forager.graph.walks import Ranking, WalkSettings, enriched_walk
 from forager.store.protocol import VersionId
@@ -46,11 +45,11 @@ class Renewal:
     """What it takes to score the graph of one moment; nobody else touches it."""
 
     packing: Packing
-    earned: Vector
+    earned: FloatArray
     """Impact by page number; may be shorter or longer than the graph."""
     last: Ranking | None
 
-    def done(self) -> tuple[Graph, Ranking, Vector]:
+    def done(self) -> tuple[Graph, Ranking, FloatArray]:
         """The graph, its scores, and the appeal of each page."""
         graph = self.packing.done()
         impact = np.zeros(graph.pages)
@@ -72,7 +71,7 @@ class Ordering:
         self._links = 0
         self._renewed = -np.inf
         self._shown = np.zeros(1024, dtype=np.uint64)  # a fingerprint of the links each page showed last
-        self.scores: Vector = np.zeros(0)
+        self.scores: FloatArray = np.zeros(0)
         self._starts: list[UrlId] = []
 
     def __repr__(self) -> str:
@@ -92,7 +91,7 @@ class Ordering:
 
     # What the fleet tells and asks.
 
-    def saw(self, url: UrlId, links: NDArray[np.int64]) -> None:
+    def saw(self, url: UrlId, links: IntArray) -> None:
         """A page was visited and showed these links."""
         if url >= self._shown.size:
             self._shown = np.concatenate([self._shown, np.zeros(max(url, self._shown.size), dtype=np.uint64)])
@@ -133,7 +132,7 @@ class Ordering:
         self._renewed = now
         return Renewal(self._growing.packing(), self.visits.hits(), self.ranking)
 
-    def take(self, graph: Graph, ranking: Ranking, appeal: Vector) -> None:
+    def take(self, graph: Graph, ranking: Ranking, appeal: FloatArray) -> None:
         """From now on these scores hold."""
         self._growing.keep(graph)
         self.ranking, self.scores, self._links = ranking, appeal, graph.links
@@ -155,4 +154,4 @@ class Ordering:
         while not stopping.is_set():
             if self.due(clock.now()):
                 self.take(*await self.offload(self.renewal(clock.now()).done))
-            await rest(clock, min(self.every, LOOK_EVERY), stopping)
+            await pause(clock, min(self.every, LOOK_EVERY), stopping)

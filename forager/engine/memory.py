@@ -7,8 +7,8 @@ trust. Whatever dropped out of memory is no loss: the store knows it.
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from forager.arrays import Int32Array, IntArray
 from forager.pages.page import Page
 from forager.pages.trust import DAY, Trust
 from forager.pages.urls import host, site
@@ -114,9 +114,9 @@ class ShownLinks:
 
     def __init__(self, store: Store, most: int = SIGHTINGS) -> None:
         self.store, self.most = store, most
-        self._shown: dict[UrlId, NDArray[np.int32]] = {}  # in the order in which they were asked for
+        self._shown: dict[UrlId, Int32Array] = {}  # in the order in which they were asked for
 
-    async def new(self, id: UrlId, links: NDArray[np.int64]) -> int:
+    async def new(self, id: UrlId, links: IntArray) -> int:
         """How many of these links no kept version of a page showed."""
         shown = self._shown.get(id)
         if shown is None:
@@ -124,7 +124,7 @@ class ShownLinks:
         remember(self._shown, id, shown, self.most)
         return np.setdiff1d(links, shown).size
 
-    def kept(self, id: UrlId, links: NDArray[np.int64]) -> None:
+    def kept(self, id: UrlId, links: IntArray) -> None:
         """A version with these links is kept."""
         if id in self._shown:
             self._shown[id] = np.union1d(self._shown[id], links).astype(np.int32)

@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from forager.clock import Clock, Offload, rest
+from forager.clock import Clock, Offload, pause
 from forager.core.addresses import address_marks
 from forager.core.agent import ReinforcingAgent
 from forager.core.parameters import ForagerSettings
@@ -129,7 +129,7 @@ class LiveStates:
         """Learn clusters when there are pages enough; then nothing is left to do."""
         while not stopping.is_set() and not self.states.trained:
             if self._ready is None and len(self.pages) < self.states.settings.train_pages:
-                await rest(clock, LOOK_EVERY, stopping)
+                await pause(clock, LOOK_EVERY, stopping)
                 continue
             try:
                 await self._change_to(self._ready or await self._learned())

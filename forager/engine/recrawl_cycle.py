@@ -7,12 +7,9 @@ itself, of a crawl or a replay, is put together here from what the fleet knows a
 import asyncio
 from collections.abc import Callable
 
-import numpy as np
-from numpy.typing import NDArray
-
-from forager.arrays import FloatArray, IntArray
+from forager.arrays import BoolArray, FloatArray, IntArray
 from forager.chance import stream
-from forager.clock import rest
+from forager.clock import pause
 from forager.core.candidates import EVERYWHERE, NOWHERE, Candidates
 from forager.core.exploration import Thrift
 from forager.core.page_row import LOOKS_APART
@@ -20,8 +17,7 @@ from forager.core.scheduler import Scheduler
 from forager.core.shared import Shared
 from forager.engine.corrections import Corrections
 from forager.engine.crawl_settings import CrawlSettings
-from forager.engine.fleet import CrawlParts
-from forager.engine.step import judge_sighting
+from forager.engine.fleet import CrawlParts, judge_sighting
 from forager.recrawl.policies import Policy, history_for
 from forager.recrawl.recrawl_settings import LEARNED, RecrawlSettings
 from forager.recrawl.visit_log import VisitLog
@@ -56,7 +52,7 @@ class RecrawlCycle:
                     if host not in served:
                         served.add(host)
                         group.create_task(self._serve(host, stopping))
-                await rest(self.clock, self.settings.idle, stopping)
+                await pause(self.clock, self.settings.idle, stopping)
 
     async def _serve(self, host: int, stopping: asyncio.Event) -> None:
         """Visit the pages of one host, the best as of now first."""
@@ -73,7 +69,7 @@ class RecrawlCycle:
                 longest = self.scheduler.rest(self.clock.now(), host, shortest, longest)
                 self.parts.thrift.rested(longest / self.settings.idle)
             until_close = max(shortest, self.closes - self.clock.now())
-            await rest(self.clock, min(longest, until_close), stopping)
+            await pause(self.clock, min(longest, until_close), stopping)
 
     async def _correct(self, host: int) -> bool:
         """Look at a young story once more, if it is time for that; whether somebody was asked."""
@@ -119,7 +115,7 @@ def make_scheduler(
     live: bool = False,
     last: Callable[[], FloatArray] | None = None,
     seeds: IntArray = NOWHERE,
-    only: NDArray[np.bool_] = EVERYWHERE,
+    only: BoolArray = EVERYWHERE,
     known: Callable[[], IntArray] | None = None,
     groups: Callable[[int], IntArray] | None = None,
 ) -> Scheduler:

@@ -13,16 +13,15 @@ from forager.core.findings import Finding
 from forager.core.packed import unpack
 from forager.core.page_table import PageTable
 from forager.core.scheduler import Scheduler
-from forager.engine.ingest import LISTS
 from forager.events import CycleDone, Learned
 from forager.recrawl.formula import parse
 from forager.recrawl.policies import ByKind, Formula, Policy, RuleInUse, rhythm_of_score, rules_in_use
 from forager.recrawl.recrawl_settings import WORTH
 from forager.recrawl.rhythm import Rhythm
 from forager.recrawl.visit_log import VisitLog
-from forager.store.protocol import Story, Visit
+from forager.store.protocol import AcceptedStory, Visit
 from forager.store.store import Store
-from forager.terms import Outcome, UrlId
+from forager.terms import LISTS, Outcome, UrlId
 
 SCHEDULE = "schedule"
 """The name under which it is kept."""
@@ -180,7 +179,7 @@ async def _refill(log: VisitLog, store: Store) -> None:
     log.credit_past([_document(story, store) async for story in store.stories()])
 
 
-def _document(story: Story, store: Store) -> tuple[int, int, float, float]:
+def _document(story: AcceptedStory, store: Store) -> tuple[int, int, float, float]:
     source = None if story.discovered_from is None else store.find(story.discovered_from)
     return story.id, -1 if source is None else source, story.first_seen, story.fetched
 

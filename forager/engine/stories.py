@@ -1,16 +1,30 @@
-"""From an accepted document to a story: the decision on every new version is stored, and told."""
+"""From an accepted document to a story: the decision on every new version is stored, and told. And the events of both:
+of a story and of a visit."""
 
 from asyncio import CancelledError
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from forager.core.findings import Reinforcement
-from forager.engine.step import Taken
-from forager.events import Event, Told
+from forager.core.findings import Reinforcement, Sighting
+from forager.events import Event, Fetched, Told
 from forager.pages.fingerprints import Copies, simhash
 from forager.pages.urls import site
-from forager.store.protocol import Story, Version, VersionId
+from forager.store.protocol import AcceptedStory, Version, VersionId, Visit
 from forager.store.store import Store
-from forager.terms import DateSource, ForagerId, Url
+from forager.terms import DateSource, ForagerId, Kind, Url
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A step that was taken, with all it brought."""
+
+    sightings: list[Sighting]
+    reinforcements: list[Reinforcement]
+
+    @property
+    def downloads(self) -> int:
+        """Pages that were really fetched; shared copies are free."""
+        return sum(not sighting.free for sighting in self.sightings)
 
 
 class Teller:
@@ -20,11 +34,12 @@ class Teller:
         self,
         store: Store,
         note: Callable[[Event], None],
-        accept: Callable[[Story, Version], bool] | None = None,
-        unsure: Callable[[VersionId], bool] = lambda version: False,
+        accept: Callable[[AcceptedStory, Version], bool] | None = None,
     ) -> None:
-        """`accept` has the last word on what becomes a story; what is `unsure` is held until somebody decides it."""
-        self.store, self.note, self.accept, self.unsure = store, note, accept, unsure
+        """`accept` has the last word on what becomes a story."""
+        self.store, self.note, self.accept = store, note, accept
+        self.unsure: Callable[[VersionId], bool] = lambda version: False
+        """Which versions are held until somebody decides on them."""
         self.held: dict[VersionId, Reinforcement | None] = {}
         """Accepted documents that are held, with what they earned; None if that was before the crawl was interrupted."""
         self.copies = Copies()
@@ -63,13 +78,13 @@ class Teller:
             raise
         self.note(told(story))
 
-    def story(self, number: VersionId, fetched: float, version: Version, accepted: Reinforcement) -> Story:
+    def story(self, number: VersionId, fetched: float, version: Version, accepted: Reinforcement) -> AcceptedStory:
         """Everything people want to know of a document."""
         finding = accepted.finding
         page = self.store.known(finding.url)
         likeness = version.simhash or simhash(version.text)
         first = self.copies.first(likeness) if likeness else None
-        return Story(
+        return AcceptedStory(
             id=page.id,
             version=number,
             url=page.url,
@@ -90,7 +105,7 @@ class Teller:
         )
 
 
-def told(story: Story) -> Told:
+def told(story: AcceptedStory) -> Told:
     """The event that tells a story."""
     return Told(
         at=story.fetched,
@@ -104,4 +119,23 @@ def told(story: Story) -> Told:
         via=story.discovered_via,
         by=story.forager,
         about=story.about,
+    )
+
+
+def fetched(visit: Visit, url: Url, kind: Kind = Kind.OTHER, new_links: int = 0) -> Fetched:
+    """The event of a visit; kind and new links are not stored with the visit, and the account does not use them."""
+    return Fetched(
+        at=visit.at,
+        id=visit.id,
+        url=url,
+        by=visit.by,
+        outcome=visit.outcome,
+        status=visit.status,
+        trouble=visit.trouble,
+        error=visit.error,
+        seconds=visit.seconds,
+        wire_bytes=visit.wire_bytes,
+        kind=kind,
+        changed=visit.changed,
+        new_links=new_links,
     )

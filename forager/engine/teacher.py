@@ -15,14 +15,15 @@ import os
 import pickle
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from threading import Thread
+from typing import Any
 
 import msgspec
 import numpy as np
 
-from forager.clock import Clock, rest
+from forager.clock import Clock, pause
 from forager.core.scheduler import Scheduler
 from forager.events import Event, Learned
 from forager.recrawl.formula import parse
@@ -50,7 +51,7 @@ def _main() -> None:
     sys.stdout.buffer.write(msgspec.json.encode(contest(pickle.load(sys.stdin.buffer))))
 
 
-Teach = Callable[[Lesson], Awaitable[LessonVerdict | None]]
+Teach = Callable[[Lesson], Coroutine[Any, Any, LessonVerdict | None]]
 
 _log = logging.getLogger(__name__)
 
@@ -144,12 +145,12 @@ class Retraining:
                 verdict = await self._taught(stopping)
                 if verdict is not None:
                     note(self.take(verdict, clock.now()))
-            await rest(clock, LOOK_EVERY, stopping)
+            await pause(clock, LOOK_EVERY, stopping)
 
     async def _taught(self, stopping: asyncio.Event) -> LessonVerdict | None:
         """The verdict, or None if there is nothing to learn or the crawl ends first."""
         async with asyncio.TaskGroup() as group:
-            teaching = group.create_task(_awaited(self.teach(self.lesson())))
+            teaching = group.create_task(self.teach(self.lesson()))
             ending = group.create_task(stopping.wait())
             await asyncio.wait({teaching, ending}, return_when=asyncio.FIRST_COMPLETED)
             teaching.cancel()
@@ -164,10 +165,6 @@ def _renewed(policy: Policy, verdict: LessonVerdict, cycle: float) -> Policy:
         return Policy(policy.name, learned, verdict.formula)
     before = policy.score if isinstance(policy.score, ByKind) else ByKind()
     return Policy.by_kind(policy.name, replace(before, **{verdict.kind: learned}))
-
-
-async def _awaited(verdict: Awaitable[LessonVerdict | None]) -> LessonVerdict | None:
-    return await verdict
 
 
 if __name__ == "__main__":

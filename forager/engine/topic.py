@@ -12,9 +12,9 @@ from pathlib import Path
 
 import msgspec
 
-from forager.clock import Clock, Offload, rest
+from forager.clock import Clock, Offload, pause
 from forager.core.findings import Finding, Reinforcement
-from forager.core.focus import Focus, Judgement
+from forager.core.focus import Focus
 from forager.engine.stories import Teller
 from forager.errors import OutputError
 from forager.events import Event, TopicJudged
@@ -88,15 +88,11 @@ class TopicDesk:
         if self._run is not None:
             add_mark(self._run, Mark(url, on_topic))
 
-    def judge(self, text: str) -> Judgement:
-        """What is thought of a text now."""
-        return self.focus.judge(text)
-
     async def run(self, stopping: asyncio.Event) -> None:
         """Learn and decide, beside the crawl."""
         while not stopping.is_set():
             await self.look()
-            await rest(self.clock, LOOK_EVERY, stopping)
+            await pause(self.clock, LOOK_EVERY, stopping)
 
     async def look(self) -> None:
         """Take in new marks, learn if a lesson is due, and decide what can be decided."""

@@ -18,8 +18,8 @@ from typing import Literal
 
 import numpy as np
 
+from forager.arrays import BoolArray, FloatArray, Int32Array, IntArray
 from forager.graph import kernels
-from forager.graph.kernels import Counts, Flags, Ids, Vector
 
 _BLOCKS = 256
 WORTH_SHARING = 200_000
@@ -34,20 +34,20 @@ Cores = Literal["all", "one"]
 class PackedLinks:
     """Packed rows of page numbers: row i is `ends[starts[i]:starts[i + 1]]`."""
 
-    starts: Counts
-    ends: Ids
+    starts: IntArray
+    ends: Int32Array
 
     @classmethod
-    def roomy(cls, degrees: Counts) -> "PackedLinks":
+    def roomy(cls, degrees: IntArray) -> "PackedLinks":
         """Empty rows with room for these lengths."""
         starts = np.zeros(degrees.size + 1, dtype=np.int64)
         np.cumsum(degrees, out=starts[1:])
         return cls(starts, np.empty(int(starts[-1]), dtype=np.int32))
 
-    def row(self, page: int) -> Ids:
+    def row(self, page: int) -> Int32Array:
         return self.ends[self.starts[page] : self.starts[page + 1]]
 
-    def degrees(self) -> Counts:
+    def degrees(self) -> IntArray:
         return np.diff(self.starts)
 
     def turned(self) -> "PackedLinks":
@@ -62,14 +62,14 @@ class PackedLinks:
 class Sums:
     """Sums over some rows of packed links; splits the work evenly between the cores."""
 
-    def __init__(self, links: PackedLinks, wanted: Flags, cores: Cores) -> None:
+    def __init__(self, links: PackedLinks, wanted: BoolArray, cores: Cores) -> None:
         self._links, self._wanted = links, wanted
-        self._bounds: Counts | None = None
+        self._bounds: IntArray | None = None
         if cores == "all" and links.ends.size >= WORTH_SHARING:
             self._bounds = np.empty(_BLOCKS + 1, dtype=np.int64)
             kernels.share_out(links.starts, wanted, self._bounds)
 
-    def of(self, values: Vector, out: Vector, base: float = 0.0) -> None:
+    def of(self, values: FloatArray, out: FloatArray, base: float = 0.0) -> None:
         """Writes to `out`, for each wanted row, `base` plus the sum of `values` at its ends; leaves other rows
         unchanged."""
         links, wanted = self._links, self._wanted
@@ -82,7 +82,7 @@ class Sums:
 class Graph:
     """An immutable link graph."""
 
-    def __init__(self, into: PackedLinks, downloaded: Flags) -> None:
+    def __init__(self, into: PackedLinks, downloaded: BoolArray) -> None:
         self.into = into
         """Row j: the pages that link to j."""
         self.downloaded = downloaded
@@ -101,11 +101,11 @@ class Graph:
         return self.into.ends.size
 
     @cached_property
-    def in_degree(self) -> Counts:
+    def in_degree(self) -> IntArray:
         return self.into.degrees()
 
     @cached_property
-    def out_degree(self) -> Counts:
+    def out_degree(self) -> IntArray:
         degrees = np.zeros(self.pages, dtype=np.int64)
         kernels.count_ends(self.into.ends, degrees)
         return degrees
@@ -116,7 +116,7 @@ class Graph:
         return self.into.turned()
 
     @cached_property
-    def frontier(self) -> Counts:
+    def frontier(self) -> IntArray:
         """The pages of F: linked from D but not downloaded, in order of their numbers."""
         return np.flatnonzero(~self.downloaded & (self.in_degree > 0))
 
@@ -125,7 +125,7 @@ class Graph:
         """n = |D ∪ F|."""
         return int(np.count_nonzero(self.downloaded)) + self.frontier.size
 
-    def without(self, hidden: Counts) -> "Graph":
+    def without(self, hidden: IntArray) -> "Graph":
         """The graph as if these pages had never been downloaded."""
         downloaded = self.downloaded.copy()
         downloaded[hidden] = False
@@ -134,7 +134,7 @@ class Graph:
         return Graph(PackedLinks(starts, ends), downloaded)
 
 
-Chunk = tuple[Ids, Ids]
+Chunk = tuple[Int32Array, Int32Array]
 """Sources and targets of some links."""
 
 
@@ -144,7 +144,7 @@ class Packing:
 
     earlier: Graph | None
     chunks: list[Chunk]
-    downloaded: Flags
+    downloaded: BoolArray
 
     def done(self) -> Graph:
         """Packs the graph; needs at most 12 bytes per link. It works once, because it consumes the chunks."""
@@ -171,7 +171,7 @@ class GrowingGraph:
         """Number of links added since the last packing, with repeats."""
         return len(self._sources) + sum(sources.size for sources, _ in self._chunks)
 
-    def add_page(self, page: int, links: Sequence[int] | Counts) -> None:
+    def add_page(self, page: int, links: Sequence[int] | IntArray) -> None:
         """Adds a downloaded page with its links; keeps the links that it had earlier."""
         targets = np.asarray(links, dtype=np.int32)
         self._reach(max(page, int(targets.max(initial=0))))
@@ -179,7 +179,7 @@ class GrowingGraph:
         self._sources.extend(array("i", [page]) * targets.size)
         self._targets.frombytes(targets.tobytes())
 
-    def add_links(self, sources: Ids, targets: Ids) -> None:
+    def add_links(self, sources: Int32Array, targets: Int32Array) -> None:
         """Adds many links at once; every source counts as downloaded."""
         if not sources.size:
             return
@@ -187,7 +187,7 @@ class GrowingGraph:
         self._downloaded[sources] = self._new = True
         self._chunks.append((sources, targets))
 
-    def mark_downloaded(self, pages: Counts) -> None:
+    def mark_downloaded(self, pages: IntArray) -> None:
         """Marks pages as downloaded, with or without links."""
         if pages.size:
             self._reach(int(pages.max()))
@@ -266,11 +266,11 @@ class Names:
     def __len__(self) -> int:
         return len(self._names)
 
-    def number(self, names: Iterable[str]) -> Ids:
+    def number(self, names: Iterable[str]) -> Int32Array:
         """Numbers of these names; adds new ones."""
         return np.fromiter((self._enter(name) for name in names), dtype=np.int32)
 
-    def find(self, names: Iterable[str]) -> Counts:
+    def find(self, names: Iterable[str]) -> IntArray:
         """Numbers of these names; UNKNOWN for new ones."""
         return np.fromiter((self._numbers.get(name, UNKNOWN) for name in names), dtype=np.int64)
 
@@ -294,7 +294,7 @@ class EdgeList:
         """Number of links read, with repeats and links of pages to themselves."""
         self.highest = -1
 
-    def add(self, sources: Ids, targets: Ids) -> None:
+    def add(self, sources: Int32Array, targets: Int32Array) -> None:
         """Adds one chunk."""
         self.growing.add_links(sources, targets)
         self.rows += sources.size

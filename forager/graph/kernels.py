@@ -12,11 +12,6 @@ import numba
 
 from forager.arrays import BoolArray, FloatArray, Int32Array, IntArray
 
-Ids = Int32Array
-Counts = IntArray
-Flags = BoolArray
-Vector = FloatArray
-
 _Loop = TypeVar("_Loop", bound=Callable[..., object])
 
 
@@ -29,7 +24,7 @@ def _compiled_parallel(loop: _Loop) -> _Loop:
 
 
 @_compiled
-def count_links(sources: Ids, targets: Ids, degrees: Counts) -> None:
+def count_links(sources: Int32Array, targets: Int32Array, degrees: IntArray) -> None:
     """Adds the out-degrees of these links to `degrees`; ignores links of a page to itself."""
     for k in range(sources.size):
         if sources[k] != targets[k]:
@@ -37,14 +32,14 @@ def count_links(sources: Ids, targets: Ids, degrees: Counts) -> None:
 
 
 @_compiled
-def count_ends(ends: Ids, degrees: Counts) -> None:
+def count_ends(ends: Int32Array, degrees: IntArray) -> None:
     """Adds to `degrees` how often each page occurs in `ends`."""
     for k in range(ends.size):
         degrees[ends[k]] += 1
 
 
 @_compiled
-def place_links(sources: Ids, targets: Ids, free: Counts, ends: Ids) -> None:
+def place_links(sources: Int32Array, targets: Int32Array, free: IntArray, ends: Int32Array) -> None:
     """Puts each target into the next free place of its source's row; ignores links of a page to itself."""
     for k in range(sources.size):
         source = sources[k]
@@ -54,7 +49,7 @@ def place_links(sources: Ids, targets: Ids, free: Counts, ends: Ids) -> None:
 
 
 @_compiled
-def turn_round(starts: Counts, ends: Ids, free: Counts, turned: Ids) -> None:
+def turn_round(starts: IntArray, ends: Int32Array, free: IntArray, turned: Int32Array) -> None:
     """Transposes links: puts each row number into the next free place of the rows it points to; the result is sorted."""
     for row in range(starts.size - 1):
         for k in range(starts[row], starts[row + 1]):
@@ -64,7 +59,7 @@ def turn_round(starts: Counts, ends: Ids, free: Counts, turned: Ids) -> None:
 
 
 @_compiled
-def drop_repeats(starts: Counts, ends: Ids) -> int:
+def drop_repeats(starts: IntArray, ends: Int32Array) -> int:
     """Removes repeated ends from sorted rows, in place; returns the number of links left."""
     kept = 0
     begin = starts[0]
@@ -81,7 +76,7 @@ def drop_repeats(starts: Counts, ends: Ids) -> int:
 
 
 @_compiled
-def drop_ends(starts: Counts, ends: Ids, wanted: Flags) -> int:
+def drop_ends(starts: IntArray, ends: Int32Array, wanted: BoolArray) -> int:
     """Removes unwanted ends from rows, in place; returns the number of links left."""
     kept = 0
     begin = starts[0]
@@ -97,7 +92,7 @@ def drop_ends(starts: Counts, ends: Ids, wanted: Flags) -> int:
 
 
 @_compiled
-def share_out(starts: Counts, wanted: Flags, bounds: Counts) -> None:
+def share_out(starts: IntArray, wanted: BoolArray, bounds: IntArray) -> None:
     """Sets bounds of blocks of rows with about equal work: one unit per wanted row and one per end in it."""
     work = 0
     for row in range(wanted.size):
@@ -115,7 +110,14 @@ def share_out(starts: Counts, wanted: Flags, bounds: Counts) -> None:
 
 @_compiled
 def add_up(
-    starts: Counts, ends: Ids, wanted: Flags, values: Vector, base: float, first: int, end: int, sums: Vector
+    starts: IntArray,
+    ends: Int32Array,
+    wanted: BoolArray,
+    values: FloatArray,
+    base: float,
+    first: int,
+    end: int,
+    sums: FloatArray,
 ) -> None:
     """For each wanted row from `first` to before `end`: `base` plus the sum of `values` at its ends."""
     for row in range(first, end):
@@ -128,7 +130,13 @@ def add_up(
 
 @_compiled_parallel
 def add_up_on_all_cores(
-    starts: Counts, ends: Ids, wanted: Flags, values: Vector, base: float, bounds: Counts, sums: Vector
+    starts: IntArray,
+    ends: Int32Array,
+    wanted: BoolArray,
+    values: FloatArray,
+    base: float,
+    bounds: IntArray,
+    sums: FloatArray,
 ) -> None:
     """Like `add_up`, for all rows on all cores; each core takes whole blocks of `bounds`."""
     for block in numba.prange(bounds.size - 1):

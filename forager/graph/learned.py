@@ -16,8 +16,7 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.tree import DecisionTreeRegressor
 
-from forager.arrays import FloatArray
-from forager.graph.kernels import Counts, Vector
+from forager.arrays import FloatArray, IntArray
 from forager.graph.measures import chance_impact, relative_impact
 from forager.graph.walks import Ranking
 from forager.units import Count, Share
@@ -42,7 +41,7 @@ class LearnedSettings:
     """Minimum number of training pages in each leaf of a tree; ours."""
 
 
-def split_pages(pages: Counts, share: float, rng: np.random.Generator) -> tuple[Counts, Counts]:
+def split_pages(pages: IntArray, share: float, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
     """Splits pages at random: this share for training, the rest for judging; both in order of their numbers."""
     mixed = rng.permutation(pages)
     cut = round(share * pages.size)
@@ -50,7 +49,7 @@ def split_pages(pages: Counts, share: float, rng: np.random.Generator) -> tuple[
 
 
 def learned_rank(
-    features: Sequence[Ranking], known: Counts, impact: Vector, pages: Counts, settings: LearnedSettings
+    features: Sequence[Ranking], known: IntArray, impact: FloatArray, pages: IntArray, settings: LearnedSettings
 ) -> Ranking:
     """Predicts the impact of `pages` from the training pages `known`, which have `impact`.
 
@@ -70,7 +69,7 @@ def _model(settings: LearnedSettings) -> DecisionTreeRegressor | HistGradientBoo
     return HistGradientBoostingRegressor(min_samples_leaf=settings.leaf_pages, random_state=0, early_stopping=False)
 
 
-def _untied(predicted: FloatArray, decider: Vector) -> Vector:
+def _untied(predicted: FloatArray, decider: FloatArray) -> FloatArray:
     """Shifts predictions by less than half of the smallest gap between them, so that equal ones follow `decider`."""
     levels = np.unique(predicted)
     gap = float(np.diff(levels).min()) if levels.size > 1 else 1.0
@@ -104,7 +103,7 @@ def error_632_plus(apparent: float, left_out: float, no_information: float) -> f
 
 
 def ranking_errors(
-    rankings: Sequence[Ranking], pages: Counts, impact: Vector, settings: TuningSettings, rng: np.random.Generator
+    rankings: Sequence[Ranking], pages: IntArray, impact: FloatArray, settings: TuningSettings, rng: np.random.Generator
 ) -> list[float]:
     """The .632+ error of each ranking on training pages: 1 − impact relative to the ideal.
 
@@ -129,12 +128,16 @@ def ranking_errors(
 
 
 def best_omega(
-    rankings: Mapping[float, Ranking], pages: Counts, impact: Vector, settings: TuningSettings, rng: np.random.Generator
+    rankings: Mapping[float, Ranking],
+    pages: IntArray,
+    impact: FloatArray,
+    settings: TuningSettings,
+    rng: np.random.Generator,
 ) -> float:
     """The ω whose ranking has the lowest error on the training pages; of equally good ones the largest, nearest to RW."""
     errors = ranking_errors(list(rankings.values()), pages, impact, settings, rng)
     return min(zip(errors, rankings, strict=True), key=lambda found: (found[0], -found[1]))[1]
 
 
-def _error(ranked: Vector, settings: TuningSettings) -> float:
+def _error(ranked: FloatArray, settings: TuningSettings) -> float:
     return 1 - relative_impact(ranked, [settings.share])[0]

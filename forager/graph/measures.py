@@ -17,9 +17,6 @@ from scipy.special import zeta
 
 from forager.arrays import FloatArray, IntArray, distinct
 
-Ids = IntArray
-Floats = FloatArray
-
 SOURCES = 2_048
 """Mean paths start from this many pages, drawn at random if there are more (ours)."""
 _TAIL = 50
@@ -42,7 +39,9 @@ class GraphFigures:
     out_exponent: float
 
 
-def graph_figures(source: Ids, target: Ids, rng: np.random.Generator, *, sources: int = SOURCES) -> GraphFigures:
+def graph_figures(
+    source: IntArray, target: IntArray, rng: np.random.Generator, *, sources: int = SOURCES
+) -> GraphFigures:
     """All figures of the graph with these links."""
     names, ends = np.unique(np.concatenate([source, target]), return_inverse=True)
     count = len(names)
@@ -58,7 +57,7 @@ def graph_figures(source: Ids, target: Ids, rng: np.random.Generator, *, sources
     )
 
 
-def exponent(degrees: Ids) -> float:
+def exponent(degrees: IntArray) -> float:
     """Exponent a of the power law p(k) ~ k^-a in the tail of the degrees, fitted by maximum likelihood.
 
     The tail begins where the fitted law is nearest to the degrees (Kolmogorov-Smirnov distance), as in Clauset, Shalizi
@@ -87,7 +86,7 @@ def _likeliest(mean_log: float, smallest: int) -> float:
     return float(fit.x)
 
 
-def clustering(source: Ids, target: Ids, pages: int) -> float:
+def clustering(source: IntArray, target: IntArray, pages: int) -> float:
     """Mean share of the pairs of a page's neighbours that are linked (Watts and Strogatz); directions do not count.
 
     A page with fewer than two neighbours counts as 0.
@@ -104,7 +103,7 @@ def clustering(source: Ids, target: Ids, pages: int) -> float:
     return float(np.divide(triangles, pairs, out=np.zeros(pages), where=pairs > 0).mean())
 
 
-def _triangles(either: scipy.sparse.csr_array, degree: Ids) -> Floats:
+def _triangles(either: scipy.sparse.csr_array, degree: IntArray) -> FloatArray:
     """Number of triangles at each page. Each link points to its end with more neighbours, which keeps the products
     small."""
     rank = np.empty(len(degree), np.int64)
@@ -119,7 +118,9 @@ def _triangles(either: scipy.sparse.csr_array, degree: Ids) -> Floats:
     return np.asarray(found, np.float64).reshape(-1)
 
 
-def mean_path(source: Ids, target: Ids, pages: int, rng: np.random.Generator, *, sources: int = SOURCES) -> float:
+def mean_path(
+    source: IntArray, target: IntArray, pages: int, rng: np.random.Generator, *, sources: int = SOURCES
+) -> float:
     """Mean number of clicks over the ordered pairs of connected different pages; exact up to `sources` pages.
 
     It runs breadth-first search from 64 pages at a time: bit i of a page's word is set once search i has reached it.
@@ -145,8 +146,6 @@ def mean_path(source: Ids, target: Ids, pages: int, rng: np.random.Generator, *,
     return clicks / pairs if pairs else float("nan")
 
 
-Vector = FloatArray
-
 SHARES = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 """Shares of the frontier at which rankings are compared; the paper shows 0.2% to 2% and 1% to 10%."""
 
@@ -156,7 +155,7 @@ def first_pages(share: float, pages: int) -> int:
     return min(pages, max(1, math.ceil(share * pages - 1e-9)))
 
 
-def relative_impact(ranked: Vector, shares: Sequence[float]) -> list[float]:
+def relative_impact(ranked: FloatArray, shares: Sequence[float]) -> list[float]:
     """For each share, the summed impact of the first pages over that of the best possible order; 1 if there is none.
 
     `ranked` is the true impact of each page in the order of the ranking.
@@ -164,17 +163,17 @@ def relative_impact(ranked: Vector, shares: Sequence[float]) -> list[float]:
     return [_ratio(ranked, first_pages(share, ranked.size)) for share in shares]
 
 
-def chance_impact(impact: Vector, share: float) -> float:
+def chance_impact(impact: FloatArray, share: float) -> float:
     """Mean of `relative_impact` over random orders."""
     count = first_pages(share, impact.size)
     best = _best(impact, count)
     return float(impact.sum()) * count / impact.size / best if best else 1.0
 
 
-def _ratio(ranked: Vector, count: int) -> float:
+def _ratio(ranked: FloatArray, count: int) -> float:
     best = _best(ranked, count)
     return float(ranked[:count].sum()) / best if best else 1.0
 
 
-def _best(impact: Vector, count: int) -> float:
+def _best(impact: FloatArray, count: int) -> float:
     return float(np.partition(impact, impact.size - count)[impact.size - count :].sum())

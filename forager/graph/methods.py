@@ -14,8 +14,8 @@ from enum import StrEnum
 import numpy as np
 from sklearn.tree import DecisionTreeRegressor
 
+from forager.arrays import FloatArray, IntArray
 from forager.graph.graph import Graph
-from forager.graph.kernels import Counts, Vector
 from forager.graph.learned import OMEGAS, LearnedSettings, TuningSettings, best_omega, learned_rank
 from forager.graph.walks import (
     Ranking,
@@ -91,7 +91,9 @@ class Overlap:
         return Ranking(scores)
 
 
-def q_hybrid(overlap: Ranking, page_rank: Ranking, known: Counts, impact: Vector, settings: QuerySettings) -> Ranking:
+def q_hybrid(
+    overlap: Ranking, page_rank: Ranking, known: IntArray, impact: FloatArray, settings: QuerySettings
+) -> Ranking:
     """Sum of Q-Overlap and an impact estimated from PageRank by a regression tree, each scaled to [0, 1].
 
     `known` are the training pages, `impact` their impact.
@@ -99,12 +101,12 @@ def q_hybrid(overlap: Ranking, page_rank: Ranking, known: Counts, impact: Vector
     tree = DecisionTreeRegressor(min_samples_leaf=settings.leaf_pages, random_state=0)
     places = page_rank.places()[:, None]
     tree.fit(places[known], impact)
-    estimated: Vector = tree.predict(places)
+    estimated: FloatArray = tree.predict(places)
     mixed = settings.overlap_share * _to_unit(overlap.scores) + (1 - settings.overlap_share) * _to_unit(estimated)
     return Ranking(mixed, page_rank.iterations, page_rank.residual)
 
 
-def _to_unit(scores: Vector) -> Vector:
+def _to_unit(scores: FloatArray) -> FloatArray:
     low, high = float(scores.min(initial=0.0)), float(scores.max(initial=0.0))
     return (scores - low) / (high - low) if high > low else np.zeros(scores.size)
 
@@ -136,8 +138,8 @@ class Method(StrEnum):
 class Training:
     """Pages with known impact to learn from."""
 
-    pages: Counts
-    impact: Vector
+    pages: IntArray
+    impact: FloatArray
     """True impact by page number; only that of `pages` is used."""
 
 
@@ -146,7 +148,7 @@ class Evidence:
     """Everything known when the frontier is ranked."""
 
     graph: Graph
-    impacts: Sequence[Vector]
+    impacts: Sequence[FloatArray]
     """Impact by page number, of one or more kinds (clicks, views); the first decides. Only that of D is used."""
     training: Training
     overlap: Ranking | None = None
@@ -220,7 +222,7 @@ def _overlap(evidence: Evidence) -> Ranking:
     return evidence.overlap
 
 
-def appeals(graph: Graph, ranking: Ranking) -> Vector:
+def appeals(graph: Graph, ranking: Ranking) -> FloatArray:
     """Rank of each frontier page on a scale from −1 (last) to 1 (first); equal scores share the mean of their ranks.
 
     Pages outside the frontier, and a frontier of equal scores, get the neutral 0.

@@ -25,8 +25,8 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
+from forager.arrays import FloatArray, IntArray
 from forager.graph.graph import Cores, Graph, Sums
-from forager.graph.kernels import Counts, Vector
 from forager.units import Count, Share
 
 
@@ -54,22 +54,22 @@ class WalkSettings:
 class Ranking:
     """A score for every page number; 0 for numbers outside D ∪ F."""
 
-    scores: Vector
+    scores: FloatArray
     iterations: int = 0
     """Number of steps on D, without the last step to the frontier; 0 for scores that need none."""
     residual: float = 0.0
     """L1 distance between the last two steps."""
 
-    def places(self) -> Counts:
+    def places(self) -> IntArray:
         """Place of each page in the order of scores, from 0 for the lowest; equal scores share a place.
 
         Trees learn from places instead of scores, because scikit-learn treats values that differ by less than 1e-7 as
         equal.
         """
-        places: Counts = np.unique(self.scores, return_inverse=True)[1]
+        places: IntArray = np.unique(self.scores, return_inverse=True)[1]
         return places
 
-    def order(self, pages: Counts) -> Counts:
+    def order(self, pages: IntArray) -> IntArray:
         """These pages, best first; equal scores by page number."""
         pages = np.sort(pages)
         return pages[np.argsort(-self.scores[pages], kind="stable")]
@@ -77,8 +77,8 @@ class Ranking:
 
 def converge(
     graph: Graph,
-    a: Vector,
-    b: Vector | None,
+    a: FloatArray,
+    b: FloatArray | None,
     settings: WalkSettings,
     *,
     start: Ranking | None = None,
@@ -108,7 +108,7 @@ class _Restart:
     """What every page gets in a step besides votes: (1 − α)/n, or an equal share of everything that `a` does not pass
     on."""
 
-    def __init__(self, graph: Graph, a: Vector | None, alpha: float) -> None:
+    def __init__(self, graph: Graph, a: FloatArray | None, alpha: float) -> None:
         self._pages = max(1, graph.size)
         self._constant = (1 - alpha) / self._pages
         self._handed = None if a is None else a * graph.out_degree
@@ -118,7 +118,7 @@ class _Restart:
         """Initial score."""
         return self._constant if self._handed is None else 1 / self._pages
 
-    def of(self, x: Vector) -> float:
+    def of(self, x: FloatArray) -> float:
         if self._handed is None:
             return self._constant
         handed_on = float(np.einsum("i,i->", self._handed, x))  # not @: its result depends on the number of cores
@@ -128,7 +128,7 @@ class _Restart:
 class _Votes:
     """What each page gives to each of its links in one step; reuses its buffers, so a step allocates nothing."""
 
-    def __init__(self, graph: Graph, a: Vector, b: Vector | None, cores: Cores) -> None:
+    def __init__(self, graph: Graph, a: FloatArray, b: FloatArray | None, cores: Cores) -> None:
         self._a, self._b = a, b
         self._votes = np.zeros(graph.pages)
         if b is not None:
@@ -136,7 +136,7 @@ class _Votes:
             self._in_degree = graph.in_degree
             self._buffer = np.empty(graph.pages)
 
-    def along_links(self, x: Vector) -> Vector:
+    def along_links(self, x: FloatArray) -> FloatArray:
         """a∘x + A(b∘x): the second part passes on what the pages that a page links to give each other."""
         if self._b is None:
             return np.multiply(self._a, x, out=self._votes)
@@ -146,7 +146,7 @@ class _Votes:
         self._votes += self._buffer
         return self._votes
 
-    def take_back(self, x: Vector, y: Vector) -> None:
+    def take_back(self, x: FloatArray, y: FloatArray) -> None:
         """Subtracts from `y` what a page gave itself, because a page has no virtual edge to itself."""
         if self._b is not None:
             np.multiply(self._b, self._in_degree, out=self._buffer)
@@ -154,7 +154,7 @@ class _Votes:
             y -= self._buffer
 
 
-def _first(graph: Graph, restart: _Restart, start: Ranking | None) -> Vector:
+def _first(graph: Graph, restart: _Restart, start: Ranking | None) -> FloatArray:
     """Initial scores, 0 outside D: earlier ones where known."""
     x = np.where(graph.downloaded, restart.first, 0.0)
     if start is not None:
@@ -163,7 +163,7 @@ def _first(graph: Graph, restart: _Restart, start: Ranking | None) -> Vector:
     return x
 
 
-def _carry_over(graph: Graph, votes: Vector, base: float, x: Vector, cores: Cores) -> None:
+def _carry_over(graph: Graph, votes: FloatArray, base: float, x: FloatArray, cores: Cores) -> None:
     """One step from D to the frontier, whose pages do not vote."""
     in_frontier = np.zeros(graph.pages, dtype=np.bool_)
     in_frontier[graph.frontier] = True
@@ -186,30 +186,30 @@ def page_rank(graph: Graph, settings: WalkSettings, start: Ranking | None = None
     return converge(graph, votes, None, settings, start=start, lossless=True)
 
 
-def reciprocal(numbers: Counts | Vector) -> Vector:
+def reciprocal(numbers: IntArray | FloatArray) -> FloatArray:
     """1/number; 0 for 0."""
     values = np.zeros(numbers.size)
     return np.divide(1.0, numbers, out=values, where=numbers > 0)
 
 
-def random_walk(graph: Graph, impact: Vector, settings: WalkSettings, start: Ranking | None = None) -> Ranking:
+def random_walk(graph: Graph, impact: FloatArray, settings: WalkSettings, start: Ranking | None = None) -> Ranking:
     """RW: x(j) = α Σ F_i M_ij x(i) + (1 − α)/n, M_ij = 1/outdegree(i). Impact outside D is not used."""
     return converge(graph, _votes(graph, impact, settings), None, settings, start=start)
 
 
-def enriched_walk(graph: Graph, impact: Vector, settings: WalkSettings, start: Ranking | None = None) -> Ranking:
+def enriched_walk(graph: Graph, impact: FloatArray, settings: WalkSettings, start: Ranking | None = None) -> Ranking:
     """RW-EG: a share ω of the votes goes along links, the rest over virtual edges between pages cited together."""
     along = settings.omega * _votes(graph, impact, settings)
     across = (1 - settings.omega) * _virtual_votes(graph, impact, settings)
     return converge(graph, along, across if settings.omega < 1 else None, settings, start=start)
 
 
-def virtual_walk(graph: Graph, impact: Vector, settings: WalkSettings, start: Ranking | None = None) -> Ranking:
+def virtual_walk(graph: Graph, impact: FloatArray, settings: WalkSettings, start: Ranking | None = None) -> Ranking:
     """RW on virtual edges alone: RW-EG with ω = 0."""
     return enriched_walk(graph, impact, replace(settings, omega=0.0), start)
 
 
-def impact_factor(graph: Graph, impact: Vector, degree: Vector, settings: WalkSettings) -> Vector:
+def impact_factor(graph: Graph, impact: FloatArray, degree: FloatArray, settings: WalkSettings) -> FloatArray:
     """F_i = (I_i / max I) · (d_i)^γ on D, d_i the degree over its maximum; 0 elsewhere. Negative impact counts as 0."""
     smoothed = np.where(graph.downloaded, np.maximum(impact, 0.0) + settings.epsilon, 0.0)
     factor = smoothed / (smoothed.max(initial=0.0) or 1.0)
@@ -218,20 +218,20 @@ def impact_factor(graph: Graph, impact: Vector, degree: Vector, settings: WalkSe
     return factor
 
 
-def virtual_degree(graph: Graph, cores: Cores = "all") -> Vector:
+def virtual_degree(graph: Graph, cores: Cores = "all") -> FloatArray:
     """Σ_k w_ik of each downloaded page: Aᵀ(A·1) − indegree; 0 elsewhere."""
     degree = np.zeros(graph.pages)
     Sums(graph.into, graph.downloaded, cores).of(graph.out_degree.astype(np.float64), degree)
     return degree - np.where(graph.downloaded, graph.in_degree, 0)
 
 
-def _votes(graph: Graph, impact: Vector, settings: WalkSettings) -> Vector:
+def _votes(graph: Graph, impact: FloatArray, settings: WalkSettings) -> FloatArray:
     """α F_i / outdegree(i): what a page gives to each of its links."""
     degree = graph.out_degree.astype(np.float64)
     return settings.alpha * impact_factor(graph, impact, degree, settings) * reciprocal(degree)
 
 
-def _virtual_votes(graph: Graph, impact: Vector, settings: WalkSettings) -> Vector:
+def _virtual_votes(graph: Graph, impact: FloatArray, settings: WalkSettings) -> FloatArray:
     """α F'_i / Σ_k w_ik: what a page gives over each virtual edge of weight 1."""
     degree = virtual_degree(graph, settings.cores)
     return settings.alpha * impact_factor(graph, impact, degree, settings) * reciprocal(degree)

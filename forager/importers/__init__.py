@@ -7,7 +7,6 @@ files         many files, whatever their format, become one tape, or the histori
 captures      captures as columns, what is kept of a page, its state, and how they become versions
 warcs         WARC and WACZ
 indexes       CDX, CDXJ and Memento TimeMaps
-change_logs   rows of url, time, and changed or digest
 tables        a folder of tables becomes a tape; links that stood for a while become link sets
 columns       tables in batches of columns; columns of text and of moments, each different value looked at once
 identity      which documents a recording shows: what makes one new, and how old each is

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
+from forager.arrays import BoolArray, Float32Array, FloatArray, Int32Array, IntArray, PrintArray
 from forager.core.parameters import StateSettings
 from forager.core.states import States
 from forager.errors import InputError
-from forager.importers.columns import Flags, Floats, Ids, Prints, as_bytes, mapped
+from forager.importers.columns import as_bytes, mapped
 from forager.importers.identity import with_documents
 from forager.importers.streams import ImportTally
 from forager.pages.urls import canonical
@@ -36,15 +36,15 @@ class Captures:
 
     place: str
     """The name of the source."""
-    line: Ids
+    line: IntArray
     """Where each stands, from 1."""
     url: pa.Array
     """Text or bytes, as recorded."""
-    time: Floats
+    time: FloatArray
     """nan if it could not be read."""
-    digest: Prints
+    digest: PrintArray
     """0: the content is as it was before."""
-    gone: Flags
+    gone: BoolArray
     said: pa.Array
     """How each time was written, to name a broken one."""
 
@@ -60,7 +60,7 @@ class PageFacts:
     text_print: int
     published: Dated | None
     kind: Kind
-    links: NDArray[np.int32]
+    links: Int32Array
     state_row: int
 
     def add_to(
@@ -136,7 +136,7 @@ class Collector:
         plain = self.builder.finish(merge_repeats=merge, states=self.text_states.finish())
         return with_documents(plain, identity, mentions=self.mentions, kinds="read")
 
-    def _pages(self, captures: Captures) -> Ids:
+    def _pages(self, captures: Captures) -> IntArray:
         """The page of each capture; negative if it has none."""
         page = mapped(as_bytes(captures.url), self._page, _BAD, np.int64)
         self.tally.left_out["not http"] += int((page == _SKIP).sum())
@@ -158,7 +158,7 @@ class Collector:
         scheme = text.partition(":")[0].lower()
         return _BAD if scheme in ("", "http", "https") or ":" not in text else _SKIP
 
-    def _name(self, kind: str, captures: Captures, wrong: Flags, shown: pa.Array) -> None:
+    def _name(self, kind: str, captures: Captures, wrong: BoolArray, shown: pa.Array) -> None:
         places = np.flatnonzero(wrong)
         self.tally.note_rows(
             kind, captures.place, captures.line[places].tolist(), lambda at: shown[int(places[at])].as_py()
@@ -180,7 +180,7 @@ class TextStates:
         """Nothing more is learned: states of different versions cannot be compared."""
         self._rows: dict[int, int] = {}
         self._waiting: list[str] = []
-        self._done: list[NDArray[np.float32]] = []
+        self._done: list[Float32Array] = []
 
     def __repr__(self) -> str:
         return f"<TextStates of {len(self._rows):,} texts: {self.states!r}>"
@@ -197,7 +197,7 @@ class TextStates:
                 self._drain(learn=True)
         return row
 
-    def finish(self) -> NDArray[np.float32]:
+    def finish(self) -> Float32Array:
         """The states of all texts, by row."""
         self._drain(learn=len(self._rows) >= TEXTS_PER_CLUSTER * self.states.settings.dimension)
         return np.concatenate([np.empty((0, self.states.settings.dimension), np.float32), *self._done])

@@ -26,6 +26,7 @@ import pyarrow.parquet
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
+from forager.arrays import BoolArray, FloatArray, PrintArray
 from forager.errors import InputError
 from forager.importers.streams import ByteStream, ImportTally, Utf8File
 
@@ -38,7 +39,7 @@ _BLOCK, _BATCH = 1 << 24, 1 << 18
 _LARGEST = 2 << 30
 """Bytes of a Parquet file that is packed or on standard input, which must be held in memory."""
 
-Choice = Callable[[Sequence[str]], Mapping[str, int]]
+ColumnChoice = Callable[[Sequence[str]], Mapping[str, int]]
 """Says of the names of a table's columns, in lower case, which are wanted: what to call each, and where it stands."""
 
 
@@ -67,7 +68,7 @@ def files_of(folder: Path, name: str) -> list[Path]:
     return []
 
 
-def table_batches(stream: ByteStream, choose: Choice, tally: ImportTally) -> Iterator[TableBatch]:
+def table_batches(stream: ByteStream, choose: ColumnChoice, tally: ImportTally) -> Iterator[TableBatch]:
     """The chosen columns; at least one batch, which may be empty. What Arrow cannot read is an error of Arrow.
 
     CSV columns are bytes; rows of another width are counted as broken.
@@ -84,7 +85,7 @@ def trouble_of(error: Exception) -> str:
     return str(error).splitlines()[0] if str(error) else type(error).__name__
 
 
-def _parquet(stream: ByteStream, choose: Choice) -> Iterator[tuple[dict[str, pa.Array], int]]:
+def _parquet(stream: ByteStream, choose: ColumnChoice) -> Iterator[tuple[dict[str, pa.Array], int]]:
     source = stream.source.path if stream.is_plain else _held(stream)
     schema = pyarrow.parquet.read_schema(source)
     places = choose([name.strip().lower() for name in schema.names])
@@ -116,7 +117,7 @@ def _held(stream: ByteStream) -> BytesIO:
     return BytesIO(held)
 
 
-def _csv(stream: ByteStream, choose: Choice, tally: ImportTally) -> Iterator[tuple[dict[str, pa.Array], int]]:
+def _csv(stream: ByteStream, choose: ColumnChoice, tally: ImportTally) -> Iterator[tuple[dict[str, pa.Array], int]]:
     def refuse(row: pyarrow.csv.InvalidRow) -> str:
         tally.note("wrong number of fields", stream.source.name, row.number, row.text)
         return "skip"
@@ -144,10 +145,6 @@ def _csv(stream: ByteStream, choose: Choice, tally: ImportTally) -> Iterator[tup
         yield dict.fromkeys(places, pa.array([], pa.binary())), stream.position
 
 
-Floats = NDArray[np.float64]
-Prints = NDArray[np.uint64]
-Flags = NDArray[np.bool_]
-Ids = NDArray[np.int64]
 T = TypeVar("T", bound=np.generic)
 
 _OTHER_TEXTS = (pa.large_string(), pa.large_binary(), pa.string_view(), pa.binary_view())
@@ -186,7 +183,7 @@ def as_bytes(column: pa.Array) -> pa.Array:
     return column.cast(pa.string()).cast(pa.binary())
 
 
-def prints(column: pa.Array) -> Prints:
+def prints(column: pa.Array) -> PrintArray:
     """64 bits of each value; 0 for an empty or missing one."""
     return mapped(as_bytes(column), _print, 0, np.uint64)
 
@@ -195,7 +192,7 @@ def _print(value: bytes) -> int:
     return (xxh3_64_intdigest(value) or 1) if value else 0
 
 
-def flags(column: pa.Array) -> Flags:
+def flags(column: pa.Array) -> BoolArray:
     """Yes or no, however it is written; nothing is no."""
     if pa.types.is_boolean(column.type):
         return np.asarray(column.fill_null(False).to_numpy(zero_copy_only=False), np.bool_)
@@ -211,7 +208,7 @@ _DIGITS = 14
 _SMALLEST = "00000101000000"
 
 
-def stamps(column: pa.Array) -> Floats:
+def stamps(column: pa.Array) -> FloatArray:
     """`20260302134501` and the like (binary or text); shorter ones begin their year, month, day or hour."""
     text = column.cast(pa.binary())
     if not pc.all(pc.equal(pc.binary_length(text), _DIGITS)).as_py():
@@ -234,7 +231,7 @@ def _stamp(raw: bytes) -> float:
     return second.timestamp() + int(text[_DIGITS:].ljust(3, "0")) / 1000
 
 
-def moments(column: pa.Array) -> Floats:
+def moments(column: pa.Array) -> FloatArray:
     """A column of times, each as `moment` reads it, or Arrow's own; all nan if it holds anything else."""
     if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
         micros = column.cast(pa.timestamp("us", getattr(column.type, "tz", None)), safe=False).cast(pa.int64())
@@ -266,7 +263,7 @@ def time_of(text: str | bytes | None) -> float:
         return np.nan
 
 
-def _in_seconds(number: Floats | np.float64) -> Floats:
+def _in_seconds(number: FloatArray | np.float64) -> FloatArray:
     """Since the epoch; what no recording can mean in seconds was counted in milli-, micro- or nanoseconds."""
     return np.asarray(number / 1000.0 ** np.searchsorted(_FINER, number, side="right"))
 
@@ -282,12 +279,12 @@ def http_moment(text: str) -> float:
         return np.nan
 
 
-def believed(seconds: NDArray[np.generic]) -> Floats:
+def believed(seconds: NDArray[np.generic]) -> FloatArray:
     """nan where a time lies outside what a recording can hold."""
     values = np.asarray(seconds, np.float64)
     with np.errstate(invalid="ignore"):
         return np.where((values >= 0) & (values < LATEST), values, np.nan)
 
 
-def _each(column: pa.Array, read: Callable[[Any], float]) -> Floats:
+def _each(column: pa.Array, read: Callable[[Any], float]) -> FloatArray:
     return believed(mapped(column, read, np.nan, np.float64))

@@ -15,12 +15,12 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+from forager.arrays import FloatArray, Int32Array, IntArray
 from forager.errors import InputError
 from forager.graph.graph import HIGHEST, UNKNOWN, EdgeList, Names
-from forager.graph.kernels import Counts, Ids, Vector
 from forager.graph.methods import Overlap, Queries
 
-Batch = Mapping[str, pa.Array]
+ColumnBatch = Mapping[str, pa.Array]
 
 _PEEK = 1 << 16
 
@@ -83,7 +83,7 @@ class EdgeTable:
         place = self.first.index(column)
         return place < len(self.second) and self.second[place].isdigit()
 
-    def batches(self, types: Mapping[str, pa.DataType], *, header: bool = True) -> Iterator[Batch]:
+    def batches(self, types: Mapping[str, pa.DataType], *, header: bool = True) -> Iterator[ColumnBatch]:
         """The named columns in these types. Without a header the columns are called by their place: "0", "1", …"""
         with readable(self.path):
             for batch in self._parquet_batches(types) if self._parquet else self._text_batches(types, header):
@@ -121,9 +121,9 @@ KINDS = ("impact", "clicks", "views")
 class Impacts:
     """What an impact file says about the pages of a graph."""
 
-    kinds: dict[str, Vector]
+    kinds: dict[str, FloatArray]
     """By page number, for each kind of impact in the file; 0 for pages it does not name."""
-    named: Counts
+    named: IntArray
     """The pages it names."""
 
 
@@ -174,11 +174,11 @@ def _named(table: EdgeTable, source: str, target: str, header: bool) -> EdgeList
     return _not_empty(edges, table)
 
 
-def _enter(names: Names, column: pa.Array) -> Ids:
+def _enter(names: Names, column: pa.Array) -> Int32Array:
     """Numbers of a column of names; each different name of the batch is looked up once."""
     coded = column.dictionary_encode()
     numbers = names.number(coded.dictionary.to_pylist())
-    found: Ids = numbers[coded.indices.to_numpy(zero_copy_only=False)]
+    found: Int32Array = numbers[coded.indices.to_numpy(zero_copy_only=False)]
     return found
 
 
@@ -232,13 +232,13 @@ def _read_queries(path: Path) -> Iterator[tuple[str, float]]:
         yield from zip(batch[query].to_pylist(), asked, strict=True)
 
 
-def read_pages(path: Path, edges: EdgeList, pages: int) -> Counts:
+def read_pages(path: Path, edges: EdgeList, pages: int) -> IntArray:
     """Pages of the graph listed in a file with a column url, id or page; others are left out."""
     table = EdgeTable(path)
     page = table.needed(*_PAGE)
     found = [_find(edges, batch[page], pages) for batch in table.batches({page: _page_type(edges)})]
     numbers = np.unique(np.concatenate(found)) if found else np.zeros(0, dtype=np.int64)
-    known: Counts = numbers[numbers != UNKNOWN]
+    known: IntArray = numbers[numbers != UNKNOWN]
     if not known.size:
         raise InputError(f"{path}: none of its pages occurs in the edge list")
     return known
@@ -248,9 +248,9 @@ def _page_type(edges: EdgeList) -> pa.DataType:
     return pa.int64() if edges.names is None else pa.string()
 
 
-def _find(edges: EdgeList, column: pa.Array, pages: int) -> Counts:
+def _find(edges: EdgeList, column: pa.Array, pages: int) -> IntArray:
     """The page numbers a column speaks of; UNKNOWN for pages outside the graph."""
     if edges.names is not None:
         return edges.names.find(column.to_pylist())
-    numbers: Counts = column.to_numpy(zero_copy_only=False)
+    numbers: IntArray = column.to_numpy(zero_copy_only=False)
     return np.where((numbers >= 0) & (numbers < pages), numbers, UNKNOWN)

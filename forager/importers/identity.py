@@ -9,38 +9,37 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from forager.importers.columns import Flags, Floats, Ids
+from forager.arrays import BoolArray, FloatArray, Int32Array, IntArray
 from forager.kernel import compiled
 from forager.tape.tape import KINDS, SETTLING, Tape
 from forager.terms import Kind
 
-Numbers = Ids | NDArray[np.int32]
+PageNumbers = IntArray | Int32Array
 
 
 class PageTimes:
     """Rising pairs of page and time, in which others are looked up, millions at once."""
 
-    def __init__(self, page: Ids, time: Floats) -> None:
+    def __init__(self, page: IntArray, time: FloatArray) -> None:
         self._times, rank = np.unique(time, return_inverse=True)
         self._key = page * len(self._times) + rank
 
-    def before(self, page: Numbers, time: Floats) -> Ids:
+    def before(self, page: PageNumbers, time: FloatArray) -> IntArray:
         """How many pairs come before each of others."""
         return self._before(page, np.searchsorted(self._times, time))
 
-    def up_to(self, page: Numbers, time: Floats) -> Ids:
+    def up_to(self, page: PageNumbers, time: FloatArray) -> IntArray:
         """The same, those equal to it counted too."""
         return self._before(page, np.searchsorted(self._times, time, side="right"))
 
-    def places(self, page: Numbers, time: Floats) -> Ids:
+    def places(self, page: PageNumbers, time: FloatArray) -> IntArray:
         """Where others stand; -1 where they do not."""
         place = self.before(page, time)
-        found: NDArray[np.bool_] = self.up_to(page, time) > place
+        found: BoolArray = self.up_to(page, time) > place
         return np.where(found, place, -1)
 
-    def _before(self, page: Numbers, rank: Ids) -> Ids:
+    def _before(self, page: PageNumbers, rank: IntArray) -> IntArray:
         return np.searchsorted(self._key, page.astype(np.int64) * len(self._times) + rank)
 
 
@@ -53,15 +52,15 @@ _HUB, _ARTICLE, _OTHER = (KINDS.index(kind) for kind in (Kind.HUB, Kind.ARTICLE,
 
 @compiled
 def _met(
-    begin: NDArray[np.int64],
-    time: NDArray[np.float64],
-    gone: NDArray[np.bool_],
-    link_set: NDArray[np.int32],
-    link_start: NDArray[np.int64],
-    links: NDArray[np.int32],
-    first: NDArray[np.float64],
-    new: NDArray[np.bool_],
-    fresh: NDArray[np.int32],
+    begin: IntArray,
+    time: FloatArray,
+    gone: BoolArray,
+    link_set: Int32Array,
+    link_start: IntArray,
+    links: Int32Array,
+    first: FloatArray,
+    new: BoolArray,
+    fresh: Int32Array,
 ) -> None:
     """Fill in when each page was first linked to, whether that link was new, and how many new links each version shows."""
     owner = np.full(len(first), -1, np.int64)
@@ -87,15 +86,15 @@ def _met(
 class LinksMet:
     """When links were met on a tape."""
 
-    first: Floats
+    first: FloatArray
     """When each page was first linked to; inf for never."""
-    new: Flags
+    new: BoolArray
     """Whether that link was new on its page."""
-    fresh: NDArray[np.int32]
+    fresh: Int32Array
     """How many links each version shows that its page never showed before; none for what it showed first."""
-    begun: Floats
+    begun: FloatArray
     """When each page was first seen itself; inf for never."""
-    owner: Ids
+    owner: IntArray
     """The page of each version."""
 
     @classmethod
@@ -119,7 +118,7 @@ class LinksMet:
         return cls(first, new, fresh, begun, owner)
 
     @property
-    def lists(self) -> Flags:
+    def lists(self) -> BoolArray:
         """The pages on which new links keep appearing."""
         return np.bincount(self.owner, self.fresh, minlength=len(self.first)) >= LISTED
 
@@ -175,7 +174,7 @@ def with_documents(
     return _with_linked(tape, met) if identity == "link" else tape
 
 
-def _dates(tape: Tape, met: LinksMet) -> Floats:
+def _dates(tape: Tape, met: LinksMet) -> FloatArray:
     """The dates, where an undated version has the first sight of its document if that came after the start."""
     there = ~tape.gone
     if tape.identity in ("url", "link"):

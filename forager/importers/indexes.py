@@ -21,8 +21,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
+from forager.arrays import IntArray
 from forager.importers.captures import Captures
-from forager.importers.columns import Ids, believed, http_moment, mapped, prints, stamps
+from forager.importers.columns import believed, http_moment, mapped, prints, stamps
 from forager.importers.streams import Block, ByteStream, ImportTally
 
 _LINE_END, _SPACE = ord("\n"), ord(" ")
@@ -60,7 +61,7 @@ class CdxReader:
         url, time, status, digest = (column.get(letter, missing) for letter in "absk")
         return _shown(block.place, line, url, time, digest, status, self._tally)
 
-    def _without_known(self, table: pa.Table, line: Ids) -> tuple[pa.Table, Ids]:
+    def _without_known(self, table: pa.Table, line: IntArray) -> tuple[pa.Table, IntArray]:
         if not self._beside or "g" not in table.column_names:
             return table, line
         files = table.column("g").combine_chunks()
@@ -103,7 +104,7 @@ def _counted(block: Block) -> str:
     return next(filter(None, known), FIELDS[11])
 
 
-def _split(block: Block, fields: str, tally: ImportTally) -> tuple[pa.Table, Ids]:
+def _split(block: Block, fields: str, tally: ImportTally) -> tuple[pa.Table, IntArray]:
     """The fields of each line with the right number of them, and the numbers of these lines."""
     content, line = _sound_lines(block, len(fields), tally)
     # of two fields with one letter the last counts: wget writes the URL twice
@@ -119,7 +120,7 @@ def _split(block: Block, fields: str, tally: ImportTally) -> tuple[pa.Table, Ids
     return table, line
 
 
-def _sound_lines(block: Block, fields: int, tally: ImportTally) -> tuple[bytes, Ids]:
+def _sound_lines(block: Block, fields: int, tally: ImportTally) -> tuple[bytes, IntArray]:
     """The lines with so many fields, as bytes, and their numbers; empty lines are dropped, others counted."""
     content = block.content
     if b"\r" in content:  # Arrow ends a line at every one of them
@@ -142,7 +143,7 @@ def _sound_lines(block: Block, fields: int, tally: ImportTally) -> tuple[bytes, 
 
 
 def _shown(
-    place: str, line: Ids, url: pa.Array, time: pa.Array, digest: pa.Array, status: pa.Array, tally: ImportTally
+    place: str, line: IntArray, url: pa.Array, time: pa.Array, digest: pa.Array, status: pa.Array, tally: ImportTally
 ) -> Captures:
     """The captures that show a version of their page, or that it is gone; redirects and failures are only counted."""
     code = mapped(status, lambda one: int(one) if one.isdigit() and len(one) == 3 else 0, 0, np.int64)

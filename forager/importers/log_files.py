@@ -24,9 +24,10 @@ import pyarrow.json
 import pyarrow.parquet
 from numpy.typing import NDArray
 
+from forager.arrays import BoolArray, FloatArray, IntArray
 from forager.errors import InputError
 from forager.importers.columns import files_of, moments
-from forager.importers.files import Format, import_files, sniff
+from forager.importers.files import CHANGED, DIGEST, TIME, Format, import_files, sniff
 from forager.importers.runs import tape_of_run
 from forager.importers.streams import opened, sources
 from forager.importers.tables import import_tables
@@ -35,15 +36,11 @@ from forager.recrawl.change_log import ChangeLog, ShownDocuments, imputed
 from forager.store.rundir import DATABASE
 from forager.tape.tape import CONTENTS, Tape, load_tape
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-
-_PAGE, _CYCLE, _TIME = ("url", "page", "id"), ("cycle",), ("time", "timestamp", "at")
-_CHANGED, _DIGEST = ("changed",), ("digest", "hash", "checksum")
+_PAGE, _CYCLE = ("url", "page", "id"), ("cycle",)
 _PACKED = (".gz", ".bz2", ".zst")
 """Ends of names of tables that are unpacked as they are read."""
 _DOCUMENT = ("document", "doc")
-_TEXTS = (*_PAGE, *_DIGEST, *_DOCUMENT, "target")
+_TEXTS = (*_PAGE, *DIGEST, *_DOCUMENT, "target")
 _STAYS = ("url", "target", "first_time", "last_time")
 _BAD_ARCHIVE = (zipfile.BadZipFile, zlib.error, TokenError, ValueError, EOFError, AttributeError, RuntimeError)
 """What damage in an .npz can raise; a way to pack that zipfile does not know is a `RuntimeError` too."""
@@ -105,7 +102,7 @@ class LogTable:
         rank[order] = np.arange(len(order))
         return encoded.dictionary.take(order).to_pylist(), rank[encoded.indices.to_numpy(zero_copy_only=False)]
 
-    def seconds(self, *names: str) -> NDArray[np.float64]:
+    def seconds(self, *names: str) -> FloatArray:
         """A column of times."""
         column = self.column(*names)
         joined = column.combine_chunks()
@@ -124,7 +121,7 @@ class LogTable:
                 raise InputError(f"{self.path}: {mixed}")
         return found
 
-    def flags(self, *names: str) -> NDArray[np.bool_]:
+    def flags(self, *names: str) -> BoolArray:
         """A column of truth values, or of 0 and others."""
         column = self.column(*names)
         return np.asarray(column.to_numpy() if pa.types.is_boolean(column.type) else self.whole(*names) != 0)
@@ -138,7 +135,7 @@ class LogTable:
             reason = str(problem).splitlines()[0]
             raise InputError(f"{self.path}: {names[0]}: expected whole numbers ({reason})") from problem
 
-    def check_order(self, wrong: NDArray[np.bool_]) -> None:
+    def check_order(self, wrong: BoolArray) -> None:
         """Stays that end before they begin are refused."""
         if wrong.any():
             raise InputError(f"{self.path}: a stay ends before it begins (row {int(np.argmax(wrong)) + 1})")
@@ -176,7 +173,7 @@ def log_of_table(table: LogTable, cycle: float | None) -> ChangeLog:
         begin = int(moment.min())
         numbers = moment - begin
     else:
-        seconds = table.seconds(*_CYCLE, *_TIME)
+        seconds = table.seconds(*_CYCLE, *TIME)
         grid = Cycles.of(seconds, page, cycle, str(table.path), len(urls))
         numbers = grid.of_moment(seconds)
     changed = _changes(table, page, seconds if np.isfinite(grid.start) else numbers)
@@ -249,7 +246,7 @@ def _log_of_stays(table: LogTable, cycle: float | None) -> ChangeLog:
     return replace(log, documents=ShownDocuments(document, page, first, last), start=grid.start, cycle=grid.length)
 
 
-def first_of_pair(page: IntArray, document: IntArray, first: IntArray) -> NDArray[np.bool_]:
+def first_of_pair(page: IntArray, document: IntArray, first: IntArray) -> BoolArray:
     """Which rows are the first stay of their document on their page."""
     order = np.lexsort((first, document, page))
     new = np.ones(len(order), dtype=np.bool_)
@@ -259,13 +256,13 @@ def first_of_pair(page: IntArray, document: IntArray, first: IntArray) -> NDArra
     return result
 
 
-def _changes(table: LogTable, page: IntArray, moment: NDArray[np.generic]) -> NDArray[np.bool_]:
+def _changes(table: LogTable, page: IntArray, moment: NDArray[np.generic]) -> BoolArray:
     """Whether each row shows a change."""
-    if table.has(*_CHANGED):
-        return table.flags(*_CHANGED)
-    if pa.types.is_floating(table.column(*_CHANGED, *_DIGEST).type):
+    if table.has(*CHANGED):
+        return table.flags(*CHANGED)
+    if pa.types.is_floating(table.column(*CHANGED, *DIGEST).type):
         raise InputError(f"{table.path}: digests that are read as numbers lose their last digits; write them in quotes")
-    _, digest = table.numbered(*_DIGEST)
+    _, digest = table.numbered(*DIGEST)
     order = np.lexsort((np.arange(len(page)), moment, page))
     changed = np.zeros(len(page), dtype=np.bool_)
     same_page = page[order[1:]] == page[order[:-1]]

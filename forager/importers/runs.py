@@ -15,9 +15,7 @@ from forager.store.protocol import Version, VersionId, Visit
 from forager.store.store import Store
 from forager.tape.build import TapeBuilder
 from forager.tape.tape import Tape
-from forager.terms import Channel, DateSource, Kind, Outcome, UrlId
-
-LISTS = (Kind.HUB, Kind.FEED, Kind.SITEMAP)
+from forager.terms import LISTS, Channel, DateSource, Outcome, UrlId
 
 
 async def tape_of_run(directory: Path, *, identity: str = "url", states: StateSettings | None = None) -> Tape:

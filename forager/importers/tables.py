@@ -20,14 +20,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from forager.arrays import distinct
+from forager.arrays import BoolArray, Int32Array, IntArray, RowArray, distinct
 from forager.core.parameters import StateSettings
 from forager.core.states import States, document
 from forager.errors import InputError
 from forager.importers.captures import REPLACED, TextStates
 from forager.importers.columns import (
-    Flags,
-    Ids,
     TableBatch,
     as_bytes,
     files_of,
@@ -45,9 +43,6 @@ from forager.pages.fingerprints import text_print
 from forager.pages.urls import canonical
 from forager.tape.build import TapeBuilder
 from forager.terms import Kind
-
-Rows = NDArray[np.int32]
-
 
 MOST_LINKS = 300_000_000
 """Links of all versions together; more would not fit in memory."""
@@ -70,10 +65,9 @@ _VERSION = np.dtype(
 _BLANK = np.array([(-1, np.nan, 0, 0, np.nan, False, -1)], _VERSION)
 _STAY = np.dtype([("page", np.int32), ("target", np.int32), ("first", np.float64), ("last", np.float64)])
 """A link that stood on a page, first and last seen there at these times."""
-Records = NDArray[np.void]
 
 
-def _records(kind: np.dtype[np.void], chosen: Ids, columns: Mapping[str, NDArray[Any]]) -> Records:
+def _records(kind: np.dtype[np.void], chosen: IntArray, columns: Mapping[str, NDArray[Any]]) -> RowArray:
     """The chosen rows of these columns; what is not given is left blank."""
     rows = np.repeat(_BLANK, len(chosen)) if kind is _VERSION else np.empty(len(chosen), kind)
     for name, values in columns.items():
@@ -81,15 +75,15 @@ def _records(kind: np.dtype[np.void], chosen: Ids, columns: Mapping[str, NDArray
     return rows
 
 
-def _in_order(versions: Records) -> Records:
+def _in_order(versions: RowArray) -> RowArray:
     """All versions by page, then by time; of several rows for one page at one time the last counts."""
-    rows: Records = versions[np.lexsort((versions["time"], versions["page"]))]
+    rows: RowArray = versions[np.lexsort((versions["time"], versions["page"]))]
     other = (rows["page"][1:] != rows["page"][:-1]) | (rows["time"][1:] != rows["time"][:-1])
-    kept: Records = rows[np.append(other, True)[: len(rows)]]
+    kept: RowArray = rows[np.append(other, True)[: len(rows)]]
     return kept
 
 
-def _with_changes(versions: Records, stays: Records) -> Records:
+def _with_changes(versions: RowArray, stays: RowArray) -> RowArray:
     """The versions in order, with one more wherever a page was seen; it shows what the version before it did.
 
     A link was still seen at its last time: it went by the next time at which its own page was seen.
@@ -100,12 +94,12 @@ def _with_changes(versions: Records, stays: Records) -> Records:
     page, rank = np.divmod(distinct(np.concatenate(seen)), max(len(times), 1))
     source = PageTimes(versions["page"], versions["time"]).up_to(page, times[rank]) - 1
     known = np.append(versions, _BLANK)
-    grown: Records = known[np.where((source >= 0) & (known["page"][source] == page), source, -1)]
+    grown: RowArray = known[np.where((source >= 0) & (known["page"][source] == page), source, -1)]
     grown["page"], grown["time"] = page, times[rank]
     return grown
 
 
-def _standing(versions: Records, stays: Records, place: str) -> Iterator[tuple[int, int, Ids, Rows]]:
+def _standing(versions: RowArray, stays: RowArray, place: str) -> Iterator[tuple[int, int, IntArray, Int32Array]]:
     """Which stay stands in which version, some pages at a time; versions and stays are in order.
 
     The first of some versions and how many they are, then version, counted from the first, and target of each link.
@@ -196,7 +190,7 @@ class _Import:
         kinds: Literal["stated", "unknown"] = "stated" if kinds_stated else "unknown"
         return Imported(with_documents(tape, identity, kinds=kinds, date=not self._dated), self._tally)
 
-    def _versions(self, needed: bool) -> Records:
+    def _versions(self, needed: bool) -> RowArray:
         paths = files_of(self._folder, "versions")
         if not paths and needed:
             raise InputError(f"{self._folder}: has no table versions.parquet or versions.csv")
@@ -204,7 +198,7 @@ class _Import:
         found = [self._versions_in(batch) for batch in self._batches(paths, ("url", "time"), wished)]
         return _in_order(np.concatenate([np.empty(0, _VERSION), *found]))
 
-    def _versions_in(self, batch: TableBatch) -> Records:
+    def _versions_in(self, batch: TableBatch) -> RowArray:
         table = batch.columns
         if not {"digest", "text"} & table.keys():
             raise InputError(f"{batch.place}: has no column digest or text, which say whether a page has changed")
@@ -226,7 +220,7 @@ class _Import:
             self._dated, column["published"] = True, moments(table["published"])
         return _records(_VERSION, kept, column)
 
-    def _linked(self, versions: Records, paths: Sequence[Path]) -> tuple[Ids, Ids]:
+    def _linked(self, versions: RowArray, paths: Sequence[Path]) -> tuple[IntArray, IntArray]:
         """Version and target of each link; a link without its version is broken."""
         rows, targets, order = [], [], PageTimes(versions["page"], versions["time"])
         for batch in self._batches(paths, ("url", "time", "target")):
@@ -246,13 +240,13 @@ class _Import:
         self._tally.spelled = len(named) - len(set(named))
         self._known.clear()
 
-    def _stays(self, paths: Sequence[Path]) -> Records:
+    def _stays(self, paths: Sequence[Path]) -> RowArray:
         """All of them, by page."""
         columns = ("url", "target", "first_time", "last_time")
         stays = np.concatenate([self._stays_in(batch) for batch in self._batches(paths, columns)])
         return stays[np.argsort(stays["page"], kind="stable")]
 
-    def _stood(self, versions: Records, stays: Records) -> tuple[Records, Rows]:
+    def _stood(self, versions: RowArray, stays: RowArray) -> tuple[RowArray, Int32Array]:
         """The versions, with those between them at which only the standing links changed; the link set of each."""
         self._seen_last = max(versions["time"].max(initial=0.0), stays["last"].max(initial=0.0))
         grown = _with_changes(versions, stays)
@@ -261,7 +255,7 @@ class _Import:
             sets[begin : begin + count] = self._builder.link_sets(rows, targets, count)
         return grown, sets
 
-    def _stays_in(self, batch: TableBatch) -> Records:
+    def _stays_in(self, batch: TableBatch) -> RowArray:
         page, target = self._pages(batch, "url"), self._pages(batch, "target")
         first, last = moments(batch.columns["first_time"]), moments(batch.columns["last_time"])
         self._name("not a stay", batch, (page >= 0) & (target >= 0) & ~(first <= last), "first_time")
@@ -299,7 +293,7 @@ class _Import:
                 if stream.trouble:
                     self._tally.note("broken off", batch.place, shown=stream.trouble)
 
-    def _pages(self, batch: TableBatch, column: str) -> Ids:
+    def _pages(self, batch: TableBatch, column: str) -> IntArray:
         """Page numbers; negative where there is no name. What is no web address is taken as a name."""
         page = mapped(as_bytes(batch.columns[column]), self._page, -1, np.int64)
         self._name("not a URL", batch, page < 0, column)
@@ -322,7 +316,7 @@ class _Import:
     def _state(self, raw: bytes) -> int:
         return self._text_states.row(document("", raw.decode("utf-8", "replace")))
 
-    def _name(self, kind: str, batch: TableBatch, wrong: Flags, column: str) -> None:
+    def _name(self, kind: str, batch: TableBatch, wrong: BoolArray, column: str) -> None:
         places, values = np.flatnonzero(wrong), batch.columns[column]
         lines = (places + batch.line).tolist()
         self._tally.note_rows(kind, batch.place, lines, lambda at: values[int(places[at])].as_py())

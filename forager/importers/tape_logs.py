@@ -12,16 +12,13 @@ from typing import Literal
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from forager.arrays import BoolArray, FloatArray, IntArray, PrintArray
 from forager.errors import InputError
 from forager.recrawl.change_log import ChangeLog, ShownDocuments
 from forager.tape.tape import Tape
-from forager.tape.tape_world import LISTS
+from forager.tape.tape_world import LIST_KINDS
 from forager.terms import UrlId
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 USUAL = (900.0, 3600.0, 8 * 3600.0, 86_400.0, 7 * 86_400.0)
 """Lengths to pick from when none is given: 15m, 1h, 8h, 1d, 1w."""
@@ -130,7 +127,7 @@ def _wider(table):  # type: ignore[no-untyped-def]
     return wide
 
 
-def stays_of(tape: Tape, pages: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
+def stays_of(tape: Tape, pages: IntArray) -> tuple[IntArray, BoolArray]:
     """Four rows (page, link, first and last version that shows it), and which versions have a link new to their page."""
     table, fresh = _stays(
         pages,
@@ -155,7 +152,7 @@ def log_of_tape(
 
     `pages` auto: all that can be downloaded, so only lists where documents are read off them.
     """
-    lists = np.isin(tape.url_kind, LISTS)
+    lists = np.isin(tape.url_kind, LIST_KINDS)
     wanted = {"all": np.ones(tape.pages, dtype=np.bool_), "hubs": lists, "articles": ~lists}
     wanted["auto"] = wanted["hubs" if tape.identity == "link" else "all"]
     chosen = _chosen(tape, wanted[pages], settled)
@@ -164,7 +161,8 @@ def log_of_tape(
     if not known.any():
         raise InputError(f"{tape.origin}: no page to learn from; see --pages and --settled")
     stays, fresh = stays_of(tape, chosen if change == "links" else chosen[lists[chosen]])
-    moved = _moved(tape, owner, tape.digest if change == "bytes" else _texts(tape))
+    content = tape.digest if change == "bytes" else np.where(tape.text_print == 0, tape.digest, tape.text_print)
+    moved = _moved(tape, owner, content)
     changed = {"auto": np.where(lists[owner], fresh, moved), "links": fresh}.get(change, moved)
     time = np.asarray(tape.time)
     grid = Cycles.of(np.append(time[known], tape.end), np.append(owner[known], -1), cycle, tape.origin, len(chosen))
@@ -187,7 +185,7 @@ def log_of_tape(
     )
 
 
-def _chosen(tape: Tape, wanted: NDArray[np.bool_], settled: float) -> IntArray:
+def _chosen(tape: Tape, wanted: BoolArray, settled: float) -> IntArray:
     """The pages of the wanted kind that were seen by the end of the first part."""
     first = np.full(tape.pages, np.inf)
     seen = np.diff(tape.version_start) > 0
@@ -195,11 +193,7 @@ def _chosen(tape: Tape, wanted: NDArray[np.bool_], settled: float) -> IntArray:
     return np.flatnonzero((first <= tape.start + settled * (tape.end - tape.start)) & wanted)
 
 
-def _texts(tape: Tape) -> NDArray[np.uint64]:
-    return np.where(tape.text_print == 0, tape.digest, tape.text_print)
-
-
-def _moved(tape: Tape, owner: IntArray, content: NDArray[np.uint64]) -> NDArray[np.bool_]:
+def _moved(tape: Tape, owner: IntArray, content: PrintArray) -> BoolArray:
     """Which versions show other content than the page's last one that was not gone."""
     there = np.flatnonzero(~np.asarray(tape.gone))
     moved = np.zeros(tape.versions, dtype=np.bool_)
@@ -208,9 +202,7 @@ def _moved(tape: Tape, owner: IntArray, content: NDArray[np.uint64]) -> NDArray[
     return moved
 
 
-def _documents(
-    tape: Tape, stays: IntArray, lists: NDArray[np.bool_], number: IntArray, grid: Cycles
-) -> ShownDocuments | None:
+def _documents(tape: Tape, stays: IntArray, lists: BoolArray, number: IntArray, grid: Cycles) -> ShownDocuments | None:
     """What lists show, but for other lists; None if they show nothing. A visit sees what stands at its cycle's end."""
     page, link, first, last = stays[:, lists[stays[0]] & ~lists[stays[1]]]
     if not len(page):

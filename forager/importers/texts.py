@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from forager.errors import InputError
-from forager.pages.page import read
+from forager.pages.page import Page
 from forager.terms import Outcome, Response, Url
 
 HTML = (".html", ".htm")
@@ -50,7 +50,7 @@ def _file(path: Path) -> str:
     if path.suffix.lower() not in HTML:
         return body.decode("utf-8", errors="replace")
     url = Url("http://localhost/")
-    page = read(Response(url, Outcome.FETCHED, 0.0, status=200, headers=(("content-type", "text/html"),), body=body))
+    page = Page(Response(url, Outcome.FETCHED, 0.0, status=200, headers=(("content-type", "text/html"),), body=body))
     return f"{page.title}\n{page.text}"
 
 

@@ -10,12 +10,12 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from forager.arrays import IntArray
 from forager.core.states import document
 from forager.importers.captures import Collector, PageFacts, is_robots
 from forager.importers.streams import ByteStream
-from forager.pages.page import Page, read
+from forager.pages.page import Page
 from forager.pages.pages_settings import PagesSettings
 from forager.pages.trust import Trust
 from forager.pages.urls import UrlMemo, canonical, site
@@ -36,13 +36,13 @@ class LinkSightings:
     def __repr__(self) -> str:
         return f"<Sightings of {np.count_nonzero(~np.isnan(self._met))} links, {len(self._announced)} dates announced>"
 
-    def announce(self, links: Sequence[Link], numbers: NDArray[np.int64]) -> None:
+    def announce(self, links: Sequence[Link], numbers: IntArray) -> None:
         """A feed or sitemap names these pages."""
         for link, number in zip(links, numbers.tolist(), strict=True):
             if link.published is not None:
                 self._announced.setdefault(number, link.published)
 
-    def note(self, numbers: NDArray[np.int64], now: float, *, again: bool) -> None:
+    def note(self, numbers: IntArray, now: float, *, again: bool) -> None:
         """A page showed these links; `again`: it was seen before."""
         self._grow(int(numbers.max(initial=-1)) + 1)
         self._met[numbers[np.isnan(self._met[numbers])]] = now if again else -np.inf
@@ -148,7 +148,7 @@ class WarcReader:
         return self._bodies.get(_key(url, found)) or self._bodies.get(found.digest)
 
     def _read(self, url: Url, response: Response) -> PageFacts:
-        page = read(response, memo=self._memo, settings=self._settings)
+        page = Page(response, memo=self._memo, settings=self._settings)
         numbers = self._builder.numbers(page.targets)
         published = self._published(url, page, response.asked)
         if page.kind in (Kind.FEED, Kind.SITEMAP):

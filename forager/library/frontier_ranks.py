@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
+from forager.arrays import IntArray
 from forager.chance import stream
 from forager.errors import InputError
 from forager.graph import methods
 from forager.graph.graph import UNKNOWN, EdgeList, Graph, Names
-from forager.graph.kernels import Counts
 from forager.graph.methods import Evidence, Method, RankingSettings, Training
 from forager.graph.walks import WalkSettings
 from forager.importers.edge_files import Impacts, read_edges, read_impacts, read_overlap, read_pages
@@ -115,17 +115,17 @@ def _impacts(impact: PathName | Mapping[str, float], links: EdgeList, graph: Gra
     return Impacts({"impact": values}, numbers[known])
 
 
-def _pages(pages: PathName | Collection[str], links: EdgeList, graph: Graph) -> Counts:
+def _pages(pages: PathName | Collection[str], links: EdgeList, graph: Graph) -> IntArray:
     if isinstance(pages, str | PathLike):
         return read_pages(Path(pages), links, graph.pages)
     numbers = np.unique(_numbers(pages, links, graph))
-    known: Counts = numbers[numbers != UNKNOWN]
+    known: IntArray = numbers[numbers != UNKNOWN]
     if not known.size:
         raise InputError("none of the frontier's pages occurs in the edge list")
     return known
 
 
-def _numbers(names: Iterable[str], links: EdgeList, graph: Graph) -> Counts:
+def _numbers(names: Iterable[str], links: EdgeList, graph: Graph) -> IntArray:
     """Numbers of pages by their names in the edge list; UNKNOWN for others."""
     if links.names is not None:
         return links.names.find(names)

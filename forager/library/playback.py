@@ -22,7 +22,7 @@ from forager.tape.tape import CONTENTS, Tape
 from forager.terms import Url, UrlId
 
 if TYPE_CHECKING:
-    from forager.tuning.tuning import TuningOutcome
+    from forager.tuning.search import TuningOutcome
 
 
 def replay(
@@ -78,8 +78,8 @@ def tune(
     time limit ended before the held-out part was judged.
     """
     from forager.tuning.goals import goals_named
+    from forager.tuning.search import Tuning, Wishes
     from forager.tuning.space import Space
-    from forager.tuning.tuning import Tuning, Wishes
 
     if not 0.0 < held_out < 1.0:
         raise InputError(f"held_out is {held_out}; give a share of the recording between 0 and 1")

@@ -10,8 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from forager.errors import InputError
-from forager.store.protocol import Counts, RunRecords, Version, Visit
-from forager.store.protocol import Story as Accepted
+from forager.store.protocol import AcceptedStory, Counts, RunRecords, Version, Visit
 from forager.terms import ABOUT, Url, UrlId
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Story(Accepted):
+class Story(AcceptedStory):
     """A new, young document that a crawl found. Times are UTC seconds since the epoch.
 
     `version` is the number of the version of its page, from 1, or 0 until the story is accepted.
@@ -43,10 +42,10 @@ class Story(Accepted):
     modified: float | None = None
 
 
-def with_text(story: Accepted, version: Version, number: int = -1, version_number: int = 0) -> Story:
+def with_text(story: AcceptedStory, version: Version, number: int = -1, version_number: int = 0) -> Story:
     """Combines a story with its stored version."""
     return Story(
-        **{one.name: getattr(story, one.name) for one in fields(Accepted)} | {"version": version_number},
+        **{one.name: getattr(story, one.name) for one in fields(AcceptedStory)} | {"version": version_number},
         number=number,
         text=version.text,
         **{name: getattr(story.about, name) for name in ABOUT},

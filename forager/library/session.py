@@ -15,6 +15,7 @@ from forager.errors import InputError, first_error
 from forager.events import Event, Told
 from forager.library.run_reader import Story, stories_after, with_text
 from forager.pages.urls import canonical
+from forager.report.phrases import shown
 from forager.terms import Outcome, Request, Response, Url
 
 if TYPE_CHECKING:
@@ -50,12 +51,12 @@ async def fetch(url: str, *, user_agent: str | None = None, settings: Mapping[st
     chosen = await asyncio.to_thread(live_settings, settings, user_agent)
     from forager.assembly import open_wire
     from forager.clock import WallClock
-    from forager.pages.page import read as read_page
+    from forager.pages.page import Page
 
-    asked = _url(url)
+    asked = given_url(url)
     async with open_wire(chosen, WallClock()) as wire:
         response = await wire.web.fetch(Request(asked))
-    page = read_page(response, settings=chosen.pages)
+    page = Page(response, settings=chosen.pages)
     if response.outcome is not Outcome.FETCHED:
         page.trouble = response.error or f"{response.outcome}, status {response.status}"
     return page
@@ -71,23 +72,24 @@ def read(html: str | bytes, url: str, *, content_type: str = "", fetched: float 
     of the response. `fetched` is its time in UTC seconds, by default now; dates after it are ignored.
     """
     from forager.clock import WallClock
-    from forager.pages.page import read as read_page
+    from forager.pages.page import Page
 
     kind = content_type or ("text/html; charset=utf-8" if isinstance(html, str) else "")
     response = Response(
-        _url(url),
+        given_url(url),
         Outcome.FETCHED,
         WallClock().now() if fetched is None else fetched,
         headers=(("content-type", kind),) if kind else (),
         body=html.encode("utf-8", "replace") if isinstance(html, str) else html,
     )
-    return read_page(response)
+    return Page(response)
 
 
-def _url(text: str) -> Url:
+def given_url(text: str) -> Url:
+    """A URL in its canonical form."""
     url = canonical(text)
     if url is None:
-        raise InputError(f"{text!r} is not an http(s) URL, such as https://example.org/news")
+        raise InputError(f"{shown(text)!r} is not an http(s) URL, such as https://example.org/news")
     return url
 
 

@@ -2,7 +2,7 @@
 
 Invariant: only settings and seed decide what a path shows at a time; earlier requests make no difference.
 
-newsroom            the newsroom as a web that answers as of its clock, also over real HTTP
+newsroom            the newsroom as a web that answers as of its clock, also over real HTTP; what it really published
 plan                every article that will be published, when, its changes and its links
 article             an article, and what happens to it
 site                what a path shows at a time, and the lists of articles
@@ -10,6 +10,5 @@ sheets              HTML of a page, with its stated dates
 files               feeds, sitemaps and robots.txt
 writer              headlines and texts, and their vocabulary
 noise               what changes on a page although its content does not, and traps for crawlers
-truth               what was really published, changed and removed
 newsroom_settings   the settings of the newsroom
 """

@@ -57,6 +57,10 @@ class Article:
             (turn for turn, c in enumerate(self.changes, 1) if c.shift is Shift.TITLE and c.at <= now), default=0
         )
 
+    def changed(self, version: int) -> float:
+        """When it became this version."""
+        return self.changes[version - 1].at if version else self.published
+
     def path_at(self, now: float) -> str:
         return self.moved_path if self.moved is not None and self.moved <= now else self.path
 

@@ -77,8 +77,8 @@ class Files:
         for article in (article for _, articles in sheet.lists for article in articles):
             version = article.version(tick)
             text = self.site.text(article.number, version)
-            changed = article.changes[version - 1].at if version else article.published
-            yield article, self.base + article.path_at(tick), text.headline, text.paragraphs[0][0], changed
+            url, first = self.base + article.path_at(tick), text.paragraphs[0][0]
+            yield article, url, text.headline, first, article.changed(version)
 
     def _rss(self, sheet: Sheet, tick: float) -> str:
         items = "".join(
@@ -128,9 +128,8 @@ class Files:
         return f"{XML}<urlset {spaces}>\n{pages}{urls}</urlset>\n"
 
     def _url(self, article: Article, tick: float) -> str:
-        version = article.version(tick)
-        changed = article.changes[version - 1].at if version else article.published
-        return f"<url><loc>{self.base}{article.path_at(tick)}</loc><lastmod>{iso(changed)}</lastmod></url>\n"
+        changed = iso(article.changed(article.version(tick)))
+        return f"<url><loc>{self.base}{article.path_at(tick)}</loc><lastmod>{changed}</lastmod></url>\n"
 
     def _news(self, article: Article, tick: float) -> str:
         publication = (

@@ -1,7 +1,8 @@
 """The newsroom as a web: answers requests as of its clock, in process or over real HTTP on loopback, one port for each
-paper."""
+paper. It knows what it really published."""
 
 import socket
+from bisect import bisect_left
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -19,7 +20,6 @@ from forager.newsroom.noise import lot, token
 from forager.newsroom.plan import NewsPlan, make_plan
 from forager.newsroom.sheets import SheetPrinter
 from forager.newsroom.site import Sheet, SheetKind, Site
-from forager.newsroom.truth import Truth
 from forager.terms import Request, Response, Trouble, Url, Validators
 from forager.web.web import NO_SUCH_HOST, Answer, failed, http_date, judged
 
@@ -59,6 +59,57 @@ class _Host:
     files: Files
 
 
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A story: an article at its first publication."""
+
+    url: Url
+    paper: str
+    section: str
+    published: float
+    article: Article
+    copy_of: Url | None = None
+    """The story of another paper that this one copies."""
+
+
+class Truth:
+    """What is really published, so that coverage and delay of a crawl are exact; URLs are those of the hosts that serve it."""
+
+    def __init__(self, sites: Mapping[str, Site]) -> None:
+        """`sites` by address, e.g. `http://gazette.example`."""
+        bases = {site.paper.name: base for base, site in sites.items()}
+        plan = next(iter(sites.values())).plan
+        names = [paper.name for paper in plan.settings.papers]
+        urls = [Url(bases[names[article.paper]] + article.path) for article in plan.articles]
+        self.stories = tuple(
+            Published(
+                url,
+                names[article.paper],
+                plan.settings.papers[article.paper].sections[article.section].name,
+                article.published,
+                article,
+                None if article.copy_of is None else urls[article.copy_of],
+            )
+            for url, article in zip(urls, plan.articles, strict=True)
+        )
+        self._times = [story.published for story in self.stories]
+        moved = {Url(bases[names[a.paper]] + a.moved_path): a for a in plan.articles if a.moved is not None}
+        self._articles = dict(zip(urls, plan.articles, strict=True)) | moved
+
+    def published_between(self, since: float, until: float) -> tuple[Published, ...]:
+        """The stories published in [since, until), in order."""
+        return self.stories[bisect_left(self._times, since) : bisect_left(self._times, until)]
+
+    def article(self, url: Url) -> Article | None:
+        """The article at this URL at any time, before or after a move."""
+        return self._articles.get(url)
+
+    def published(self, url: Url) -> float | None:
+        """When the article at this URL is first published; None if there never is one."""
+        article = self.article(url)
+        return None if article is None else article.published
+
+
 class Newsroom:
     """Several newspapers under one clock; `bases` says where each is served, by paper name, without a final slash."""
 
@@ -74,9 +125,11 @@ class Newsroom:
         self.plan = plan or make_plan(settings)
         self.bases = dict(bases or {paper.name: f"http://{paper.name}.example" for paper in settings.papers})
         self.requests: deque[Asked] = deque(maxlen=settings.log)
-        sites = {self.bases[paper.name]: Site(self.plan, p) for p, paper in enumerate(settings.papers)}
-        self._hosts = {base: _Host(site, SheetPrinter(site, base), Files(site, base)) for base, site in sites.items()}
-        self.truth = Truth(sites)
+        self.sites = {self.bases[paper.name]: Site(self.plan, p) for p, paper in enumerate(settings.papers)}
+        self._hosts = {
+            base: _Host(site, SheetPrinter(site, base), Files(site, base)) for base, site in self.sites.items()
+        }
+        self.truth = Truth(self.sites)
 
     def __repr__(self) -> str:
         return f"<Newsroom {', '.join(self.bases)}: {len(self.plan.articles)} articles, {len(self.requests)} requests>"

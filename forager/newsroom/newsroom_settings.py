@@ -6,9 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from forager.units import Count, Duration, Share, Size
-
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+from forager.units import Count, Duration, Positive, Share, Size
 
 
 class Markup(StrEnum):

@@ -8,7 +8,7 @@ import re
 from datetime import UTC, datetime
 
 from forager.pages.language import words_in
-from forager.store.protocol import RunRecords, Story, VersionId
+from forager.store.protocol import AcceptedStory, RunRecords, VersionId
 from forager.terms import NOBODY, UrlId
 
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
@@ -81,7 +81,7 @@ MOMENTS = frozenset(("published", "modified", "first_seen", "fetched"))
 LISTS = frozenset(("authors", "tags"))
 
 
-async def row(number: int, story: Story, source: RunRecords) -> Row:
+async def row(number: int, story: AcceptedStory, source: RunRecords) -> Row:
     """The fields of a story, with what its stored version adds."""
     page, _, version = await source.version(story.version)
     said = story.about

@@ -15,7 +15,7 @@ from typing import Protocol, Self, TypeVar
 
 from forager.errors import OutputError
 from forager.output.fields import Row, row
-from forager.store.protocol import RunRecords, Story
+from forager.store.protocol import AcceptedStory, RunRecords
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Outlet:
         source: RunRecords,
         writer: StoryWriter,
         warn: Callable[[str], None],
-        wanted: Callable[[Story], bool] | None = None,
+        wanted: Callable[[AcceptedStory], bool] | None = None,
     ) -> None:
         """`wanted` chooses stories; None: all."""
         self._source, self._writer, self._warn, self._wanted = source, writer, warn, wanted

@@ -13,7 +13,7 @@ from urllib.parse import urljoin, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from forager.pages.head import Head, Node, Tree, all_nodes, ancestors, headlines, mastheads, story_nodes
+from forager.pages.head import Head, Node, PageTree, all_nodes, ancestors, headlines, mastheads, story_nodes
 from forager.pages.language import contradicts, language_of, words_in
 from forager.pages.moments import read_moment
 from forager.pages.urls import host, path
@@ -232,7 +232,7 @@ def _people(said: object, head: Head) -> set[str]:
     return {_LETTERS.sub("", name.casefold())} if is_person and isinstance(name, str) and " " in name.strip() else set()
 
 
-def _bylines(tree: Tree) -> Iterator[str]:
+def _bylines(tree: PageTree) -> Iterator[str]:
     """The texts of bylines, but not of those of comments and of other stories."""
     for node in islice(filter(_is_byline, tree.marked), 10):
         if not _is_elsewhere(node):

@@ -19,7 +19,7 @@ from itertools import chain
 
 from lxml.etree import LxmlError
 
-from forager.pages.head import Head, Tree, stated_dates
+from forager.pages.head import Head, PageTree, stated_dates
 from forager.pages.moments import country_of, local_offset
 from forager.pages.stamps import DAY, SAME_DAY, modified_stamps, moment_on, published_stamps, read_dates, shown_dates
 from forager.pages.urls import path
@@ -211,7 +211,7 @@ def _url_days(url: Url, *, folders: bool = False) -> Iterator[str]:
         yield f"{year}-{month:0>2}-{day:0>2}" if month.isdigit() else f"{day} {month} {year}"
 
 
-def _without_others(tree: Tree) -> str:
+def _without_others(tree: PageTree) -> str:
     """The page without what dates other pages, which are lists of dated links."""
     copy = tree.clone()
     if copy.body is None:

@@ -14,9 +14,9 @@ import re
 from collections import defaultdict
 
 import numpy as np
-from numpy.typing import NDArray
 from xxhash import xxh3_64_digest, xxh3_64_intdigest
 
+from forager.arrays import PrintArray
 from forager.terms import UrlId
 
 _PLACES = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], dtype=np.uint64)
@@ -65,11 +65,11 @@ def simhash(text: str) -> int:
     return int.from_bytes(np.packbits(most).tobytes(), "big")
 
 
-def _shingles(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _shingles(words: PrintArray) -> PrintArray:
     """A hash of each run of three words; a text of fewer words is one run."""
     if len(words) < len(_PLACES):
         words = np.resize(words, len(_PLACES))
-    mixed: NDArray[np.uint64] = words[:-2] * _PLACES[0] ^ words[1:-1] * _PLACES[1] ^ words[2:] * _PLACES[2]
+    mixed: PrintArray = words[:-2] * _PLACES[0] ^ words[1:-1] * _PLACES[1] ^ words[2:] * _PLACES[2]
     mixed = (mixed ^ mixed >> np.uint64(32)) * _PLACES[0]
     mixed ^= mixed >> np.uint64(29)
     return mixed

@@ -66,7 +66,7 @@ _MARKED = (
 )
 
 
-class Tree(LexborHTMLParser):
+class PageTree(LexborHTMLParser):
     """A parsed page that finds all elements by which it is read in one walk: of a page of megabytes each walk takes long."""
 
     def tags(self, name: str) -> list[LexborNode]:
@@ -105,7 +105,7 @@ def blocks_round(nodes: Sequence[LexborNode], reach: int) -> list[LexborNode]:
 class Head:
     """The statements of one page, wherever they stand in its markup; read when they are asked for first."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: PageTree) -> None:
         self.tree = tree
         self.nodes: dict[str, list[Mapping[str, object]] | None] = {}
         """The nodes of JSON-LD that was decoded already, by its text; None if it could not be."""
@@ -162,12 +162,12 @@ class Head:
         return [script.text() for script in self.tree.tags("script") if _is_linked_data(script)]
 
 
-def headlines(tree: Tree, own: str) -> list[LexborNode]:
+def headlines(tree: PageTree, own: str) -> list[LexborNode]:
     """The `h1` elements that may be the headline of the page at the path `own`: all but mastheads."""
     return [node for node in tree.tags("h1") if not _is_masthead(node, own)]
 
 
-def mastheads(tree: Tree, own: str) -> list[LexborNode]:
+def mastheads(tree: PageTree, own: str) -> list[LexborNode]:
     """The `h1` elements that name the site: the whole of each links to a page above this one."""
     return [node for node in tree.tags("h1") if _is_masthead(node, own)]
 

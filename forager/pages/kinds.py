@@ -25,7 +25,7 @@ from urllib.parse import unquote
 
 from selectolax.lexbor import LexborNode
 
-from forager.pages.head import Head, Tree, blocks_round
+from forager.pages.head import Head, PageTree, blocks_round
 from forager.pages.urls import canonical, path
 from forager.terms import Kind, Link, Region, Url
 
@@ -78,7 +78,7 @@ def _by_statement(head: Head) -> int:
     return 2 * article - 2 * listing - (graph == "website" and not article) + _by_body_class(head.tree)
 
 
-def _by_body_class(tree: Tree) -> int:
+def _by_body_class(tree: PageTree) -> int:
     """What WordPress, and many systems after it, say of a page by the class of its body."""
     body = tree.body
     classes = set() if body is None else set((body.attributes.get("class") or "").split())
@@ -101,7 +101,7 @@ def _by_address(url: Url) -> int:
     return -1 if len(parts) <= 2 and "." not in parts[-1] else 0
 
 
-def _by_body(tree: Tree, url: Url, links: Callable[[], Sequence[Link]], text: str) -> int:
+def _by_body(tree: PageTree, url: Url, links: Callable[[], Sequence[Link]], text: str) -> int:
     teasers = _without_story([" ".join(block.text(separator=" ").split()) for block in _teasers(tree)])
     excerpts = [" ".join(block.text(separator=" ").split()) for block in _excerpts(tree, url)]
     teasers += [excerpt for excerpt in excerpts if excerpt not in teasers]
@@ -120,7 +120,7 @@ def _by_body(tree: Tree, url: Url, links: Callable[[], Sequence[Link]], text: st
     return (-2 if prose < headlines else 0) - (headlines > 0 and prose < _SOME_PROSE)
 
 
-def _flow(tree: Tree) -> int:
+def _flow(tree: PageTree) -> int:
     """The length of the longest text of several long paragraphs that stand together, as no list has it."""
     flows: dict[int, list[int]] = {}
     for node in tree.tags("p")[:_MOST_PARAGRAPHS]:
@@ -137,7 +137,7 @@ def _is_text(node: LexborNode) -> bool:
     return (above is None or above.tag != "a") and sum(len(one.text()) for one in links) * 2 < len(node.text())
 
 
-def _teasers(tree: Tree) -> list[LexborNode]:
+def _teasers(tree: PageTree) -> list[LexborNode]:
     """The blocks round linked headings that come several times in one shape, each the largest that holds but one."""
     shapes: dict[tuple[str, str, str], list[LexborNode]] = {}
     for tag in ("h1", "h2", "h3", "h4"):
@@ -157,7 +157,7 @@ def _teasers(tree: Tree) -> list[LexborNode]:
     return blocks_round(headings, _REACH)
 
 
-def _excerpts(tree: Tree, url: Url) -> list[LexborNode]:
+def _excerpts(tree: PageTree, url: Url) -> list[LexborNode]:
     """What is marked as an article, but headed by a link to another page: even a single one is no story of this page."""
     found = []
     for node in tree.tags("article")[:_MOST_ARTICLES]:

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from selectolax.lexbor import LexborNode
 
-from forager.pages.head import Head, Tree, blocks_round
+from forager.pages.head import Head, PageTree, blocks_round
 from forager.pages.moments import read_moment
 from forager.pages.pages_settings import PagesSettings
 from forager.pages.urls import Joiner, UrlMemo
@@ -140,7 +140,7 @@ class PageLinks:
         assert found is not None, "every URL has an element that leads there"
         return found
 
-    def _add_anchors(self, tree: Tree, joiner: Joiner, own: Url) -> None:
+    def _add_anchors(self, tree: PageTree, joiner: Joiner, own: Url) -> None:
         anchors, recall, most = self._anchors, joiner.recall, self._settings.max_links
         for node in tree.tags("a"):
             attributes = node.attributes
@@ -261,7 +261,7 @@ _REACH = 100  # elements round a time that are looked at
 _HEADLINES = "h1 a[href], h2 a[href], h3 a[href], h4 a[href], h5 a[href], h6 a[href]"
 
 
-def item_dates(tree: Tree) -> dict[str, float]:
+def item_dates(tree: PageTree) -> dict[str, float]:
     """For the headlines of a list, by where they lead as written, the latest time that is stated beside them."""
     times = tree.css("time[datetime]")[:_TIMES_MOST]
     found: dict[str, float] = {}

@@ -10,7 +10,7 @@ from typing import TypeVar
 from forager.pages import dates, feeds, kinds, sitemaps, text
 from forager.pages import fingerprints as prints
 from forager.pages.about import about, headline
-from forager.pages.head import Head, RobotsMeta, Tree, lazily, read_robots_meta
+from forager.pages.head import Head, PageTree, RobotsMeta, lazily, read_robots_meta
 from forager.pages.links import PageLinks, says_only_a_text
 from forager.pages.markup import Form, form_of_body, inflated_body, to_utf8, within_depth
 from forager.pages.pages_settings import PagesSettings
@@ -20,11 +20,6 @@ from forager.terms import NOTHING, About, Dated, DateSource, Kind, Link, Respons
 T = TypeVar("T")
 
 _DEFAULTS = PagesSettings()
-
-
-def read(response: Response, *, memo: UrlMemo | None = None, settings: PagesSettings = _DEFAULTS) -> "Page":
-    """The page in a response; `memo` lets pages of one site share the work on their links."""
-    return Page(response, memo, settings)
 
 
 def load_slow_parts() -> None:
@@ -250,7 +245,7 @@ class Page:
         return self._attempt("form", lambda: form_of_body(self._body, self.response.header("content-type")), Form.OTHER)
 
     @lazily
-    def _tree(self) -> Tree | None:
+    def _tree(self) -> PageTree | None:
         return self._attempt("markup", self._parse, None) if self._form is Form.HTML else None
 
     @lazily
@@ -292,12 +287,12 @@ class Page:
     def _last_modified(self) -> str:
         return self.response.header("last-modified")
 
-    def _parse(self) -> Tree:
+    def _parse(self) -> PageTree:
         markup = to_utf8(self._body, self.response.header("content-type"))
         kept = within_depth(markup, self._settings.max_depth)
         if len(kept) < len(markup):
             self._note(f"markup: nested too deeply, read {len(kept)} of {len(markup)} bytes")
-        return Tree(kept)
+        return PageTree(kept)
 
     def _from_head(self, what: str, work: Callable[[Head], T], otherwise: T) -> T:
         head = self._head

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from forager.terms import Kind
+from forager.terms import LISTS, Kind
 from forager.units import Count
 
 
@@ -33,7 +33,7 @@ class Change(StrEnum):
 def has_changed(rule: Change, kind: Kind, *, bytes_differ: bool, text_differs: bool, new_links: int) -> bool:
     """Whether a later version of a page is a change; `new_links` counts links the page never had before."""
     if rule is Change.AUTO:
-        rule = Change.LINKS if kind in (Kind.HUB, Kind.FEED, Kind.SITEMAP) else Change.TEXT
+        rule = Change.LINKS if kind in LISTS else Change.TEXT
     if rule is Change.LINKS:
         return new_links > 0
     return text_differs if rule is Change.TEXT else bytes_differ

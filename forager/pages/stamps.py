@@ -12,7 +12,7 @@ from itertools import chain, islice
 
 from selectolax.lexbor import LexborNode
 
-from forager.pages.head import Tree, heading_link, headlines
+from forager.pages.head import PageTree, heading_link, headlines
 from forager.pages.moments import LONGEST, read_moment
 from forager.terms import Dated, DateSource
 
@@ -57,17 +57,17 @@ def read_dates(texts: Iterable[str], source: DateSource) -> Iterator[Dated]:
             yield Dated(read.time, source, read.exact, read.zone)
 
 
-def published_stamps(tree: Tree, own: str) -> Iterator[str]:
+def published_stamps(tree: PageTree, own: str) -> Iterator[str]:
     """Dates in `<time>` and its like that may be those of publication, best first; `own` is the path of the page."""
     return _stamps(tree, _PUBLISHED_HINT, _MODIFIED_HINT, own)
 
 
-def modified_stamps(tree: Tree) -> Iterator[str]:
+def modified_stamps(tree: PageTree) -> Iterator[str]:
     """Those marked as dates of changes."""
     return _stamps(tree, _MODIFIED_HINT, _PUBLISHED_HINT, None)
 
 
-def moment_on(day: Dated, tree: Tree, own: str) -> Dated | None:
+def moment_on(day: Dated, tree: PageTree, own: str) -> Dated | None:
     """The one moment of that day that stands anywhere on the page; None if there are several."""
     nodes = [node for node in _stamped(tree) if node.tag != "h1"]
     nodes = [node for node in nodes if not _MODIFIED_HINT.search(_marks(node))]
@@ -85,7 +85,7 @@ def _moments(found: Iterable[Dated], day: Dated) -> dict[float, Dated]:
     return {one.time // 60: one for one in reversed(exact)}
 
 
-def _lines_of(day: Dated, tree: Tree) -> list[str]:
+def _lines_of(day: Dated, tree: PageTree) -> list[str]:
     """The lines of the whole page that name the year of this day, each with the next one; cheaper than those below."""
     text = "" if tree.body is None else tree.body.text(separator="\n")
     year = str(datetime.fromtimestamp(day.time + (day.zone or 0.0), UTC).year)
@@ -94,7 +94,7 @@ def _lines_of(day: Dated, tree: Tree) -> list[str]:
     return [line for place in named for line in (lines[place], *lines[place + 1 : place + 2])]
 
 
-def _lines(tree: Tree) -> Iterator[str]:
+def _lines(tree: PageTree) -> Iterator[str]:
     """The text of a page without what belongs to other texts, a line for each element."""
     waiting = [] if tree.body is None else [tree.body]
     for _ in range(LINE_CAP):
@@ -107,7 +107,7 @@ def _lines(tree: Tree) -> Iterator[str]:
             waiting.extend(reversed(list(node.iter(include_text=True))))
 
 
-def shown_dates(tree: Tree, own: str) -> Iterator[Dated]:
+def shown_dates(tree: PageTree, own: str) -> Iterator[Dated]:
     """Dates that stand round the headline, each on a line of its own, those behind it first; `own` is the page's path."""
     for headline in headlines(tree, own)[:2]:
         name, above = headline.text().strip(), headline.parent
@@ -141,7 +141,7 @@ def _dated_lines(lines: Sequence[str]) -> Iterator[str]:
             yield f"{line} {following}" if len(following) <= 20 and ":" in following else line
 
 
-def _stamped(tree: Tree) -> list[LexborNode]:
+def _stamped(tree: PageTree) -> list[LexborNode]:
     """The headlines, and the elements that are marked as dates."""
     return list(islice(filter(_is_stamp, tree.marked), _STAMP_CAP))
 
@@ -158,7 +158,7 @@ def _is_stamp(node: LexborNode) -> bool:
     return _DATE_CLASS.search(names) is not None or (tag == "abbr" and "published" in names.split())
 
 
-def _stamps(tree: Tree, wanted: re.Pattern[str], other: re.Pattern[str], own: str | None) -> Iterator[str]:
+def _stamps(tree: PageTree, wanted: re.Pattern[str], other: re.Pattern[str], own: str | None) -> Iterator[str]:
     """Dates in `<time>` and its like: first those marked as wanted, then those nearest the headline.
 
     `own` is the path of the page, for links to itself; None: only those marked are wanted.

@@ -15,7 +15,7 @@ from html import unescape
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from forager.pages.head import Head, Tree, stated_body
+from forager.pages.head import Head, PageTree, stated_body
 from forager.pages.layout import DEPTH, LINKED, Box, box_of, written_text
 
 PARAGRAPH = 25
@@ -62,7 +62,7 @@ def story_text(head: Head) -> str:
     return "\n".join(line for text in lines if (line := " ".join(unescape(text).split())))
 
 
-def main_text(tree: Tree) -> str:
+def main_text(tree: PageTree) -> str:
     """The story, one paragraph a line; empty if the page has none."""
     body = tree.body
     if body is None:
@@ -152,7 +152,7 @@ class _Prose:
         self.fixed: set[int] = set()
         self._rounds: dict[int, _Round] = {}
 
-    def add_paragraphs(self, tree: Tree) -> None:
+    def add_paragraphs(self, tree: PageTree) -> None:
         """Add what stands in `p` elements; much cheaper than looking through the whole tree."""
         for node in tree.tags("p")[: ELEMENT_CAP // 4]:
             parent = node.parent
@@ -250,7 +250,7 @@ class _Prose:
     def characters(self) -> int:
         return sum(len(text) for _, _, text in self.found)
 
-    def story(self, tree: Tree, widely: bool = False) -> str:
+    def story(self, tree: PageTree, widely: bool = False) -> str:
         """The text that most likely is the story; empty if there is no paragraph."""
         found = self._places(widely)
         headed = {above.mem_id: above for above in _above(tree.tags("h1"))}

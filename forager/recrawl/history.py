@@ -158,7 +158,7 @@ class Facts(NamedTuple):
     rhythm: Rhythm = ()
 
 
-About = Callable[[slice | IntArray], Facts]
+PageFactsOf = Callable[[slice | IntArray], Facts]
 
 
 class History:
@@ -171,7 +171,7 @@ class History:
         cycle: float = 1.0,
         adaptive: AdaptiveSettings = ADAPTIVE,
         trail: Trail | None = None,
-        about: About | None = None,
+        about: PageFactsOf | None = None,
     ) -> None:
         self.cycle, self.adaptive, self.trail, self.about = cycle, adaptive, trail, about
         self._rule = np.array(

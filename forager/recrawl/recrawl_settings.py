@@ -6,9 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from forager.gp.gp_settings import Terminals
-from forager.units import Count, Share
-
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+from forager.units import Count, Positive, Share
 
 LEARNED = "learned"
 """The default of `crawl.policy`: by the functions that come with the program, and what the crawl learns from then on."""

@@ -27,7 +27,7 @@ from forager.recrawl.visit_log import Visits, change_log
 
 SURE = 0.995
 """Chance that a function that is no better does not take over: a crawl holds lesson after lesson."""
-Kind = Literal["", "lists", "texts"]
+ForPages = Literal["", "lists", "texts"]
 """Which pages a function is for; empty: all."""
 
 
@@ -157,7 +157,7 @@ class LessonVerdict:
     won: bool
     """It is better page by page, beyond chance."""
     visits: int
-    kind: Kind = ""
+    kind: ForPages = ""
 
 
 def contest(lesson: Lesson) -> LessonVerdict | None:
@@ -191,7 +191,7 @@ def contest(lesson: Lesson) -> LessonVerdict | None:
     return LessonVerdict(formula, fitness, judged.new, judged.current, judged.won, len(lesson.visits), kind)
 
 
-def kind_of_news(visits: Visits, lists: IntArray) -> Kind:
+def kind_of_news(visits: Visits, lists: IntArray) -> ForPages:
     """Which kind of pages revealed more documents."""
     on_lists = np.isin(visits.page, lists)
     return "lists" if 2 * visits.brought[on_lists].sum() >= visits.brought.sum() else "texts"

@@ -160,7 +160,7 @@ def _busy(s: PageStates) -> FloatArray:
     return now - last
 
 
-def waiting(hours: FloatArray, hazard: FloatArray, longest: float = 24.0) -> FloatArray:
+def waiting_of_many(hours: FloatArray, hazard: FloatArray, longest: float = 24.0) -> FloatArray:
     """K of many pages; see `list_estimates.waiting`, of which it is the same formula."""
     u = np.minimum(np.maximum(hours, 0.0), longest)
     x = np.maximum(hazard * u, 1e-300)
@@ -177,7 +177,7 @@ def waiting(hours: FloatArray, hazard: FloatArray, longest: float = 24.0) -> Flo
 
 def _wlate(s: PageStates) -> FloatArray:
     hours = 24.0 / s.day
-    return _told(s.news, s) * _busy(s) * waiting(s.t * hours, _told(s.hazard, s) / hours)
+    return _told(s.news, s) * _busy(s) * waiting_of_many(s.t * hours, _told(s.hazard, s) / hours)
 
 
 def _told(column: FloatArray, s: PageStates) -> FloatArray:

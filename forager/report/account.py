@@ -17,14 +17,13 @@ import numpy as np
 
 from forager.arrays import FloatArray
 from forager.engine.scope import REFUSALS
-from forager.engine.stories import told
+from forager.engine.stories import fetched, told
 from forager.errors import StoreError
 from forager.events import Born, CycleDone, Deleted, Event, Fetched, Told, TopicJudged
 from forager.measures import quantile, ratio
 from forager.pages.urls import site
-from forager.store.protocol import Visit
 from forager.store.store import Store
-from forager.terms import NOBODY, Kind, Outcome, Trouble, Url, UrlId
+from forager.terms import NOBODY, Outcome, Trouble, Url, UrlId
 
 KEPT = "account"
 """Name of the account in the store."""
@@ -36,7 +35,7 @@ OTHERS = "(other sites)"
 COUNTED = ("requests", "stories", "errors", "born", "deleted", "looks", "changes", "judged", "ndcg")
 """What is counted over time; the last four come from finished recrawl cycles."""
 
-Counts = dict[str, int]
+CountsByName = dict[str, int]
 
 
 @dataclass(slots=True)
@@ -121,7 +120,7 @@ class Delays:
 class Side:
     """Visits of the fleet, or of the recrawl cycle."""
 
-    outcomes: Counts = field(default_factory=dict)
+    outcomes: CountsByName = field(default_factory=dict)
     changed: int = 0
     """Visits that found a change."""
     stories: int = 0
@@ -150,11 +149,11 @@ class SiteAccount:
     recrawl: Side = field(default_factory=Side)
     wire_bytes: int = 0
     delays: Delays = field(default_factory=Delays)
-    channels: Counts = field(default_factory=dict)
+    channels: CountsByName = field(default_factory=dict)
     """Stories by the channel that first found their URL."""
-    errors: dict[str, Counts] = field(default_factory=dict)
+    errors: dict[str, CountsByName] = field(default_factory=dict)
     """Errors of requests: by kind, then by reason."""
-    refusals: dict[str, Counts] = field(default_factory=dict)
+    refusals: dict[str, CountsByName] = field(default_factory=dict)
     """Visits refused by a rule or a budget: by kind, then by rule."""
     last_error: str = ""
     last_story: float | None = None
@@ -172,9 +171,9 @@ class SiteAccount:
         return _rounded(ratio(self.requests, self.stories), 2)
 
     @property
-    def outcomes(self) -> Counts:
+    def outcomes(self) -> CountsByName:
         """All visits by outcome; most frequent first."""
-        total: Counts = {}
+        total: CountsByName = {}
         _sum(total, self.fleet.outcomes)
         _sum(total, self.recrawl.outcomes)
         return _most_first(total)
@@ -189,7 +188,7 @@ class SiteAccount:
         return self.fleet.changed + self.recrawl.changed
 
     @property
-    def error_counts(self) -> Counts:
+    def error_counts(self) -> CountsByName:
         """Errors by kind; most frequent first."""
         return _most_first({kind: sum(reasons.values()) for kind, reasons in self.errors.items()})
 
@@ -267,7 +266,7 @@ class Account:
     born: int = 0
     deleted: int = 0
     cycles: CycleCounts = field(default_factory=CycleCounts)
-    topics: Counts = field(default_factory=dict)
+    topics: CountsByName = field(default_factory=dict)
     """Documents by what is said of their topic; empty if every topic will do."""
     examples: dict[str, list[Url]] = field(default_factory=dict)
     """Example URLs by the kind of error that they first had."""
@@ -327,7 +326,7 @@ class Account:
             self._trouble(account.errors, kind, event)
             self.timeline.add("errors", event.at)
 
-    def _trouble(self, kinds: dict[str, Counts], kind: str, event: Fetched) -> None:
+    def _trouble(self, kinds: dict[str, CountsByName], kind: str, event: Fetched) -> None:
         reasons, reason = kinds.setdefault(kind, {}), event.error[:REASON]
         _count(reasons, reason if reason in reasons or len(reasons) < REASONS else "")
         examples = self.examples.setdefault(kind, [])
@@ -414,7 +413,7 @@ async def recall_account(store: Store) -> Account:
     saved = await store.recall(KEPT)
     account = Account() if saved is None else Account.load(saved)
     async for visit in store.visits(after=account.visits):
-        account.hear(_visited(visit, store.url(visit.id)))
+        account.hear(fetched(visit, store.url(visit.id)))
     async for story in store.stories(account.stories):
         account.hear(told(story))
     return account
@@ -425,26 +424,7 @@ def error_kind(event: Fetched) -> str:
     return f"status {event.status}" if event.trouble is Trouble.STATUS else event.trouble.value
 
 
-def _visited(visit: Visit, url: Url) -> Fetched:
-    """The event of a stored visit; its last two fields are not stored, and the account does not use them."""
-    return Fetched(
-        at=visit.at,
-        id=visit.id,
-        url=url,
-        by=visit.by,
-        outcome=visit.outcome,
-        status=visit.status,
-        trouble=visit.trouble,
-        error=visit.error,
-        seconds=visit.seconds,
-        wire_bytes=visit.wire_bytes,
-        changed=visit.changed,
-        kind=Kind.OTHER,
-        new_links=0,
-    )
-
-
-def _count(counts: Counts, name: str) -> None:
+def _count(counts: CountsByName, name: str) -> None:
     counts[name] = counts.get(name, 0) + 1
 
 
@@ -458,12 +438,12 @@ def _set(bits: bytearray, id: int) -> bool:
     return not was
 
 
-def _sum(counts: Counts, more: Counts) -> None:
+def _sum(counts: CountsByName, more: CountsByName) -> None:
     for name, count in more.items():
         counts[name] = counts.get(name, 0) + count
 
 
-def _most_first(counts: Counts) -> Counts:
+def _most_first(counts: CountsByName) -> CountsByName:
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 

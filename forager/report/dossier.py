@@ -17,7 +17,7 @@ from forager.pages.language import words_in
 from forager.pages.urls import site
 from forager.report.phrases import shown, visitor
 from forager.report.reasons import Prospect, why_story, why_topic, why_visited
-from forager.store.protocol import Known, RunRecords, Story, Version, VersionId, Visit
+from forager.store.protocol import AcceptedStory, Known, RunRecords, Version, VersionId, Visit
 from forager.terms import Dated, Trouble, Url, UrlId
 
 if TYPE_CHECKING:  # few crawls have one, and it is slow to load
@@ -339,8 +339,8 @@ def _readable(text: str) -> str:
 
 async def _stories(page: Known, numbers: list[VersionId], records: RunRecords) -> tuple[list[ToldStory], list[Copy]]:
     """The stories of the page, and copies of its text: the first published one and those that refer to it."""
-    own: list[Story] = []
-    others: list[Story] = []
+    own: list[AcceptedStory] = []
+    others: list[AcceptedStory] = []
     async for story in records.stories():
         (own if story.id == page.id else others).append(story)
     first = next((story.duplicate_of for story in own if story.duplicate_of), page.url if own else None)

@@ -12,10 +12,10 @@ from forager.engine.scope import REFUSALS, Skip, Skipped
 from forager.recrawl.policies import EXPECTED
 from forager.recrawl.recrawl_settings import WORTH
 from forager.report import charts as svg
-from forager.report.account import Account, Counts, Side, SiteAccount, recall_account
+from forager.report.account import Account, CountsByName, Side, SiteAccount, recall_account
 from forager.report.charts import html_table, page, pair, section, tiles
 from forager.report.phrases import shown, shown_moment, span, visitor
-from forager.store.protocol import Story
+from forager.store.protocol import AcceptedStory
 from forager.store.store import Store
 
 STORIES, LIVES, DOTS, HOSTS, EXAMPLES, REASONS = 500, 60, 3000, 5, 2, 3
@@ -30,7 +30,7 @@ class RunState:
     account: Account
     known: int
     versions: int
-    latest: list[Story]
+    latest: list[AcceptedStory]
     """The latest stories."""
     records: list[ForagerRecord]
     """All foragers that ever lived; empty if the run kept no fleet."""
@@ -101,7 +101,7 @@ def _day_only(total: SiteAccount) -> str:
     return f"; without {count:,} whose date has no hour" if count else ""
 
 
-def _over_time(account: Account, latest: Sequence[Story]) -> str:
+def _over_time(account: Account, latest: Sequence[AcceptedStory]) -> str:
     timeline, sites = account.timeline, sorted(account.sites)
     began, ended = timeline.start or 0.0, timeline.end
     colours = {name: place for place, name in enumerate(sites)}
@@ -242,7 +242,7 @@ def _errors(account: Account) -> str:
     return section("Errors", "", html_table(["Kind", "Count", "Reasons", "Examples"], rows, text=(0, 2, 3)))
 
 
-def _kinds(troubles: dict[str, Counts], account: Account) -> list[list[str]]:
+def _kinds(troubles: dict[str, CountsByName], account: Account) -> list[list[str]]:
     return [
         [
             escape(kind),
@@ -254,7 +254,7 @@ def _kinds(troubles: dict[str, Counts], account: Account) -> list[list[str]]:
     ]
 
 
-def _most(reasons: Counts) -> list[tuple[str, int]]:
+def _most(reasons: CountsByName) -> list[tuple[str, int]]:
     return sorted(reasons.items(), key=lambda item: -item[1])[:REASONS]
 
 
@@ -280,7 +280,7 @@ def _left_out(account: Account, skipped: Skipped) -> str:
     return section("Left out", note, html_table(["Reason", "Count", "Where", "Examples"], rows, text=(0, 2, 3)))
 
 
-def _stories(latest: Sequence[Story], count: int) -> str:
+def _stories(latest: Sequence[AcceptedStory], count: int) -> str:
     rows = [
         [
             shown_moment(one.published),
@@ -298,7 +298,7 @@ def _stories(latest: Sequence[Story], count: int) -> str:
     return section("Stories", note, html_table(heads, rows, text=(2, 3, 4, 5, 6)) if rows else _nothing())
 
 
-def _about(story: Story) -> str:
+def _about(story: AcceptedStory) -> str:
     """Authors, section and length of a story."""
     said = story.about
     words = f"{said.word_count:,} words" if said.word_count else ""
@@ -307,7 +307,7 @@ def _about(story: Story) -> str:
     return f'<div class=note title="{escape(shown(said.lead, 300))}">{escape(line)}</div>' if line else ""
 
 
-def _copy(story: Story) -> str:
+def _copy(story: AcceptedStory) -> str:
     return (
         "" if story.duplicate_of is None else f" <span class=tag>copy of {escape(shown(story.duplicate_of, 80))}</span>"
     )

@@ -15,7 +15,7 @@ from forager.core.judge import RELEVANT
 from forager.events import Born, Deleted, Event, Fetched, Reinforced, Told
 from forager.pages.urls import site
 from forager.simulation.bundles import VISIT, Records
-from forager.store.protocol import Counts, Known, Story, Version, VersionId, Visit
+from forager.store.protocol import AcceptedStory, Counts, Known, Version, VersionId, Visit
 from forager.tape.tape import KINDS, Tape
 from forager.tape.tape_world import TapeWorld
 from forager.terms import NOBODY, Channel, Dated, DateSource, ForagerId, Outcome, Trouble, Url, UrlId, Validators
@@ -119,9 +119,9 @@ class ReplayRecords:
                 changed=bool(self._changed[place]),
             )
 
-    async def stories(self, after: int = 0) -> AsyncIterator[Story]:
+    async def stories(self, after: int = 0) -> AsyncIterator[AcceptedStory]:
         for told in self._told[after:]:
-            yield Story(
+            yield AcceptedStory(
                 id=told.id,
                 version=self._shown(told.id, told.at),
                 url=told.url,

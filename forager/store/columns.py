@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forager.store.protocol import Found, Known, VersionId, Visit
-from forager.store.rows import Row, as_read, signed, written
+from forager.store.rows import DiskRow, as_read, signed, written
 from forager.terms import Channel, Kind, Url, UrlId, Validators
 
 CHANNELS = tuple(Channel)
@@ -172,7 +172,7 @@ class Columns:
             self.byte_print[id] = visit.version.byte_print
             self.text_print[id] = visit.version.text_print
 
-    def state(self, id: UrlId) -> Row:
+    def state(self, id: UrlId) -> DiskRow:
         """The row of a visited URL in `states`: its number, then its cells of `VISITED`."""
         return (id, *[_cell(name, getattr(self, name)[id]) for name in VISITED])
 

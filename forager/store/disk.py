@@ -27,8 +27,8 @@ from forager.clock import VirtualLoop
 from forager.errors import StoreError
 from forager.store.columns import VISITED
 from forager.store.ledger import Ledger
-from forager.store.protocol import Found, Story, Version, VersionId, Visit
-from forager.store.rows import STORIES, URLS, VISITS, Packer, Row, RowTable, as_read, versions_table, written
+from forager.store.protocol import AcceptedStory, Found, Version, VersionId, Visit
+from forager.store.rows import STORIES, URLS, VISITS, DiskRow, Packer, RowTable, as_read, versions_table, written
 from forager.store.rundir import (
     DATABASE,
     Lock,
@@ -58,7 +58,7 @@ _INSERT_STATE = (
     f"INSERT OR REPLACE INTO states (url, {', '.join(VISITED)}) VALUES ({', '.join('?' * (1 + len(VISITED)))})"
 )
 
-Statements = Iterable[tuple[str, Iterable[Row]]]
+Statements = Iterable[tuple[str, Iterable[DiskRow]]]
 
 
 class Connection(aiosqlite.Connection):
@@ -104,12 +104,12 @@ class Batch:
     urls: list[tuple[UrlId, Found]] = field(default_factory=list)
     learned: dict[UrlId, None] = field(default_factory=dict)
     """URLs whose row in `states` is out of date."""
-    states: list[Row] = field(default_factory=list)
+    states: list[DiskRow] = field(default_factory=list)
     visits: list[tuple[int, Visit]] = field(default_factory=list)
     versions: dict[VersionId, tuple[UrlId, float, VersionId | None, Version]] = field(default_factory=dict)
     """With URL, time, and the older version whose text may be the same."""
     settled: dict[VersionId, None] = field(default_factory=dict)
-    stories: list[tuple[int, Story]] = field(default_factory=list)
+    stories: list[tuple[int, AcceptedStory]] = field(default_factory=list)
     hosts: dict[str, bytes] = field(default_factory=dict)
     kept: dict[str, bytes] = field(default_factory=dict)
     tallies: dict[str, int] = field(default_factory=dict)
@@ -121,7 +121,7 @@ class Batch:
             self.tallies.update((f"outcome {name}", count) for name, count in ledger.outcomes.items())
             self.tallies.update((f"trouble {name}", count) for name, count in ledger.troubles.items())
 
-    def statements(self, versions: RowTable[Version]) -> Iterator[tuple[str, Iterable[Row]]]:
+    def statements(self, versions: RowTable[Version]) -> Iterator[tuple[str, Iterable[DiskRow]]]:
         """Statements in an order in which each row comes after those it refers to."""
         yield URLS.insert, (URLS.row((id,), found) for id, found in self.urls)
         yield _INSERT_STATE, self.states
@@ -233,7 +233,7 @@ class Disk:
                 self._recent.popitem(last=False)
         self._collect(3)
 
-    def add_decision(self, version: VersionId, number: int, story: Story | None) -> None:
+    def add_decision(self, version: VersionId, number: int, story: AcceptedStory | None) -> None:
         self._batch.settled[version] = None
         if story is not None:
             self._batch.stories.append((number, story))
@@ -284,7 +284,7 @@ class Disk:
         async for row in self._pieces(question, max(0, after), end):
             yield self._struct(VISITS, row)
 
-    async def stories(self, after: int, end: int) -> AsyncIterator[Story]:
+    async def stories(self, after: int, end: int) -> AsyncIterator[AcceptedStory]:
         async for row in self._pieces(f"{STORIES.select} WHERE id > ? AND id <= ? ORDER BY id LIMIT ?", after, end):
             yield self._struct(STORIES, row)
 

@@ -10,11 +10,11 @@ from heapq import heapify, heappop, heappush
 from itertools import islice
 
 import numpy as np
-from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
+from forager.arrays import FloatArray, Int32Array, IntArray, PrintArray
 from forager.store.columns import Columns, Texts, moment, unpack_validators
-from forager.store.protocol import Counts, Found, Known, Lease, Story, VersionId, Visit
+from forager.store.protocol import AcceptedStory, Counts, Found, Known, Lease, VersionId, Visit
 from forager.store.turns import Turns
 from forager.terms import Url, UrlId
 
@@ -23,8 +23,8 @@ from forager.terms import Url, UrlId
 class Hashes:
     """Sorted hashes of the first URLs, and the numbers of those URLs."""
 
-    values: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, np.uint64))
-    numbers: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+    values: PrintArray = field(default_factory=lambda: np.empty(0, np.uint64))
+    numbers: Int32Array = field(default_factory=lambda: np.empty(0, np.int32))
 
     def joined(self, urls: Sequence[str]) -> "Hashes":
         """These hashes with those of further URLs, whose numbers follow."""
@@ -124,7 +124,7 @@ class Ledger:
         """The known URLs of a host, which is written as in the URL."""
         return [self.urls[id] for id in self.turns.of(host)]
 
-    def hosts(self, begin: int = 0) -> NDArray[np.int64]:
+    def hosts(self, begin: int = 0) -> IntArray:
         """The host of each URL from a number on; hosts have numbers of their own, dense, from 0."""
         return np.array(self.turns.hosts[1][begin:], dtype=np.int64)
 
@@ -132,7 +132,7 @@ class Ledger:
         """The name of a host by its number."""
         return self.turns.names[number]
 
-    def last_visits(self) -> NDArray[np.float64]:
+    def last_visits(self) -> FloatArray:
         """By number, when each URL was last visited; NaN if never."""
         return np.array(self.columns.last_visit)
 
@@ -204,7 +204,7 @@ class Ledger:
             if self.leases.get(lease.id) == lease.until:
                 self._return(lease.id)
 
-    def settle(self, version: VersionId, story: Story | None) -> bool:
+    def settle(self, version: VersionId, story: AcceptedStory | None) -> bool:
         """Decides on a version; returns whether this is the first decision, which alone counts."""
         if not 0 <= version < self.versions:
             raise IndexError(f"no version has the number {version}")
@@ -269,5 +269,5 @@ def host_of(url: str) -> str:
     return url.split("/", 3)[2] if url.count("/", 0, 10) >= 2 else url
 
 
-def _hashes(urls: Sequence[str]) -> NDArray[np.uint64]:
+def _hashes(urls: Sequence[str]) -> PrintArray:
     return np.array([xxh3_64_intdigest(url.encode("utf-8", "surrogatepass")) for url in urls], dtype=np.uint64)

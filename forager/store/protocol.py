@@ -1,7 +1,7 @@
 """The record types of the store: what is found, leased, visited, kept of a page, and accepted as a story; and the
 archive.
 
-The structs `Found`, `Visit`, `Version` and `Story` map to rows by name: each field is the column of its name (see
+The structs `Found`, `Visit`, `Version` and `AcceptedStory` map to rows by name: each field is the column of its name (see
 `rows`). A new column is a new field with a default, and a migration.
 """
 
@@ -105,7 +105,7 @@ class Visit:
 
 
 @dataclass(frozen=True, slots=True)
-class Story:
+class AcceptedStory:
     """A new, young document that was accepted."""
 
     id: UrlId
@@ -183,7 +183,7 @@ class RunRecords(Protocol):
     async def version(self, version: VersionId) -> tuple[UrlId, float, Version]: ...
     async def versions(self, id: UrlId) -> list[tuple[VersionId, float]]: ...
     def visits(self, id: UrlId | None = None) -> AsyncIterator[Visit]: ...
-    def stories(self, after: int = 0) -> AsyncIterator[Story]: ...
+    def stories(self, after: int = 0) -> AsyncIterator[AcceptedStory]: ...
 
 
 class Archive(Protocol):
@@ -201,7 +201,7 @@ class Archive(Protocol):
         """Adds a visit, numbered from 1, and the version it made; `same_text` is an older one whose text may be the
         same."""
 
-    def add_decision(self, version: VersionId, number: int, story: Story | None) -> None:
+    def add_decision(self, version: VersionId, number: int, story: AcceptedStory | None) -> None:
         """Adds the decision on a version: the story with this number, from 1, or none."""
 
     def add_host(self, host: str, state: bytes) -> None: ...
@@ -224,6 +224,6 @@ class Archive(Protocol):
     def visits(self, id: UrlId | None, after: int, end: int) -> AsyncIterator[Visit]:
         """Visits up to the one with the number `end`."""
 
-    def stories(self, after: int, end: int) -> AsyncIterator[Story]: ...
+    def stories(self, after: int, end: int) -> AsyncIterator[AcceptedStory]: ...
 
     async def close(self) -> None: ...

@@ -16,13 +16,13 @@ from typing import Any, Generic, TypeVar, Union, get_args, get_origin, get_type_
 import msgspec
 import zstandard
 
-from forager.store.protocol import Found, Print, Story, Version, Visit
+from forager.store.protocol import AcceptedStory, Found, Print, Version, Visit
 from forager.terms import About, UrlId
 
 T = TypeVar("T")
-Cell = int | float | str | bytes | None
-Row = tuple[Cell, ...]
-Write = Callable[[Any], Cell]
+DiskCell = int | float | str | bytes | None
+DiskRow = tuple[DiskCell, ...]
+Write = Callable[[Any], DiskCell]
 Read = Callable[[Any], Any]
 
 _TWO_64 = 1 << 64
@@ -77,7 +77,7 @@ class Column:
     """One cell of a row: how to get it from a struct, and how to read it back."""
 
     name: str
-    get: Callable[[Any], Cell]
+    get: Callable[[Any], DiskCell]
     read: Callable[[Any], Any]
 
 
@@ -130,7 +130,7 @@ class RowTable(Generic[T]):
         self.select = f"SELECT {_expressions({one: f'{name}.{one}' for one in names}, shown)} FROM {name}"
         self._gets = [column.get for column in columns]
 
-    def row(self, before: Row, struct: T) -> Row:
+    def row(self, before: DiskRow, struct: T) -> DiskRow:
         return (*before, *[get(struct) for get in self._gets])
 
     def read(self, row: Sequence[Any]) -> T:
@@ -219,7 +219,7 @@ VISITS = RowTable(
 )
 STORIES = RowTable(
     "stories",
-    Story,
+    AcceptedStory,
     ["id"],
     named={"id": "url", "url": "address"},
     same={

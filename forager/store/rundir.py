@@ -10,7 +10,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from forager.errors import StoreError
+from forager.errors import OutputError, StoreError
 from forager.units import Count, Duration, Size
 
 DATABASE = "crawl.db"
@@ -40,6 +40,17 @@ class StoreSettings:
 def own_file(path: str | os.PathLike[str], flags: int) -> int:
     """Opens a file of a run directory, to be given as `opener`: never one that a link there leads to elsewhere."""
     return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+
+
+def write_own(path: Path, text: str, advice: str, *, secret: bool = False) -> None:
+    """Writes a file of a run directory, which nobody else may read if it is `secret`; an error gives the advice."""
+    try:
+        with open(path, "w", encoding="utf-8", opener=own_file) as file:
+            if secret:
+                os.fchmod(file.fileno(), 0o600)
+            file.write(text)
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written ({error.strerror}); {advice}") from None
 
 
 class Lock:

@@ -10,10 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from forager.arrays import IntArray
 from forager.store.ledger import Ledger
-from forager.store.protocol import Archive, Found, Lease, Story, Version, VersionId, Visit
+from forager.store.protocol import AcceptedStory, Archive, Found, Lease, Version, VersionId, Visit
 from forager.store.rundir import StoreSettings
 from forager.terms import UrlId
 
@@ -104,7 +104,7 @@ class Store:
         self._archive.check()
         self._ledger.release(leases)
 
-    async def settle(self, version: VersionId, story: Story | None) -> None:
+    async def settle(self, version: VersionId, story: AcceptedStory | None) -> None:
         """Stores the decision on a version: a story, or none. Only the first decision counts."""
         self._archive.check()
         if self._ledger.settle(version, story):
@@ -152,7 +152,7 @@ class Store:
         end = self._ledger.versions
         return [one for one in await self._archive.versions(id) if one[0] < end]
 
-    async def links_shown(self, id: UrlId) -> NDArray[np.int64]:
+    async def links_shown(self, id: UrlId) -> IntArray:
         """Every link that a kept version of a URL showed, rising."""
         shown = await self._archive.links_shown(id)
         return np.unique(np.concatenate([np.empty(0, np.int64), *(np.asarray(one, np.int64) for one in shown)]))
@@ -164,7 +164,7 @@ class Store:
         """
         return self._archive.visits(id, after, self._ledger.visits)
 
-    def stories(self, after: int = 0) -> AsyncIterator[Story]:
+    def stories(self, after: int = 0) -> AsyncIterator[AcceptedStory]:
         """Stories in the order of acceptance, without the first `after`."""
         return self._archive.stories(max(0, after), self._ledger.stories)
 
@@ -181,7 +181,7 @@ class MemoryArchive:
         self._visits_of: defaultdict[UrlId, list[int]] = defaultdict(list)
         self._versions: list[tuple[UrlId, float, Version]] = []
         self._versions_of: defaultdict[UrlId, list[tuple[VersionId, float]]] = defaultdict(list)
-        self._stories: list[Story] = []
+        self._stories: list[AcceptedStory] = []
         self._states: dict[str, bytes] = {}
         self._hosts: dict[str, bytes] = {}
 
@@ -201,7 +201,7 @@ class MemoryArchive:
             self._versions.append((visit.id, visit.at, visit.version))
             self._versions_of[visit.id].append((version, visit.at))
 
-    def add_decision(self, version: VersionId, number: int, story: Story | None) -> None:
+    def add_decision(self, version: VersionId, number: int, story: AcceptedStory | None) -> None:
         if story is not None:
             self._stories.append(story)
 
@@ -236,7 +236,7 @@ class MemoryArchive:
             if number >= after:
                 yield self._visits[number]
 
-    async def stories(self, after: int, end: int) -> AsyncIterator[Story]:
+    async def stories(self, after: int, end: int) -> AsyncIterator[AcceptedStory]:
         for number in range(after, end):
             yield self._stories[number]
 

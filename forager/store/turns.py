@@ -21,8 +21,8 @@ from array import array
 from heapq import heappop, heappush
 
 import numpy as np
-from numpy.typing import NDArray
 
+from forager.arrays import FloatArray, IntArray
 from forager.terms import UrlId
 
 _SLACK = 32  # number of invalid entries below which a heap is not rebuilt
@@ -38,7 +38,7 @@ def _entry(due: float, id: UrlId) -> int:
     return ((bits if bits >= 0 else -(bits + _SIGN)) << _ID_BITS) | id
 
 
-def _entries(due: NDArray[np.float64], ids: NDArray[np.int64]) -> list[int]:
+def _entries(due: FloatArray, ids: IntArray) -> list[int]:
     """`_entry` for many."""
     bits = due.view(np.int64)
     ordered = np.where(bits >= 0, bits, -(bits ^ np.int64(-(2**63))))
@@ -94,7 +94,7 @@ class Turns:
         self._host.frombytes(hosts)
         self._due = array("d", [math.nan]) * len(self._host)
 
-    def fill(self, due: NDArray[np.float64], seen: NDArray[np.int64]) -> None:
+    def fill(self, due: FloatArray, seen: IntArray) -> None:
         """Plans all URLs at once, with the number of their last visit; nothing may have been planned before."""
         self._due = array("d", due.tobytes())
         hosts = np.frombuffer(self._host, dtype=self._host.typecode)

@@ -12,29 +12,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.arrays import distinct, spans
+from forager.arrays import BoolArray, Float32Array, FloatArray, Int32Array, IntArray, PrintArray, distinct, spans
 from forager.tape.tape import KINDS, Tape
 from forager.terms import Kind, UrlId
 
-Floats = NDArray[np.float64]
-Prints = NDArray[np.uint64]
-Flags = NDArray[np.bool_]
-Ids = NDArray[np.int64]
-Sets = NDArray[np.int32]
+Sets = Int32Array
 
 
 @dataclass(frozen=True, slots=True)
 class VersionRows:
     """One row per version; the columns have the meaning of those of `Tape`."""
 
-    owner: Ids
+    owner: IntArray
     """Number of the URL."""
-    time: Floats
-    published: Floats
-    digest: Prints
-    text_print: Prints
-    gone: Flags
-    seconds: NDArray[np.float32]
+    time: FloatArray
+    published: FloatArray
+    digest: PrintArray
+    text_print: PrintArray
+    gone: BoolArray
+    seconds: Float32Array
     """Download time; nan if unknown."""
     state: Sets
     link_set: Sets
@@ -69,7 +65,7 @@ NONE = VersionRows(
 )
 
 
-def repeats(rows: VersionRows) -> Flags:
+def repeats(rows: VersionRows) -> BoolArray:
     """Which versions show the same as the previous one of their page; the rows must be in order.
 
     A print of 0 means unknown: the page is assumed unchanged. Of two versions at the same time the last counts.
@@ -93,7 +89,7 @@ def repeats(rows: VersionRows) -> Flags:
     return dropped
 
 
-def _speaker(first: Flags, silent: Flags) -> Ids:
+def _speaker(first: BoolArray, silent: BoolArray) -> IntArray:
     """For each row, the last one of its page that says something; the page's first row, which is silent, if there is none."""
     return np.asarray(np.maximum.accumulate(np.where(first | ~silent, np.arange(len(first)), 0)), np.int64)
 
@@ -116,8 +112,8 @@ class TapeBuilder:
         self._chunks: list[VersionRows] = [NONE]
         self._sets: dict[int, int] = {0: EMPTY}
         self._links: list[Sets] = []
-        self._lengths: list[Ids] = [np.zeros(1, np.int64)]
-        self._states: list[NDArray[np.float32]] = []
+        self._lengths: list[IntArray] = [np.zeros(1, np.int64)]
+        self._states: list[Float32Array] = []
 
     def __repr__(self) -> str:
         return f"<TapeBuilder {len(self._ids):,} URLs, {self.versions:,} versions>"
@@ -131,7 +127,7 @@ class TapeBuilder:
         """Number of a URL, new or known."""
         return UrlId(self._ids.setdefault(url, len(self._ids)))
 
-    def numbers(self, urls: Iterable[str]) -> Ids:
+    def numbers(self, urls: Iterable[str]) -> IntArray:
         """Numbers of many URLs."""
         ids = self._ids
         return np.fromiter((ids.setdefault(url, len(ids)) for url in urls), np.int64)
@@ -153,7 +149,7 @@ class TapeBuilder:
         link_ids: Iterable[int] = (),
         kind: Kind = Kind.OTHER,
         seconds: float = math.nan,
-        state: NDArray[np.float32] | None = None,
+        state: Float32Array | None = None,
         state_row: int = -1,
     ) -> None:
         """Adds a version that appeared at `time`, with its full link set, as URLs or as their numbers.
@@ -175,13 +171,13 @@ class TapeBuilder:
 
     def add_many(
         self,
-        ids: Ids,
-        times: Floats,
+        ids: IntArray,
+        times: FloatArray,
         *,
-        digests: Prints | None = None,
-        text_prints: Prints | None = None,
-        published: Floats | None = None,
-        gone: Flags | None = None,
+        digests: PrintArray | None = None,
+        text_prints: PrintArray | None = None,
+        published: FloatArray | None = None,
+        gone: BoolArray | None = None,
         link_sets: Sets | None = None,
         state_rows: Sets | None = None,
     ) -> None:
@@ -205,7 +201,7 @@ class TapeBuilder:
             )
         )
 
-    def link_sets(self, rows: Ids, targets: Ids | Sets, count: int) -> Sets:
+    def link_sets(self, rows: IntArray, targets: IntArray | Sets, count: int) -> Sets:
         """Numbers of `count` link sets: `targets[i]` is a link of set `rows[i]`, in any order, possibly repeated."""
         pages = max(len(self._ids), 1)
         pair = distinct(rows * pages + targets)
@@ -228,7 +224,7 @@ class TapeBuilder:
         start: float | None = None,
         end: float | None = None,
         merge_repeats: bool = False,
-        states: NDArray[np.float32] | None = None,
+        states: Float32Array | None = None,
     ) -> Tape:
         """The tape of everything added, by default from the first to the last version.
 
@@ -277,7 +273,7 @@ class TapeBuilder:
         self._links = [np.concatenate([np.empty(0, np.int32), *self._links])]
         return self._links[0]
 
-    def _all_states(self, given: NDArray[np.float32] | None) -> NDArray[np.float32]:
+    def _all_states(self, given: Float32Array | None) -> Float32Array:
         if given is not None and len(given):
             return given
         return np.asarray(self._states, np.float32) if self._states else np.empty((0, 0), np.float32)
@@ -307,7 +303,7 @@ class TapeBuilder:
         self._row_links, self._row_ends = array("q"), array("q")
 
 
-def _set_prints(links: Ids, start: Ids) -> Prints:
+def _set_prints(links: IntArray, start: IntArray) -> PrintArray:
     """A 64-bit hash of each set: the sum of its mixed members (splitmix64); 0 for the empty set."""
     mixed = (links.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
@@ -317,5 +313,5 @@ def _set_prints(links: Ids, start: Ids) -> Prints:
     return np.asarray(sums[start[1:]] - sums[start[:-1]])
 
 
-def _starts(lengths: Ids) -> Ids:
+def _starts(lengths: IntArray) -> IntArray:
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])

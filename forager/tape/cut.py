@@ -10,8 +10,8 @@ only once the page at its new end has appeared (`Tape.waits`).
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from forager.arrays import IntArray
 from forager.tape.tape import Tape
 
 PER_VERSION = ("time", "published", "digest", "text_print", "gone", "seconds", "state", "link_set")
@@ -41,13 +41,11 @@ def squeezed_anew(tape: Tape, factor: float) -> Tape:
     return squeezed
 
 
-Ids = NDArray[np.int64]
-
 _ROUNDS = 100
 """Rounds of repair; a link that is still double or leads to its own page after them stays so."""
 
 
-def distinct_links(tape: Tape) -> tuple[Ids, Ids]:
+def distinct_links(tape: Tape) -> tuple[IntArray, IntArray]:
     """Origins and targets of all links that were ever on a page, each once, sorted."""
     origin, target, _ = _slots(tape)
     return origin, target
@@ -73,11 +71,11 @@ def rewired(tape: Tape, rng: np.random.Generator) -> Tape:
     )
 
 
-def _owners(tape: Tape) -> Ids:
+def _owners(tape: Tape) -> IntArray:
     return np.repeat(np.arange(tape.pages, dtype=np.int64), np.diff(tape.version_start))
 
 
-def _slots(tape: Tape) -> tuple[Ids, Ids, Ids]:
+def _slots(tape: Tape) -> tuple[IntArray, IntArray, IntArray]:
     """The distinct links, and for each link of each distinct (page, link set), in order, the index of its distinct
     link."""
     pages = max(tape.pages, 1)
@@ -89,7 +87,7 @@ def _slots(tape: Tape) -> tuple[Ids, Ids, Ids]:
     return distinct // pages, distinct % pages, np.asarray(slot, np.int64)
 
 
-def _mended(origin: Ids, target: Ids, rng: np.random.Generator) -> Ids:
+def _mended(origin: IntArray, target: IntArray, rng: np.random.Generator) -> IntArray:
     """The pairing without double links and links of a page to itself; each of these swaps its endpoint with a random
     link.
 
@@ -111,7 +109,7 @@ def _mended(origin: Ids, target: Ids, rng: np.random.Generator) -> Ids:
     return target
 
 
-def _wrong(origin: Ids, target: Ids) -> Ids:
+def _wrong(origin: IntArray, target: IntArray) -> IntArray:
     """Links of a page to itself, and all but the first of equal links."""
     pair = np.stack([origin, target])
     _, first = np.unique(pair[0] * (int(pair.max(initial=0)) + 1) + pair[1], return_index=True)

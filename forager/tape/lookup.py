@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from forager.arrays import BoolArray, FloatArray, Int32Array, IntArray
 from forager.kernel import compiled, inner
 
 
@@ -13,24 +13,24 @@ class TapeColumns(NamedTuple):
 
     seconds: float
     revisit_after: float
-    last: NDArray[np.float64]
-    current: NDArray[np.int64]
-    held: NDArray[np.int64]
-    begin: NDArray[np.int64]
-    time: NDArray[np.float64]
-    gone: NDArray[np.bool_]
-    state: NDArray[np.int32]
-    link_set: NDArray[np.int32]
-    link_start: NDArray[np.int64]
-    is_list: NDArray[np.bool_]
-    newest: NDArray[np.int64]
+    last: FloatArray
+    current: IntArray
+    held: IntArray
+    begin: IntArray
+    time: FloatArray
+    gone: BoolArray
+    state: Int32Array
+    link_set: Int32Array
+    link_start: IntArray
+    is_list: BoolArray
+    newest: IntArray
     """The number that has risen when a visit finds a page changed: that of the version, but for lists."""
-    links: NDArray[np.int64]
-    published: NDArray[np.float64]
+    links: IntArray
+    published: FloatArray
     waits: bool
-    appears: NDArray[np.float64]
-    shown_start: NDArray[np.int64]
-    shown: NDArray[np.int32]
+    appears: FloatArray
+    shown_start: IntArray
+    shown: Int32Array
     """For each link set the documents that are read off the page, on tapes of such documents."""
 
 
@@ -53,7 +53,7 @@ def look_up(tape: TapeColumns, url: int, now: float, apart: float) -> tuple[int,
 
 
 @inner
-def standing_in(links: NDArray[np.int64], when: float, appears: NDArray[np.float64], out: NDArray[np.int64]) -> int:
+def standing_in(links: IntArray, when: float, appears: FloatArray, out: IntArray) -> int:
     """Copies to `out` the links that lead to pages existing at that time; returns their number."""
     count = 0
     for link in links:
@@ -64,16 +64,14 @@ def standing_in(links: NDArray[np.int64], when: float, appears: NDArray[np.float
 
 
 @compiled
-def standing_links(links: NDArray[np.int64], when: float, appears: NDArray[np.float64]) -> NDArray[np.int64]:
+def standing_links(links: IntArray, when: float, appears: FloatArray) -> IntArray:
     """The links that lead to pages existing at that time."""
     out = np.empty(len(links), np.int64)
     return out[: standing_in(links, when, appears, out)]
 
 
 @compiled
-def parted(
-    start: NDArray[np.int64], links: NDArray[np.int32], read: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+def parted(start: IntArray, links: Int32Array, read: BoolArray) -> tuple[IntArray, Int32Array, IntArray, IntArray]:
     """Splits the link sets in two: links to pages that are read off, and the others; each with the starts of its sets."""
     count = 0
     for link in links:
@@ -97,13 +95,13 @@ def parted(
 
 @compiled
 def newest_links(
-    begin: NDArray[np.int64],
-    gone: NDArray[np.bool_],
-    link_set: NDArray[np.int32],
-    link_start: NDArray[np.int64],
-    links: NDArray[np.int32],
-    is_list: NDArray[np.bool_],
-) -> NDArray[np.int64]:
+    begin: IntArray,
+    gone: BoolArray,
+    link_set: Int32Array,
+    link_start: IntArray,
+    links: Int32Array,
+    is_list: BoolArray,
+) -> IntArray:
     """For each version of a list the one that first had the newest of its links; for any other version itself.
 
     So a list has changed, as one that shows a link it never showed before, if this number has risen. A link that came,
@@ -127,14 +125,14 @@ def newest_links(
 
 @compiled
 def reach(
-    pages: NDArray[np.int64],
-    begin: NDArray[np.int64],
-    link_set: NDArray[np.int32],
-    link_start: NDArray[np.int64],
-    links: NDArray[np.int32],
-    reached: NDArray[np.bool_],
-    read: NDArray[np.bool_],
-    waiting: NDArray[np.int64],
+    pages: IntArray,
+    begin: IntArray,
+    link_set: Int32Array,
+    link_start: IntArray,
+    links: Int32Array,
+    reached: BoolArray,
+    read: BoolArray,
+    waiting: IntArray,
 ) -> None:
     """Marks these pages as reached, and all pages that links ever on a reached page lead to; reads each set once."""
     count = 0

@@ -17,6 +17,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from forager.arrays import BoolArray, ByteArray, Float32Array, FloatArray, Int32Array, IntArray, PrintArray
 from forager.core.addresses import Forms
 from forager.errors import InputError, OutputError
 from forager.terms import Kind, Url, UrlId
@@ -104,7 +105,7 @@ def _spans(tape: "Tape") -> bool:
     return bool(np.isin(falls, tape.version_start).all())
 
 
-def _is_index(starts: NDArray[np.int64], total: int) -> bool:
+def _is_index(starts: IntArray, total: int) -> bool:
     return bool(len(starts) and starts[0] == 0 and starts[-1] == total and (np.diff(starts) >= 0).all())
 
 
@@ -115,9 +116,9 @@ def _within(values: NDArray[np.generic], low: int, high: int) -> bool:
 class AddressForms(NamedTuple):
     """What addresses say of pages, see `core.addresses`: columns that are stored, because to find them takes seconds."""
 
-    place: NDArray[np.int64]
+    place: IntArray
     """The first page of the same form."""
-    latest: NDArray[np.float64]
+    latest: FloatArray
     """The latest possible time of publication; nan if the address has no date."""
 
 
@@ -133,28 +134,28 @@ SETTLING = 3600.0
 class Tape:
     """All arrays are read-only; times are UTC seconds since the epoch."""
 
-    url_text: NDArray[np.uint8]
+    url_text: ByteArray
     """All URLs, one after the other, in UTF-8."""
-    url_start: NDArray[np.int64]
-    url_kind: NDArray[np.uint8]
+    url_start: IntArray
+    url_kind: ByteArray
     """Index into `KINDS`."""
-    version_start: NDArray[np.int64]
-    time: NDArray[np.float64]
+    version_start: IntArray
+    time: FloatArray
     """When the version appeared, or was first seen."""
-    published: NDArray[np.float64]
+    published: FloatArray
     """Its publication date; nan if it has none."""
-    digest: NDArray[np.uint64]
-    text_print: NDArray[np.uint64]
-    gone: NDArray[np.bool_]
+    digest: PrintArray
+    text_print: PrintArray
+    gone: BoolArray
     """Whether the page did not exist from this time on."""
-    seconds: NDArray[np.float32]
+    seconds: Float32Array
     """Download time in seconds."""
-    state: NDArray[np.int32]
+    state: Int32Array
     """Row in `states`; -1 if it has none."""
-    link_set: NDArray[np.int32]
-    link_start: NDArray[np.int64]
-    links: NDArray[np.int32]
-    states: NDArray[np.float32]
+    link_set: Int32Array
+    link_start: IntArray
+    links: Int32Array
+    states: Float32Array
     start: float
     end: float
     origin: str
@@ -200,7 +201,7 @@ class Tape:
         """What the addresses say of the pages."""
         return self.once("forms", lambda: AddressForms(*Forms().add(self.urls())))
 
-    def links_of(self, version: int) -> NDArray[np.int32]:
+    def links_of(self, version: int) -> Int32Array:
         chosen = self.link_set[version]
         return self.links[self.link_start[chosen] : self.link_start[chosen + 1]]
 

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from forager.arrays import FloatArray, IntArray, PrintArray
 from forager.core.findings import Sighting
 from forager.core.page_row import LOOKS_APART
 from forager.tape.lookup import TapeColumns, look_up, newest_links, parted, standing_links
 from forager.tape.tape import KINDS, Tape
-from forager.terms import NOBODY, ForagerId, Kind, UrlId
+from forager.terms import LISTS, NOBODY, ForagerId, Kind, UrlId
 
-LISTS = [KINDS.index(kind) for kind in (Kind.HUB, Kind.FEED, Kind.SITEMAP)]
+LIST_KINDS = [KINDS.index(kind) for kind in LISTS]
 
 
 class TapeClock:
@@ -92,7 +93,7 @@ class TapeWorld:
             free,
         )
 
-    def links_of(self, version: int, now: float) -> NDArray[np.int64]:
+    def links_of(self, version: int, now: float) -> IntArray:
         """The links that a version shows now."""
         columns, chosen = self.columns, self.columns.link_set.item(version)
         links = columns.links[columns.link_start.item(chosen) : columns.link_start.item(chosen + 1)]
@@ -104,7 +105,7 @@ def _fixed(tape: Tape) -> dict[str, NDArray[Any]]:
     long. Those of a tape from a file cannot be written to; so none can, or the loop would be compiled for each case."""
     begin, time, link_start = map(_fast, (tape.version_start, tape.time, tape.link_start))
     gone, link_set = _fast(tape.gone), _fast(tape.link_set)
-    is_list = np.isin(tape.url_kind, LISTS)
+    is_list = np.isin(tape.url_kind, LIST_KINDS)
     if tape.identity == "link":
         read = tape.url_kind == KINDS.index(Kind.ARTICLE)
         shown_start, shown, link_start, links = parted(link_start, _fast(tape.links), read)
@@ -135,7 +136,7 @@ def _fast(column: NDArray[Any]) -> NDArray[Any]:
     return plain
 
 
-def _appearances(begin: NDArray[np.int64], time: NDArray[np.float64]) -> NDArray[np.float64]:
+def _appearances(begin: IntArray, time: FloatArray) -> FloatArray:
     """When each page first appeared; inf if never."""
     appears = np.full(len(begin) - 1, np.inf)
     shown = np.flatnonzero(np.diff(begin))
@@ -147,13 +148,13 @@ def _appearances(begin: NDArray[np.int64], time: NDArray[np.float64]) -> NDArray
 class Documents:
     """One row per document, in the order of first appearance."""
 
-    key: NDArray[np.uint64]
+    key: PrintArray
     """Its identity: URL number, fingerprint of the main text, or version number."""
-    born: NDArray[np.float64]
+    born: FloatArray
     """When it could first be seen."""
-    gone: NDArray[np.float64]
+    gone: FloatArray
     """When its last copy disappeared; the end of the tape if it stayed."""
-    of_version: NDArray[np.int64]
+    of_version: IntArray
     """For each version of the tape, the row of its document; -1 if it is none."""
 
     def __len__(self) -> int:
@@ -173,7 +174,7 @@ def _documents(tape: Tape, identity: str, max_age: float, hubs: bool) -> Documen
     owner = np.repeat(np.arange(tape.pages), np.diff(tape.version_start))
     young = (tape.time - tape.published <= max_age) & ~tape.gone  # False without a date
     if not hubs:
-        young &= ~np.isin(tape.url_kind, LISTS)[owner]
+        young &= ~np.isin(tape.url_kind, LIST_KINDS)[owner]
     key = _keys(tape, owner, identity)
     ends = np.append(tape.time[1:], tape.end)
     ends[tape.version_start[1:][np.diff(tape.version_start) > 0] - 1] = tape.end
@@ -193,12 +194,12 @@ def _documents(tape: Tape, identity: str, max_age: float, hubs: bool) -> Documen
     return Documents(key[first][order], born[order], gone[order], of_version)
 
 
-def _best(better: np.ufunc, values: NDArray[np.float64], first: NDArray[np.int64]) -> NDArray[np.float64]:
+def _best(better: np.ufunc, values: FloatArray, first: IntArray) -> FloatArray:
     """The best value of each group of neighbours; `first` has the start of each group."""
     return np.asarray(better.reduceat(values, first) if len(first) else values[:0])
 
 
-def _keys(tape: Tape, owner: NDArray[np.int64], identity: str) -> NDArray[np.uint64]:
+def _keys(tape: Tape, owner: IntArray, identity: str) -> PrintArray:
     """Identity of each version's document; a version without main text counts as a document of its own."""
     if identity in ("url", "link"):
         return owner.astype(np.uint64)

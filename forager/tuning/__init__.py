@@ -2,7 +2,7 @@
 
 Invariant: no trial sees the held-out part, and a resumed search gives the same trials as one that was never stopped.
 
-tuning       runs a whole tuning in a folder that keeps every trial
+search       runs a whole tuning in a folder that keeps every trial
 goals        the figures that a search can improve
 space        which settings a search may change, within which bounds; reads and writes them as YAML
 study        cuts the recording in two; the trials: suggests, prunes and keeps them in a journal file

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.stats
 from optuna.importance import FanovaImportanceEvaluator, get_param_importances
 from optuna.trial import FrozenTrial, TrialState
 
+from forager.recrawl.compare import half_interval
 from forager.settings import Settings
 from forager.simulation.fleet_rows import FleetRow, rows_of
 from forager.simulation.jobs import Job, Played
@@ -94,7 +94,7 @@ def paired_interval(new: Sequence[float], old: Sequence[float]) -> Difference:
     mean = float(known.mean()) if len(known) else float("nan")
     if len(known) < 2:
         return Difference(mean)
-    wide = float(scipy.stats.t.ppf(0.975, len(known) - 1) * known.std(ddof=1) / np.sqrt(len(known)))
+    wide = half_interval(known)
     return Difference(mean, mean - wide, mean + wide)
 
 
@@ -218,23 +218,18 @@ LEAST = 25
 """Finished trials needed to estimate importances (ours)."""
 
 
-def importances(study: Study, goal: int = 0) -> Mapping[str, float]:
-    """Importance of each setting as a share of 1, largest first; empty if there are too few trials."""
+def importances(study: Study) -> Mapping[str, float]:
+    """Importance of each setting for the first goal, as a share of 1, largest first; empty if there are too few trials."""
     trials = study.kept.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
-    values = np.array([trial.values[goal] for trial in trials])
+    values = np.array([trial.values[0] for trial in trials])
     if len(trials) < LEAST or np.ptp(values) == 0:
         return {}
     places = np.argsort(np.argsort(values, kind="stable"), kind="stable")
     rank = {trial.number: float(place) for trial, place in zip(trials, places, strict=True)}
 
+    moved = [key for key in trials[0].params if len({trial.params.get(key) for trial in trials}) > 1]
+
     def target(trial: FrozenTrial) -> float:
         return rank[trial.number]
 
-    return get_param_importances(
-        study.kept, evaluator=FanovaImportanceEvaluator(seed=1), target=target, params=_moved(trials)
-    )
-
-
-def _moved(trials: list[FrozenTrial]) -> list[str]:
-    """Settings that had more than one value."""
-    return [key for key in trials[0].params if len({trial.params.get(key) for trial in trials}) > 1]
+    return get_param_importances(study.kept, evaluator=FanovaImportanceEvaluator(seed=1), target=target, params=moved)

@@ -19,9 +19,9 @@ from forager.report.phrases import shown, shown_moment
 from forager.settings import Settings, setting_leaves, setting_value
 from forager.tuning.goals import Goal
 from forager.tuning.held_out import FIGURES, HeldOutResult, importances
+from forager.tuning.search import TuningOutcome
 from forager.tuning.space import READ_BY_REPLAYS, OneOf, Plain, Point
 from forager.tuning.study import Trial
-from forager.tuning.tuning import TuningOutcome
 
 SLICES, SHARES = 6, 15
 """Settings whose slices, and whose importance, are drawn (ours)."""

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from forager.terms import Outcome, Request, Response, Trouble, Url, Validators
 from forager.warc.reader import LIMIT, Broken, RecordPlace, WarcRecord, records
-from forager.warc.records import Fields, received, split_response, validators_asked, warc_moment
+from forager.warc.records import HeaderFields, received, split_response, validators_asked, warc_moment
 from forager.web.inflate import InflateError, Inflater
 from forager.web.web import Answer, failed, judged, validators_of
 
@@ -25,7 +25,7 @@ class TooLongError(Exception):
     """The decompressed body exceeds the limit."""
 
 
-def decoded(headers: Fields, payload: bytes, limit: int) -> bytes:
+def decoded(headers: HeaderFields, payload: bytes, limit: int) -> bytes:
     """Decodes a payload to its body. Raises TooLongError beyond `limit` bytes."""
     if "chunked" in _value(headers, "transfer-encoding").lower():
         payload = dechunked(payload)
@@ -64,7 +64,7 @@ def _inflated(encoding: str, payload: bytes, limit: int) -> bytes:
     return inflater.body
 
 
-def _value(headers: Fields, name: str) -> str:
+def _value(headers: HeaderFields, name: str) -> str:
     return ", ".join(value for key, value in headers if key == name)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from forager.errors import InputError
-from forager.warc.records import Fields, parsed
+from forager.warc.records import HeaderFields, parsed
 from forager.warc.stream import TornError, unpacked
 
 LIMIT = 64 * 2**20
@@ -47,7 +47,7 @@ class WarcRecord:
 
     kind: str
     """The WARC-Type, in lower case."""
-    fields: Fields
+    fields: HeaderFields
     block: bytes
     place: RecordPlace
     end: int

@@ -17,7 +17,7 @@ from urllib.parse import quote, urlsplit
 from forager.terms import Request, Response, Validators
 from forager.web.web import header_text, request_headers
 
-Fields = tuple[tuple[str, str], ...]
+HeaderFields = tuple[tuple[str, str], ...]
 """Names in lower case, in order."""
 
 _BLANKS = " \t\r"
@@ -36,7 +36,7 @@ def lines(fields: Iterable[tuple[str, str]]) -> bytes:
     return text.encode("utf-8", "replace")
 
 
-def parsed(block: bytes) -> Fields:
+def parsed(block: bytes) -> HeaderFields:
     """Fields of a header block; a line that begins with a blank continues the previous one; invalid lines are skipped."""
     try:
         rows = block.decode().split("\n")
@@ -116,7 +116,7 @@ def response_head(response: Response) -> bytes:
     return head + lines(hidden) + _OURS + length.encode() + b"\r\n\r\n"
 
 
-def split_response(block: bytes) -> tuple[int, Fields, bytes] | None:
+def split_response(block: bytes) -> tuple[int, HeaderFields, bytes] | None:
     """Status, headers as written, and body of a response block; None if it is not HTTP."""
     status = _STATUS_LINE.match(block)
     if status is None:
@@ -125,7 +125,7 @@ def split_response(block: bytes) -> tuple[int, Fields, bytes] | None:
     return int(status[1]), parsed(head.partition(b"\n")[2]), body
 
 
-def received(block: bytes, headers: Fields) -> Fields:
+def received(block: bytes, headers: HeaderFields) -> HeaderFields:
     """The received headers from which one of our own blocks was made."""
     last = _split(block)[0].rstrip(b"\r\n").rpartition(b"\n")[2]
     if not last.startswith(_OURS):

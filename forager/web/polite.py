@@ -26,7 +26,7 @@ the host.
 """
 
 import asyncio
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -57,6 +57,58 @@ SLOW = 2.0
 """Seconds: who usually takes longer for an answer is slow (ours)."""
 
 
+class _Lane:
+    """So many places; who asked first is served first."""
+
+    def __init__(self, count: int) -> None:
+        self._free = count
+        self._asked: deque[asyncio.Future[None]] = deque()
+
+    def ask(self) -> asyncio.Future[None]:
+        """Asks for a place, which is had when the future is done; `leave` ends both waiting and having."""
+        place = asyncio.get_running_loop().create_future()
+        if self._free:
+            self._free -= 1
+            place.set_result(None)
+        else:
+            self._asked.append(place)
+        return place
+
+    def leave(self, place: asyncio.Future[None]) -> None:
+        if place.cancelled() or place.cancel():
+            return
+        while self._asked:
+            following = self._asked.popleft()
+            if not following.done():  # else it was cancelled
+                following.set_result(None)
+                return
+        self._free += 1
+
+
+class _Place:
+    """A place in one lane, which moves to another as soon as that has one free."""
+
+    def __init__(self, lane: _Lane) -> None:
+        self._lane, self.had = lane, lane.ask()
+        self._wanted: tuple[_Lane, asyncio.Future[None]] | None = None
+
+    def move(self, lane: _Lane) -> None:
+        place = lane.ask()
+        self._wanted = lane, place
+        place.add_done_callback(self._arrive)
+
+    def _arrive(self, place: asyncio.Future[None]) -> None:
+        if self._wanted is not None:
+            self._lane.leave(self.had)
+            (self._lane, self.had), self._wanted = self._wanted, None
+
+    def leave(self) -> None:
+        if self._wanted is not None:
+            (lane, place), self._wanted = self._wanted, None
+            lane.leave(place)
+        self._lane.leave(self.had)
+
+
 class Places:
     """Limits the requests over all hosts: so many to quick hosts, and as many to slow ones, who wait for each other only.
 
@@ -65,45 +117,26 @@ class Places:
     """
 
     def __init__(self, count: int) -> None:
-        self._quick, self._slow = asyncio.Semaphore(count), asyncio.Semaphore(count)
+        self._quick, self._slow = _Lane(count), _Lane(count)
         self._new, self._most_new = 0, max(1, count // 2)
 
     @asynccontextmanager
     async def hold(self, latency: float) -> AsyncIterator[None]:
         """Hold a place, wait for it if need be, to ask a host that takes so many seconds; 0 if that is not known."""
-        is_new = latency == 0
-        if latency > SLOW or (is_new and self._new >= self._most_new):
-            async with self._slow:
-                yield
-            return
-        place = _Place(self._quick)
+        slow = latency > SLOW or (latency == 0 and self._new >= self._most_new)
+        is_new = latency == 0 and not slow
         self._new += is_new
+        place, timer = _Place(self._slow if slow else self._quick), None
         try:
-            await self._quick.acquire()
-            timer = asyncio.get_running_loop().call_later(SLOW, self._begin_move, place)
-            try:
-                yield
-            finally:
-                timer.cancel()
-                if place.move is not None:
-                    place.move.cancel()
-                place.lane.release()
+            await place.had
+            if not slow:
+                timer = asyncio.get_running_loop().call_later(SLOW, place.move, self._slow)
+            yield
         finally:
+            if timer is not None:
+                timer.cancel()
+            place.leave()
             self._new -= is_new
-
-    def _begin_move(self, place: "_Place") -> None:
-        place.move = asyncio.get_running_loop().create_task(self._move(place))
-
-    async def _move(self, place: "_Place") -> None:
-        await self._slow.acquire()
-        place.lane.release()
-        place.lane = self._slow
-
-
-@dataclass(slots=True)
-class _Place:
-    lane: asyncio.Semaphore
-    move: asyncio.Task[None] | None = None
 
 
 class Polite:

@@ -26,15 +26,15 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from forager.assembly import Wire, make_crawl, wire
 from forager.clock import WallClock
 from forager.dashboard.chronicle import Chronicle
-from forager.dashboard.dashboard_settings import DashboardSettings
 from forager.dashboard.server import message, serve_dashboard
 from forager.dashboard.views import Views
 from forager.dashboard.watched import watch
 from forager.engine.crawl import Crawl
+from forager.engine.crawl_settings import DashboardSettings
 from forager.events import Fetched, Told
 from forager.newsroom.newsroom import Newsroom
 from forager.report.account import Account
-from forager.store.protocol import Found, Story, Version, Visit
+from forager.store.protocol import AcceptedStory, Found, Version, Visit
 from forager.store.store import Store
 from forager.terms import NOBODY, Channel, Dated, DateSource, ForagerId, Kind, Outcome, Trouble, Url, UrlId
 from tests.dashboard.crawling import lively
@@ -108,7 +108,7 @@ async def _enter(crawl: Crawl, id: UrlId, url: Url, at: float, *, is_story: bool
     if number is None or not is_story:
         return
     site = url.split("/")[2]
-    story = Story(id, number, url, site, version.title, at - 600, "meta", at, at, None, Channel.LINK)
+    story = AcceptedStory(id, number, url, site, version.title, at - 600, "meta", at, at, None, Channel.LINK)
     await crawl.store.settle(number, story)
     crawl.journal.write(Told(at, id, url, site, version.title, at - 600, "meta", 600.0, Channel.LINK, ForagerId(0)))
 

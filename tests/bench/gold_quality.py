@@ -21,7 +21,7 @@ from typing import Any
 import htmldate
 from selectolax.lexbor import LexborHTMLParser
 
-from forager.pages.page import Page, load_slow_parts, read
+from forager.pages.page import Page, load_slow_parts
 from forager.pages.urls import canonical
 from forager.terms import Dated, Outcome, Response, Url
 from tests.bench.kinds_quality import DATA, lists
@@ -45,7 +45,7 @@ def is_first_half(case: Case) -> bool:
 def seen(url: str, body: bytes) -> Page:
     """The page as if it had been fetched when all pages were old."""
     address = canonical(url) or Url("http://example.com/")
-    return read(
+    return Page(
         Response(address, Outcome.FETCHED, NOW, status=200, headers=(("content-type", "text/html"),), body=body)
     )
 

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from forager.pages.page import read
+from forager.pages.page import Page
 from forager.pages.urls import canonical
 from forager.terms import Kind, Outcome, Response, Url
 from forager.warc.captures import captures
@@ -62,7 +62,7 @@ def main() -> None:
         right: Counter[str] = Counter()
         total: Counter[str] = Counter()
         for source, url, body in pages:
-            found = read(respond(canonical(url) or url, body)).kind
+            found = Page(respond(canonical(url) or url, body)).kind
             total[source] += 1
             right[source] += found is wanted
             if show and found is not wanted:

@@ -26,7 +26,7 @@ import pyarrow.parquet as parquet
 from forager.assembly import make_crawl, wire
 from forager.clock import LoopClock, run_virtual
 from forager.engine.crawl import stop_after
-from forager.pages.page import read
+from forager.pages.page import Page
 from forager.pages.urls import canonical, host, site
 from forager.report.account import Account
 from forager.settings import Settings
@@ -146,7 +146,7 @@ def in_order(path: Path, own: str) -> list[Url]:
     found: dict[Url, None] = {}
     for url in recording.urls:
         for capture in recording.read(url, 1):
-            found.update(dict.fromkeys(target for target in read(capture.response).targets if site(target) == own))
+            found.update(dict.fromkeys(target for target in Page(capture.response).targets if site(target) == own))
     return [url for url in found if not recording.holds(url)]
 
 

@@ -21,7 +21,7 @@ import htmldate
 
 from forager.pages.dates import published
 from forager.pages.feeds import read_feed
-from forager.pages.head import Head, Tree
+from forager.pages.head import Head, PageTree
 from forager.pages.text import main_text
 from forager.pages.urls import canonical
 from forager.terms import Dated, Url
@@ -69,7 +69,7 @@ def address(case: PageCase) -> Url:
 
 
 def our_date(case: PageCase) -> Dated | None:
-    return published(Head(Tree(case.html)), address(case), now=NOW)
+    return published(Head(PageTree(case.html)), address(case), now=NOW)
 
 
 def text_f1(cases: Iterable[PageCase], read: Callable[[PageCase], str]) -> float:
@@ -79,7 +79,7 @@ def text_f1(cases: Iterable[PageCase], read: Callable[[PageCase], str]) -> float
 
 
 def our_text(case: PageCase) -> str:
-    return main_text(Tree(case.html))
+    return main_text(PageTree(case.html))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ def show_dates(repeat: int) -> None:
         ("htmldate", htmldate_pages),
     ):
         cases = [case for case in load() if case.published]
-        trees = [(Tree(case.html), address(case)) for case in cases]
+        trees = [(PageTree(case.html), address(case)) for case in cases]
         theirs = sum(their_day(case) == case.published[:10] for case in cases) / len(cases)
         bare = milliseconds(lambda page: published(Head(page[0]), page[1], now=NOW), trees, repeat)
         whole = milliseconds(our_date, cases, repeat)

@@ -16,7 +16,7 @@ from collections.abc import Callable
 import can_ada
 from selectolax.lexbor import LexborHTMLParser
 
-from forager.pages.page import read
+from forager.pages.page import Page
 from forager.pages.urls import Joiner, UrlMemo, canonical
 from forager.terms import Outcome, Response, Url
 
@@ -92,7 +92,7 @@ def answer(body: bytes, number: int = 0) -> Response:
 
 
 def everything(response: Response, memo: UrlMemo) -> object:
-    seen = read(response, memo=memo)
+    seen = Page(response, memo=memo)
     named = (seen.title, seen.lang, seen.canonical, seen.robots, seen.published, seen.modified)
     return seen.links, seen.kind, named, seen.text, seen.byte_print, seen.text_print, seen.simhash
 
@@ -107,16 +107,16 @@ def main() -> None:
     memo = UrlMemo()
     bare = micros(lambda number: LexborHTMLParser(answers[number].body), chosen.pages)
     anchors = micros(lambda number: LexborHTMLParser(answers[number].body).css("a[href]"), chosen.pages)
-    links = micros(lambda number: read(answers[number], memo=memo).links, chosen.pages)
+    links = micros(lambda number: Page(answers[number], memo=memo).links, chosen.pages)
     whole = micros(lambda number: everything(answers[number], memo), chosen.pages)
-    print(f"{chosen.pages} pages of {statistics.mean(sizes) / 1000:.1f} kB, {len(read(answers[0]).links)} links each")
+    print(f"{chosen.pages} pages of {statistics.mean(sizes) / 1000:.1f} kB, {len(Page(answers[0]).links)} links each")
     print(f"{'µs/page':32}{'best':>9}{'median':>9}{'× parse':>9}")
     rows = {"parse": bare, "parse, select anchors": anchors, "links only": links, "everything": whole}
     for name, (best, median) in rows.items():
         print(f"{name:32}{best:9.0f}{median:9.0f}{best / bare[0]:9.1f}")
     urls()
     if chosen.profile:
-        profiled("links only", lambda each: read(each, memo=memo).links, answers)
+        profiled("links only", lambda each: Page(each, memo=memo).links, answers)
         profiled("everything", lambda each: everything(each, memo), answers)
 
 

@@ -98,7 +98,7 @@ async def crawl(start: str, pages: int, *, disk: bool, record: bool = False) -> 
 
 async def links_only(start: str, pages: int) -> int:
     """The wire with all its rules, links read and followed once, nothing kept."""
-    from forager.pages.page import read
+    from forager.pages.page import Page
     from forager.pages.urls import UrlMemo
     from forager.terms import Request
 
@@ -110,7 +110,7 @@ async def links_only(start: str, pages: int) -> int:
         async def work() -> None:
             while True:
                 response = await wire.web.fetch(Request(await queue.get()))
-                for url in read(response, memo=memo, settings=chosen.pages).targets:
+                for url in Page(response, memo=memo, settings=chosen.pages).targets:
                     if url not in met:
                         met.add(url)
                         queue.put_nowait(url)

@@ -22,9 +22,9 @@ from forager.newsroom.newsroom import Newsroom
 from forager.newsroom.newsroom_settings import NewsroomSettings
 from forager.settings import Settings
 from forager.tuning.goals import goals_named
+from forager.tuning.search import search
 from forager.tuning.space import Space
 from forager.tuning.study import Orders, Study, laid_out
-from forager.tuning.tuning import search
 from tests.newsroom_tape import tape_of_newsroom
 
 

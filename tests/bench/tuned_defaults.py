@@ -36,9 +36,9 @@ from forager.tuning.held_out import (
     measured,
     paired_interval,
 )
+from forager.tuning.search import search
 from forager.tuning.space import Point, Space, changed_keys, paper
 from forager.tuning.study import Orders, Study, TapePart, laid_out
-from forager.tuning.tuning import search
 from tests.newsroom_tape import tape_of_newsroom
 
 FIGURES = ("delay_median_s", "late_hours", "coverage", "requests_per_story")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from forager.store.protocol import Counts, Found, Lease, Story, Version, VersionId, Visit
+from forager.store.protocol import AcceptedStory, Counts, Found, Lease, Version, VersionId, Visit
 from forager.store.store import Store
 from forager.terms import Channel, Dated, DateSource, ForagerId, Kind, Outcome, Trouble, Url, UrlId, Validators
 
@@ -252,8 +252,10 @@ async def test_a_long_answer_is_complete_and_ends_where_it_began(store: Store) -
     assert times == [float(when) for when in range(600)]
 
 
-def story(id: UrlId, number: VersionId, title: str = "T") -> Story:
-    return Story(id, number, Url("https://a/1"), "a", title, 1.0, "meta", 2.0, 3.0, None, Channel.FEED, simhash=BIG)
+def story(id: UrlId, number: VersionId, title: str = "T") -> AcceptedStory:
+    return AcceptedStory(
+        id, number, Url("https://a/1"), "a", title, 1.0, "meta", 2.0, 3.0, None, Channel.FEED, simhash=BIG
+    )
 
 
 async def test_versions_wait_for_a_decision_and_stories_come_in_order(store: Store) -> None:

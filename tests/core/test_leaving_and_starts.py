@@ -131,10 +131,18 @@ def test_a_page_must_promise_less_the_later_documents_are_found() -> None:
 
 
 def test_the_age_of_found_documents_is_a_running_mean() -> None:
-    pace = Pace(500)
-    pace.found(3600.0)
-    assert pace.age == 3600.0  # before, nothing is known
-    pace.found(1600.0)
+    pace = Pace(500, age=3600.0, ages=1000.0)
+    pace.found(1600.0, 86_400.0)
     assert pace.age == pytest.approx(3590.0)  # 3600 − 2000/200
-    pace.found(-50.0)  # dated in the future: as good as new
+    pace.found(-50.0, 86_400.0)  # dated in the future: as good as new
     assert pace.age == pytest.approx(3590 - 3589 / 200)
+
+
+def test_a_crawl_must_find_some_documents_young_before_it_is_thrifty() -> None:
+    pace = Pace(500)
+    thrift = Thrift(0.3, 0.05, pace, 86_400.0)
+    pace.found(8.0, 86_400.0)  # one may be chance: a teletext was hardly looked at for days because of one
+    assert 0 < thrift.least_worth < 0.3 / 4
+    for _ in range(30):
+        pace.found(8.0, 86_400.0)
+    assert thrift.least_worth > 0.3 * 0.9

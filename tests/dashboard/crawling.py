@@ -9,15 +9,16 @@ from pathlib import Path
 from forager.assembly import make_crawl, open_wire
 from forager.clock import FastClock
 from forager.dashboard.chronicle import Chronicle
-from forager.dashboard.dashboard_settings import DashboardSettings
 from forager.dashboard.server import serve_dashboard
 from forager.dashboard.watched import Watched, watch
 from forager.engine.crawl import Crawl
+from forager.engine.crawl_settings import DashboardSettings
 from forager.newsroom.newsroom import Newsroom, serve
 from forager.report.account import recall_account
 from forager.settings import Settings, load_settings
 from forager.store.store import Store
 from forager.terms import Url
+from tests.newsroom_truth import whole_truth
 
 LIVELY = (
     "newsroom.days=3",
@@ -90,7 +91,7 @@ async def crawling(
 
 async def corrected_article(running: Running) -> Url:
     """An article that the crawl has seen before and after a correction; it is sent there once more to see it."""
-    store, truth = running.crawl.store, running.newsroom.truth
+    store, truth = running.crawl.store, whole_truth(running.newsroom)
     async with asyncio.timeout(40.0):
         while True:
             await asyncio.sleep(0.2)

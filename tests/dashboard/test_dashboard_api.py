@@ -11,8 +11,8 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from forager.dashboard import server as doors
-from forager.dashboard.dashboard_settings import DashboardSettings
 from forager.dashboard.server import serve_dashboard
+from forager.engine.crawl_settings import DashboardSettings
 from forager.errors import SettingsError
 from tests.dashboard.crawling import Running, crawling, lively
 

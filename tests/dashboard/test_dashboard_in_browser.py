@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit
 
 import pytest
 
-from forager.dashboard.dashboard_settings import DashboardSettings
+from forager.engine.crawl_settings import DashboardSettings
 from tests.dashboard.browser import BROWSERS, PATIENCE, Tab, browsing
 from tests.dashboard.crawling import Running, corrected_article, crawling, lively
 from tests.server import Served, Site, serving

@@ -12,9 +12,9 @@ import pytest
 from forager.assembly import Reader
 from forager.cli.replay import play_beside, watch_replay
 from forager.dashboard.chronicle import Chronicle
-from forager.dashboard.dashboard_settings import DashboardSettings
 from forager.dashboard.recrawl_view import recrawl
 from forager.dashboard.server import serve_dashboard
+from forager.engine.crawl_settings import DashboardSettings
 from forager.events import Event, Journal, event_line
 from forager.report.account import Account
 from forager.settings import load_settings

@@ -16,7 +16,7 @@ from forager.core.shared import StateMatrix
 from forager.core.states import States
 from forager.engine.page_states import LiveStates
 from forager.errors import InputError, OutputError, SettingsError
-from forager.pages.page import Page, read
+from forager.pages.page import Page
 from forager.pages.urls import url_words
 from forager.store.protocol import Found, Version, Visit
 from forager.store.store import Store
@@ -35,7 +35,7 @@ def text_of(number: int) -> str:
 
 def page_of(url: Url, text: str) -> Page:
     body = f"<html><body><article><p>{text}</p></article></body></html>".encode()
-    return read(Response(url, Outcome.FETCHED, 0.0, status=200, headers=(("content-type", "text/html"),), body=body))
+    return Page(Response(url, Outcome.FETCHED, 0.0, status=200, headers=(("content-type", "text/html"),), body=body))
 
 
 async def enter(states: LiveStates, store: Store, number: int) -> UrlId:

@@ -4,21 +4,20 @@ import asyncio
 from dataclasses import replace
 
 from forager.core.findings import Finding, Reinforcement, Sighting
-from forager.engine.step import Taken
-from forager.engine.stories import Teller
+from forager.engine.stories import Taken, Teller
 from forager.events import Event
 from forager.pages.fingerprints import simhash
-from forager.store.protocol import Found, Story, Version, Visit
+from forager.store.protocol import AcceptedStory, Found, Version, Visit
 from forager.store.store import Store
 from forager.terms import NOBODY, Channel, Dated, DateSource, Kind, Outcome, Url, UrlId
 
 TEXT = "The council said on Monday that a new bridge over the river would open next year after long talks."
 
 
-def stories_of(*versions: Version) -> list[Story]:
+def stories_of(*versions: Version) -> list[AcceptedStory]:
     """The stories told of versions, each on a page of its own, all of them accepted."""
 
-    async def tell() -> list[Story]:
+    async def tell() -> list[AcceptedStory]:
         store = Store()
         events: list[Event] = []
         teller = Teller(store, events.append)

@@ -18,8 +18,9 @@ from typing import Protocol
 
 import numpy as np
 
+from forager.errors import Exit
 from forager.newsroom.newsroom import Asked, Newsroom
-from forager.store.protocol import Story, VersionId, Visit
+from forager.store.protocol import AcceptedStory, VersionId, Visit
 from forager.store.store import Store
 from forager.terms import Url
 from tests.faults.launching import Command
@@ -110,7 +111,8 @@ class Killer:
         for kill in (os.killpg, os.kill) if end == "group" else (os.kill,):
             with suppress(ProcessLookupError):  # it may have finished draining
                 kill(process.pid, signal.SIGKILL)
-        self._note(process, asked, began, (0, -signal.SIGKILL, -signal.SIGTERM))  # asked to end before it could listen
+        early = -signal.SIGTERM, Exit.INTERRUPTED  # asked to end before it could listen, or before the crawl began
+        self._note(process, asked, began, (0, -signal.SIGKILL, *early))
         return learned
 
     def finish(self, seconds: float | None = None, *codes: int, whole: Path | None = None) -> str:
@@ -159,7 +161,7 @@ class Stored:
     """What a run directory holds."""
 
     visits: list[tuple[Url, Visit]]
-    stories: list[Story]
+    stories: list[AcceptedStory]
     versions: dict[VersionId, tuple[Url, float, int]]
     """URL, time and fingerprint of each."""
     unsettled: list[VersionId]

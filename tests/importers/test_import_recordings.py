@@ -21,6 +21,7 @@ from forager.tape.tape import KINDS, Tape
 from forager.tape.tape_world import documents
 from forager.terms import Channel, Dated, DateSource, Kind, Outcome, Url, UrlId
 from tests.newsroom_tape import tape_of_newsroom
+from tests.newsroom_truth import whole_truth
 
 MARCH_2 = 1_772_409_600.0
 ARTICLE = (
@@ -291,7 +292,7 @@ def tape(newsroom: Newsroom) -> Tape:
 
 
 def test_the_hubs_of_a_newsroom_change_on_the_tape_when_they_truly_do(newsroom: Newsroom, tape: Tape) -> None:
-    truth, urls = newsroom.truth, {url: id for id, url in enumerate(tape.urls())}
+    truth, urls = whole_truth(newsroom), {url: id for id, url in enumerate(tape.urls())}
     for hub in truth.hubs():
         id = urls[hub]
         times = tape.time[tape.version_start[id] : tape.version_start[id + 1]].tolist()
@@ -310,7 +311,7 @@ def test_every_link_of_a_newsrooms_tape_is_true_and_leads_to_a_page_on_it(newsro
         article = newsroom.truth.article(url)
         if article is not None and article.moved is not None and article.moved <= at:
             continue  # it answers with a redirect
-        assert {urls[link] for link in tape.links_of(version)} <= set(newsroom.truth.links_of(url, at))
+        assert {urls[link] for link in tape.links_of(version)} <= set(whole_truth(newsroom).links_of(url, at))
 
 
 def test_the_documents_of_a_newsrooms_tape_are_its_stories(newsroom: Newsroom, tape: Tape) -> None:

@@ -12,12 +12,12 @@ from selectolax.lexbor import LexborHTMLParser
 
 from forager.chance import stream
 from forager.clock import LoopClock, run_virtual
-from forager.newsroom.newsroom import Newsroom
+from forager.newsroom.newsroom import Newsroom, Published
 from forager.newsroom.newsroom_settings import FeedFormat, Honesty, NewsroomSettings, Paper, Section
 from forager.newsroom.plan import NewsPlan, hourly_rates, make_plan, publication_times
-from forager.newsroom.truth import Published
 from forager.terms import Outcome, Request, Response, Trouble, Url, Validators
 from forager.web.robots import RobotsRules
+from tests.newsroom_truth import whole_truth
 
 SETTINGS = NewsroomSettings(days=4, latency=0.0)
 DAY = 86400.0
@@ -120,7 +120,7 @@ def test_pace_multiplies_the_number_of_articles():
 
 
 def test_there_is_a_backlog_at_the_start_and_nothing_after_the_end():
-    truth = newsroom().truth
+    truth = whole_truth(newsroom())
     assert truth.published_between(SETTINGS.start - SETTINGS.backlog, SETTINGS.start)
     assert not truth.published_between(0, SETTINGS.start - SETTINGS.backlog)
     assert not truth.published_between(SETTINGS.start + SETTINGS.days * DAY, np.inf)
@@ -188,11 +188,11 @@ async def test_before_its_publication_an_article_is_not_there():
 async def test_a_removed_article_answers_410_from_then_on():
     room = newsroom()
     gone = story(room, removed=True)
-    removed = room.truth.removed(gone.url)
+    removed = whole_truth(room).removed(gone.url)
     assert (await get(room, gone.url, removed - 1)).status == 200
     response = await get(room, gone.url, removed)
     assert response.status == 410 and response.outcome is Outcome.GONE
-    assert room.truth.version_of(gone.url, removed) is None
+    assert whole_truth(room).version_of(gone.url, removed) is None
 
 
 async def test_a_moved_article_redirects_to_its_new_url():
@@ -215,7 +215,7 @@ async def test_an_unknown_path_is_gone_and_an_unknown_host_has_no_address():
 async def test_a_live_blog_changes_often_and_shows_its_entries():
     room = newsroom()
     blog = story(room, live=True, removed=False, moved=False)
-    changes = room.truth.changes_of(blog.url, 0, np.inf)
+    changes = whole_truth(room).changes_of(blog.url, 0, np.inf)
     assert len(changes) > 10  # 30 expected
     page = LexborHTMLParser((await get(room, blog.url, changes[-1])).body)
     assert len(page.css("p.entry")) == sum(change.shift == "entry" for change in blog.article.changes)
@@ -321,7 +321,7 @@ async def test_a_page_carries_exactly_the_links_its_truth_names_and_those_of_the
         noise = LexborHTMLParser(body).css("aside a")
         base = "/".join(url.split("/")[:3])
         box = {base + re.sub(r"\?utm.*", "", node.attributes["href"] or "") for node in noise}
-        assert len(box) == 5 and set(hrefs(base, body)) - box == set(room.truth.links_of(url, NOON)) - box
+        assert len(box) == 5 and set(hrefs(base, body)) - box == set(whole_truth(room).links_of(url, NOON)) - box
 
 
 async def test_a_rewired_site_never_links_to_an_article_before_its_publication():
@@ -331,7 +331,7 @@ async def test_a_rewired_site_never_links_to_an_article_before_its_publication()
     ]
     assert any(room.plan.articles[other].published > NOON for _, other in related)
     for chosen in room.truth.published_between(0, NOON)[::10]:
-        for url in room.truth.links_of(chosen.url, NOON):
+        for url in whole_truth(room).links_of(chosen.url, NOON):
             assert (await get(room, url)).status in (200, 301, 410)
 
 
@@ -435,7 +435,7 @@ def test_answers_take_their_time_on_the_clock():
 
 
 def test_stories_of_a_period_are_those_published_in_it():
-    truth = newsroom().truth
+    truth = whole_truth(newsroom())
     chosen = truth.published_between(NOON - DAY, NOON)
     assert chosen == tuple(s for s in truth.stories if NOON - DAY <= s.published < NOON) and len(chosen) > 50
 
@@ -445,14 +445,14 @@ def test_a_story_enters_the_feed_when_the_feed_is_next_written():
     chosen = next(
         s for s in room.truth.published_between(NOON - DAY, NOON) if s.paper == "gazette" and not s.article.removed
     )
-    visible, base = room.truth.first_visible(chosen.url), room.bases["gazette"]
+    visible, base = whole_truth(room).first_visible(chosen.url), room.bases["gazette"]
     assert visible[Url(f"{base}/{chosen.section}/")] == visible[Url(f"{base}/")] == chosen.published
     assert visible[Url(f"{base}/feed.xml")] == np.ceil(chosen.published / 300) * 300
     assert visible[Url(f"{base}/sitemap-news.xml")] == np.ceil(chosen.published / 900) * 900
 
 
 def test_changes_of_a_list_are_the_moments_its_content_became_another():
-    truth, home = newsroom().truth, newsroom().homes[0]
+    truth, home = whole_truth(newsroom()), newsroom().homes[0]
     since, until = NOON - 2 * 3600, NOON
     states = [truth.content_of(home, second) for second in np.arange(since - 1, until, 1.0)]
     expected = [since + i for i in range(len(states) - 1) if states[i] != states[i + 1]]
@@ -460,7 +460,7 @@ def test_changes_of_a_list_are_the_moments_its_content_became_another():
 
 
 def test_truth_knows_nothing_of_urls_that_are_no_articles():
-    truth = newsroom().truth
+    truth = whole_truth(newsroom())
     url = Url("http://gazette.example/nowhere")
     assert (truth.article(url), truth.published(url), truth.removed(url), truth.version_of(url, NOON)) == (None,) * 4
     assert truth.content_of(url, NOON) is None and truth.first_visible(url) == {} and truth.links_of(url, NOON) == []
@@ -473,7 +473,7 @@ def test_a_paper_of_ones_own_with_unknown_sections_and_no_feed_works():
     paper = Paper("star", "The Star", (Section("astrology", 20),), feed=FeedFormat.NONE)
     room = newsroom(replace(SETTINGS, papers=(paper,)))
     assert len(room.truth.stories) > 50 and set(room.bases) == {"star"}
-    assert room.truth.content_of(Url("http://star.example/feed.xml"), NOON) is None
+    assert whole_truth(room).content_of(Url("http://star.example/feed.xml"), NOON) is None
 
 
 def test_settings_refuse_what_makes_no_sense():

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from forager.store.protocol import Found, Story, Version
+from forager.store.protocol import AcceptedStory, Found, Version
 from forager.store.protocol import Visit as StoreVisit
 from forager.store.store import Store
 from forager.terms import NOBODY, NOTHING, About, Channel, Dated, DateSource, ForagerId, Kind, Outcome, Url, UrlId
@@ -44,7 +44,7 @@ async def tell(store: Store, count: int, title: str = "Story {}", text: str = "L
 
 async def tell_one(
     store: Store, title: str, text: str = "Text.", *, host: str = "news.example", about: About = NOTHING
-) -> Story:
+) -> AcceptedStory:
     """Accept one story, published a minute before it is fetched; story n is fetched n seconds after noon."""
     number = store.counts().stories
     fetched = NOON + number
@@ -66,7 +66,7 @@ async def tell_one(
     )
     stored = await store.ack(StoreVisit(id, fetched, Outcome.FETCHED, 200, version=version))
     assert stored is not None
-    story = Story(
+    story = AcceptedStory(
         id=id,
         version=stored,
         url=store.url(id),

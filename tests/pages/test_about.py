@@ -6,7 +6,7 @@ import pytest
 
 from forager.pages.feeds import read_feed, told_by
 from forager.pages.language import language_of, words_in
-from forager.pages.page import Page, read
+from forager.pages.page import Page
 from forager.terms import About, Outcome, Response, Url
 
 URL = Url("https://www.gazette.example/world/bridge-opens")
@@ -14,7 +14,7 @@ URL = Url("https://www.gazette.example/world/bridge-opens")
 
 def page(head: str = "", body: str = "") -> Page:
     html = f"<html><head>{head}</head><body>{body}</body></html>".encode()
-    return read(Response(URL, Outcome.FETCHED, 0.0, status=200, headers=(("content-type", "text/html"),), body=html))
+    return Page(Response(URL, Outcome.FETCHED, 0.0, status=200, headers=(("content-type", "text/html"),), body=html))
 
 
 def linked(**said: object) -> str:
@@ -109,10 +109,10 @@ def test_of_a_row_of_sections_the_first_is_told() -> None:
 
 def test_words_are_believed_against_a_language_that_is_stated() -> None:
     german = "<p>" + "Die Brücke ist nicht mehr zu sehen, und das hat mit dem Wetter zu tun. " * 12 + "</p>"
-    assert read(_stating("en-us", german)).language == "de"
-    assert read(_stating("de-at", german)).language == "de-at"
-    assert read(_stating("en-us", "<p>Die Brücke ist nicht mehr zu sehen.</p>")).language == "en-us"  # too short
-    assert read(_stating("gsw", german)).language == "gsw"  # nothing is known of its words
+    assert Page(_stating("en-us", german)).language == "de"
+    assert Page(_stating("de-at", german)).language == "de-at"
+    assert Page(_stating("en-us", "<p>Die Brücke ist nicht mehr zu sehen.</p>")).language == "en-us"  # too short
+    assert Page(_stating("gsw", german)).language == "gsw"  # nothing is known of its words
 
 
 def _stating(lang: str, body: str) -> Response:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forager.pages.dates import modified, published
-from forager.pages.head import Head, Tree
+from forager.pages.head import Head, PageTree
 from forager.pages.page import load_slow_parts
 from forager.terms import Dated, DateSource, Url
 
@@ -23,7 +23,7 @@ META = '<meta property="article:published_time" content="2022-03-14T12:00:00Z">'
 
 
 def page(*parts: str) -> Head:
-    return Head(Tree("<html><body>" + "".join(parts) + "</body></html>"))
+    return Head(PageTree("<html><body>" + "".join(parts) + "</body></html>"))
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_a_modification_is_read_from_json_ld_and_meta() -> None:
 
 
 def test_an_empty_page_has_no_dates() -> None:
-    tree = Head(Tree(""))
+    tree = Head(PageTree(""))
     assert published(tree, PLAIN) is None
     assert modified(tree) is None
 
@@ -175,7 +175,7 @@ SOUP = st.lists(st.sampled_from(["<script type=application/ld+json>", *_PIECES.s
 @given(SOUP)
 @settings(deadline=None)
 def test_no_markup_raises_while_dates_are_read(pieces: list[str]) -> None:
-    tree = Head(Tree(" ".join(pieces)))
+    tree = Head(PageTree(" ".join(pieces)))
     published(tree, PLAIN, now=NOW)
     modified(tree, now=NOW)
 

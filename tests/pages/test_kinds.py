@@ -2,7 +2,7 @@
 
 import pytest
 
-from forager.pages.head import Head, Tree
+from forager.pages.head import Head, PageTree
 from forager.pages.kinds import kind_of
 from forager.pages.links import PageLinks
 from forager.pages.text import main_text
@@ -28,7 +28,7 @@ OG_WEBSITE = '<meta property="og:type" content="website">'
 
 
 def kind(path: str, markup: str) -> Kind:
-    tree, url = Tree(markup), Url(SITE + path)
+    tree, url = PageTree(markup), Url(SITE + path)
     head = Head(tree)
     return kind_of(head, url, PageLinks(head, url).all, lambda: main_text(tree))
 

@@ -5,7 +5,7 @@ import gzip
 import pytest
 
 from forager.pages.head import RobotsMeta
-from forager.pages.page import Page, read
+from forager.pages.page import Page
 from forager.pages.pages_settings import PagesSettings
 from forager.pages.urls import UrlMemo
 from forager.terms import Channel, DateSource, Kind, Outcome, Response, Url
@@ -32,7 +32,7 @@ INDEX = """<?xml version="1.0" encoding="UTF-8"?><sitemapindex xmlns="http://www
 def page(body: bytes | str, content_type: str = "text/html", *headers: tuple[str, str], url: Url = URL) -> Page:
     body = body.encode() if isinstance(body, str) else body
     named = (("content-type", content_type), *headers)
-    return read(Response(url, Outcome.FETCHED, NOON, status=200, headers=named, body=body))
+    return Page(Response(url, Outcome.FETCHED, NOON, status=200, headers=named, body=body))
 
 
 def everything(seen: Page) -> tuple[object, ...]:
@@ -212,12 +212,12 @@ def test_a_page_cut_for_its_depth_says_so_and_keeps_what_came_before() -> None:
 def test_links_of_pages_that_share_a_memo_are_the_same_as_without() -> None:
     memo = UrlMemo()
     response = Response(URL, Outcome.FETCHED, NOON, headers=(("content-type", "text/html"),), body=ARTICLE.encode())
-    assert read(response, memo=memo).links == read(response, memo=memo).links == read(response).links
+    assert Page(response, memo=memo).links == Page(response, memo=memo).links == Page(response).links
 
 
 def test_settings_reach_the_links() -> None:
     response = Response(URL, Outcome.FETCHED, NOON, headers=(("content-type", "text/html"),), body=ARTICLE.encode())
-    assert len(read(response, settings=PagesSettings(max_links=3)).links) == 3
+    assert len(Page(response, settings=PagesSettings(max_links=3)).links) == 3
 
 
 def test_a_page_tells_its_state() -> None:
@@ -252,6 +252,6 @@ def test_a_story_with_a_feed_of_its_own_is_read_like_any_other() -> None:
             headers=(("content-type", "text/html"),),
             body=(feed.replace("/bridge", path) + prose * 3).encode(),
         )
-        seen = read(response)
+        seen = Page(response)
         assert seen.kind is not Kind.OTHER and len(seen.text) > 400
         assert seen.trouble == ""

@@ -1,7 +1,7 @@
 """Pages as stock WordPress writes them: archives with excerpts, dates in footers, comment feeds, undated pages."""
 
 from forager.pages.feeds import read_feed
-from forager.pages.page import Page, read
+from forager.pages.page import Page
 from forager.terms import DateSource, Kind, Outcome, Response, Url
 
 NOW = 1_795_000_000.0
@@ -10,7 +10,7 @@ PROSE = "The council voted on Tuesday to close the harbour road for repairs that
 
 def page(url: str, body: str, *, head: str = "", body_class: str = "") -> Page:
     html = f"<html><head><title>x</title>{head}</head><body class='{body_class}'>{body}</body></html>"
-    return read(
+    return Page(
         Response(
             Url(url), Outcome.FETCHED, NOW, status=200, headers=(("content-type", "text/html"),), body=html.encode()
         )

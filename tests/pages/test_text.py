@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.pages.head import Head, Tree
+from forager.pages.head import Head, PageTree
 from forager.pages.text import main_text, story_text
 
 FIRST = "The council voted on Monday, after a long debate, to build a bridge over the river near the old mill."
@@ -16,7 +16,7 @@ STORY = "\n".join((FIRST, SECOND, THIRD))
 
 
 def text_of(body: str) -> str:
-    return main_text(Tree(f"<html><body>{body}</body></html>"))
+    return main_text(PageTree(f"<html><body>{body}</body></html>"))
 
 
 def paragraphs(*texts: str) -> str:
@@ -116,16 +116,16 @@ def test_a_table_of_repeated_lines_keeps_its_repetitions() -> None:
 
 def test_the_stated_text_counts_where_the_page_hardly_shows_it() -> None:
     said = json.dumps({"@type": "NewsArticle", "articleBody": "\n".join(LONGER)})
-    tree = Tree(f'<script type="application/ld+json">{said}</script><p>{FIRST}</p>')
+    tree = PageTree(f'<script type="application/ld+json">{said}</script><p>{FIRST}</p>')
     assert story_text(Head(tree)) == "\n".join(LONGER)
-    tree = Tree(f'<script type="application/ld+json">{said}</script><div>{paragraphs(*LONGER[:12])}</div>')
+    tree = PageTree(f'<script type="application/ld+json">{said}</script><div>{paragraphs(*LONGER[:12])}</div>')
     assert story_text(Head(tree)) == "\n".join(LONGER[:12])
 
 
 def test_a_page_of_links_has_no_main_text() -> None:
     links = "".join(f"<li><a href=/{number}>Headline number {number}</a></li>" for number in range(50))
     assert text_of(f"<ul>{links}</ul>") == ""
-    assert main_text(Tree("")) == ""
+    assert main_text(PageTree("")) == ""
 
 
 def test_teasers_in_links_do_not_outvote_the_story() -> None:
@@ -149,7 +149,7 @@ def test_a_clock_and_a_slogan_are_no_text_of_a_page_that_has_none() -> None:
 
 
 def test_reading_leaves_the_tree_as_it_was() -> None:
-    tree = Tree(f"<nav>Home</nav><div>{paragraphs(FIRST, SECOND)}</div><footer>End</footer>")
+    tree = PageTree(f"<nav>Home</nav><div>{paragraphs(FIRST, SECOND)}</div><footer>End</footer>")
     before = tree.html
     main_text(tree)
     assert tree.html == before
@@ -162,4 +162,4 @@ def test_nesting_without_end_is_survived() -> None:
 
 @given(st.text(alphabet=st.sampled_from("<>/pdivaspn =\"'!-. abcé中"), max_size=400))
 def test_no_markup_raises(markup: str) -> None:
-    main_text(Tree(markup))
+    main_text(PageTree(markup))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from forager.pages.page import Page, read
+from forager.pages.page import Page
 from forager.terms import Kind, Outcome, Response, Url
 
 SITE = "https://mountain.example"
@@ -184,7 +184,7 @@ def page(path: str, title: str, body: str) -> Page:
     aside = f"<aside><h2>Recent Posts</h2><ul>{recent}</ul></aside><footer><p>Proudly powered by itself.</p></footer>"
     html = f'<html lang="en">{head}<body><header><nav><ul>{menu}</ul></nav></header>{body}{aside}</body></html>'
     headers = (("content-type", "text/html"),)
-    return read(Response(Url(SITE + path), Outcome.FETCHED, NOW, status=200, headers=headers, body=html.encode()))
+    return Page(Response(Url(SITE + path), Outcome.FETCHED, NOW, status=200, headers=headers, body=html.encode()))
 
 
 LISTS = [

@@ -5,7 +5,7 @@ from email.utils import formatdate
 import pytest
 
 from forager.pages.fingerprints import Copies, simhash
-from forager.pages.page import read
+from forager.pages.page import Page
 from forager.pages.pages_settings import Change, has_changed
 from forager.pages.trust import FEWEST, Trust
 from forager.terms import Dated, DateSource, Kind, Outcome, Response, Url, UrlId
@@ -37,7 +37,7 @@ def test_a_day_without_a_zone_may_still_last_in_the_west(zone: str, believed: Da
     stated = f'<meta property="article:published_time" content="2026-03-01{zone and "T00:00" + zone}">'
     body = f"<title>Bridge</title>{stated}<p>It opens.</p>".encode()
     now = 1_772_423_400.0  # 2 March, 3:50 in Greenwich
-    page = read(Response(Url("http://a.example/1"), Outcome.FETCHED, now, status=200, headers=headers, body=body))
+    page = Page(Response(Url("http://a.example/1"), Outcome.FETCHED, now, status=200, headers=headers, body=body))
     seen = Dated(now - 100, DateSource.FIRST_SEEN)
     dated = Trust().published("a.example", page, (seen,), now, new=True)
     assert dated is not None and dated.source is believed
@@ -67,7 +67,7 @@ def test_a_page_written_to_disk_lately_is_new_only_if_its_link_was_seen_to_appea
         response = Response(
             Url("https://s.example/a"), Outcome.FETCHED, NOW, status=200, headers=headers, body=b"<p>Text."
         )
-        return Trust().published("s", read(response), [seen], NOW, new=True)
+        return Trust().published("s", Page(response), [seen], NOW, new=True)
 
     seen = Dated(NOW - 600, DateSource.FIRST_SEEN)
     assert dated(NOW - 60, None) is None

@@ -9,6 +9,7 @@ from selectolax.lexbor import LexborHTMLParser
 from forager.newsroom.newsroom import Newsroom, Reply
 from forager.newsroom.newsroom_settings import NewsroomSettings
 from forager.terms import Url, Validators
+from tests.newsroom_truth import whole_truth
 
 SETTINGS = NewsroomSettings(days=3, backlog=2 * 86400.0, removals=0.05, moves=0.05, live_blogs=0.05)
 SINCE, UNTIL = SETTINGS.start - SETTINGS.backlog, SETTINGS.start + SETTINGS.days * 86400
@@ -34,7 +35,7 @@ def newsroom(copy: int = 0) -> Newsroom:
 @cache
 def urls() -> list[Url]:
     """Pages of every kind."""
-    truth, bases = newsroom().truth, newsroom().bases.values()
+    truth, bases = whole_truth(newsroom()), newsroom().bases.values()
     files = [
         "feed.xml",
         "atom.xml",
@@ -94,13 +95,13 @@ def test_asking_in_another_order_changes_nothing(url, now, other):
 @settings(deadline=None)
 def test_the_main_text_changes_exactly_at_the_times_of_the_truth(story, data):
     article = story.article
-    edges = [story.published, *newsroom().truth.changes_of(story.url, 0, float("inf"))]
+    edges = [story.published, *whole_truth(newsroom()).changes_of(story.url, 0, float("inf"))]
     turn = data.draw(st.integers(0, len(edges) - 1))
     until = edges[turn + 1] if turn + 1 < len(edges) else edges[-1] + 86400
     now = data.draw(st.floats(edges[turn], until, exclude_max=True))
     url = Url(newsroom().bases[story.paper] + article.path_at(now))
     if article.visible(now):
-        assert newsroom().truth.version_of(url, now) == turn
+        assert whole_truth(newsroom()).version_of(url, now) == turn
     begun = Url(newsroom().bases[story.paper] + article.path_at(edges[turn]))
     text = main_text(begun, edges[turn])
     assert text is not None
@@ -113,9 +114,9 @@ def test_the_main_text_changes_exactly_at_the_times_of_the_truth(story, data):
 @given(STORIES, MOMENTS)
 @settings(deadline=None)
 def test_noise_changes_the_bytes_but_never_the_main_text(story, now):
-    version = newsroom().truth.version_of(story.url, now)
+    version = whole_truth(newsroom()).version_of(story.url, now)
     later = now + SETTINGS.noise_every
-    if version is None or newsroom().truth.version_of(story.url, later) != version:
+    if version is None or whole_truth(newsroom()).version_of(story.url, later) != version:
         return
     first, second = ask(story.url, now).answer, ask(story.url, later).answer
     assert first is not None and second is not None and first.body != second.body
@@ -125,7 +126,7 @@ def test_noise_changes_the_bytes_but_never_the_main_text(story, now):
 @given(PAGES, MOMENTS, st.floats(0, 86400) | st.floats(0, 900))
 @settings(deadline=None, max_examples=300)
 def test_an_honest_host_says_unchanged_if_and_only_if_the_content_is_the_same(url, now, passed):
-    truth, first = newsroom().truth, headers(ask(url, now))
+    truth, first = whole_truth(newsroom()), headers(ask(url, now))
     if "last-modified" not in first:  # nothing there, or the host that is not honest
         return
     later = ask(url, now + passed, Validators(etag=first["etag"])).answer
@@ -144,7 +145,7 @@ def test_an_honest_host_says_unchanged_if_and_only_if_the_content_is_the_same(ur
 @given(PAGES, MOMENTS)
 @settings(deadline=None, derandomize=True)
 def test_what_is_modified_at_a_time_was_another_content_just_before(url, now):
-    truth = newsroom().truth
+    truth = whole_truth(newsroom())
     site_answer = headers(ask(url, now))
     if "last-modified" not in site_answer or truth.article(url):
         return
@@ -158,7 +159,7 @@ def test_what_is_modified_at_a_time_was_another_content_just_before(url, now):
 @given(STORIES)
 @settings(deadline=None)
 def test_every_story_stands_from_the_first_on_where_it_is_said_to_be_visible(story):
-    truth, base = newsroom().truth, newsroom().bases[story.paper]
+    truth, base = whole_truth(newsroom()), newsroom().bases[story.paper]
     visible = truth.first_visible(story.url)
     paper = next(paper for paper in SETTINGS.papers if paper.name == story.paper)
     quiet = next(section for section in paper.sections if section.name == story.section).quiet

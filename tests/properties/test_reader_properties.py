@@ -3,7 +3,7 @@
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from forager.pages.page import Page, read
+from forager.pages.page import Page
 from forager.pages.urls import canonical
 from forager.terms import Outcome, Response, Url
 
@@ -26,7 +26,7 @@ types = st.sampled_from(
 
 
 def answers(response: Response) -> tuple[object, ...]:
-    seen: Page = read(response)
+    seen: Page = Page(response)
     said = (seen.kind, seen.title, seen.canonical, seen.lang, seen.links, seen.published, seen.modified, seen.text)
     return (*said, seen.byte_print, seen.text_print, seen.simhash, seen.robots, seen.trouble, repr(seen))
 
@@ -46,6 +46,6 @@ def test_any_bytes_are_read_without_an_exception_and_twice_the_same(body: bytes,
 @settings(max_examples=100, deadline=None)
 def test_every_link_is_canonical_and_listed_once(body: bytes) -> None:
     headers = (("content-type", "text/html"),)
-    links = read(Response(Url("https://a.example/x/y"), Outcome.FETCHED, 1.7e9, headers=headers, body=body)).links
+    links = Page(Response(Url("https://a.example/x/y"), Outcome.FETCHED, 1.7e9, headers=headers, body=body)).links
     assert all(canonical(link.url) == link.url for link in links)
     assert len({link.url for link in links}) == len(links)

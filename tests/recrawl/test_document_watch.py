@@ -10,8 +10,7 @@ from forager.recrawl.document_watch import ELSEWHERE, HAZARD, LENGTH, NEWS, Watc
 from forager.recrawl.formula import parse
 from forager.recrawl.list_estimates import rate_of_text, waiting
 from forager.recrawl.policies import ByKind, Formula, hand_made
-from forager.recrawl.terminals import TERMINALS, PageStates
-from forager.recrawl.terminals import waiting as waiting_of_many
+from forager.recrawl.terminals import TERMINALS, PageStates, waiting_of_many
 
 CYCLES = 200
 

@@ -18,7 +18,7 @@ from forager.engine.scope import Skipped
 from forager.errors import ForagerError
 from forager.events import Learned
 from forager.report.run import read_run, run_report
-from forager.store.protocol import Found, Story, Version, VersionId, Visit
+from forager.store.protocol import AcceptedStory, Found, Version, VersionId, Visit
 from forager.store.store import Store
 from forager.terms import NOBODY, Channel, Dated, DateSource, ForagerId, Kind, Outcome, Trouble, Url, UrlId
 
@@ -63,7 +63,7 @@ async def _make(folder: Path) -> None:
 
     await store.settle(await visit(home, DAY + 10, version("Home", "list", None), by=3), None)
     first = await visit(story, DAY + 60, version(HOSTILE, TEXT, DAY), by=3)
-    told = Story(
+    told = AcceptedStory(
         story,
         first,
         STORY,
@@ -83,7 +83,7 @@ async def _make(folder: Path) -> None:
     again = await visit(copy, DAY + 120, version("Copy", TEXT, DAY + 5))
     await store.settle(
         again,
-        Story(
+        AcceptedStory(
             copy,
             again,
             COPY,

@@ -21,7 +21,7 @@ import aiohttp
 import pytest
 
 from forager.clock import WallClock
-from forager.dashboard.dashboard_settings import DashboardSettings
+from forager.engine.crawl_settings import DashboardSettings
 from forager.errors import SettingsError
 from forager.pages.urls import canonical
 from forager.settings import load_settings

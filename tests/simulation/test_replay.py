@@ -10,7 +10,7 @@ import pytest
 from forager.core.addresses import SHAPES
 from forager.core.judge import RELEVANT, SENT
 from forager.core.parameters import ForagerKind
-from forager.engine.step import take_step
+from forager.engine.fleet import take_step
 from forager.events import Event, Fetched, Journal, Reinforced, Told, event_line
 from forager.report.account import Account
 from forager.settings import PRESETS, Settings, load_settings

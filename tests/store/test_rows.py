@@ -7,7 +7,7 @@ from pathlib import Path
 
 import zstandard
 
-from forager.store.protocol import Found, Story, Version, VersionId, Visit
+from forager.store.protocol import AcceptedStory, Found, Version, VersionId, Visit
 from forager.store.rows import STORIES, RowTable
 from forager.store.rundir import APPLICATION, DATABASE, MIGRATIONS, migrate
 from forager.store.store import Store
@@ -17,7 +17,7 @@ HOME, PAGE = Url("https://a.example/"), Url("https://a.example/1")
 
 
 @dataclass(frozen=True, slots=True)
-class SignedStory(Story):
+class SignedStory(AcceptedStory):
     """A story with one more field."""
 
     byline: str = ""
@@ -122,7 +122,7 @@ async def test_what_is_told_of_a_story_comes_back_from_the_disk(tmp_path: Path) 
     (id,) = await store.put([Found(PAGE, Channel.SEED, 1.0)])
     number = await store.ack(Visit(id, 2.0, Outcome.FETCHED, version=Version(Kind.ARTICLE, 1, 2, 3, about=said)))
     assert number is not None
-    story = Story(id, number, PAGE, "a", "", 1.0, "meta", 1.0, 2.0, None, Channel.SEED, about=said)
+    story = AcceptedStory(id, number, PAGE, "a", "", 1.0, "meta", 1.0, 2.0, None, Channel.SEED, about=said)
     await store.settle(number, story)
     await store.close()
     again = await Store.view(tmp_path / "run")

@@ -17,7 +17,7 @@ import pytest
 from forager.clock import run_virtual
 from forager.errors import StoreError
 from forager.store.disk import Disk
-from forager.store.protocol import Found, Story, Version, VersionId, Visit
+from forager.store.protocol import AcceptedStory, Found, Version, VersionId, Visit
 from forager.store.rundir import DATABASE, LOCK, MIGRATIONS, StoreSettings, connect_writer
 from forager.store.store import Store
 from forager.terms import Channel, Kind, Outcome, Url, UrlId, Validators
@@ -53,7 +53,7 @@ async def test_a_directory_opened_again_is_as_it_was_but_without_leases(tmp_path
     ids = await store.put([found(page) for page in range(20)])
     number = await store.ack(visit(3))
     assert number is not None
-    story = Story(UrlId(3), number, store.url(UrlId(3)), "h", "page 3", 1, "meta", 1, 5, None, Channel.LINK)
+    story = AcceptedStory(UrlId(3), number, store.url(UrlId(3)), "h", "page 3", 1, "meta", 1, 5, None, Channel.LINK)
     await store.ack(visit(4))
     await store.settle(number, story)
     store.note_host("h1", b"waits")

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from forager.cli.app import app
 from forager.errors import InputError, StoreError
-from forager.store.protocol import Story
+from forager.store.protocol import AcceptedStory
 from forager.store.rundir import DATABASE, MIGRATIONS
 from forager.store.store import Store
 from forager.tape.tape import load_tape
@@ -45,7 +45,7 @@ def schema(run: Path) -> int:
         return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
-async def stories_in(run: Path) -> list[Story]:
+async def stories_in(run: Path) -> list[AcceptedStory]:
     view = await Store.view(run)
     counts = view.counts()
     assert (counts.known, counts.visits, counts.stories) == (KNOWN, VISITS, STORIES)

@@ -19,9 +19,9 @@ from forager.simulation.replay_account import ReplayFigures
 from forager.tape.cut import cut_tape, squeezed_anew
 from forager.tape.tape import Tape, load_tape
 from forager.tuning.goals import GOALS
+from forager.tuning.search import search
 from forager.tuning.space import Space, paper
 from forager.tuning.study import JOURNAL, START, Split, Study, Trial, check_terms, claim, laid_out
-from forager.tuning.tuning import search
 from tests.simulation.small_tape import DAY, HOME, HOUR
 from tests.simulation.small_tape import paper as paper_tape
 from tests.tuning.fake_course import SPACE, figures, late, orders

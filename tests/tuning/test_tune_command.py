@@ -21,9 +21,9 @@ from forager.tape.tape import save
 from forager.tuning.goals import GOALS
 from forager.tuning.held_out import Chosen, judge_held_out
 from forager.tuning.report import tuned_yaml, tuning_report
+from forager.tuning.search import Tuning, TuningOutcome, Wishes
 from forager.tuning.space import Point, Space, changed_keys
 from forager.tuning.study import JOURNAL, Study
-from forager.tuning.tuning import Tuning, TuningOutcome, Wishes
 from tests.served import served_newsroom
 from tests.simulation.small_tape import paper
 from tests.tuning.fake_course import figures, orders, replays

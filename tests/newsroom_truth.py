@@ -1,64 +1,25 @@
-"""What is really published, changed and removed, so that coverage and delay of a crawl are exact."""
+"""What the pages of a newsroom really show, when they change, and where a story is listed."""
 
-from bisect import bisect_left
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
+from functools import cache
 
 from forager.newsroom.article import Article
+from forager.newsroom.newsroom import Newsroom, Truth
 from forager.newsroom.site import NEWS_SPAN, Sheet, SheetKind, Site, entered
 from forager.terms import Url
 
 
-@dataclass(frozen=True, slots=True)
-class Published:
-    """A story: an article at its first publication."""
-
-    url: Url
-    paper: str
-    section: str
-    published: float
-    article: Article
-    copy_of: Url | None = None
-    """The story of another paper that this one copies."""
+@cache
+def whole_truth(newsroom: Newsroom) -> "WholeTruth":
+    return WholeTruth(newsroom)
 
 
-class Truth:
-    """Everything a newsroom knows about itself; URLs are those of the hosts that serve it."""
+class WholeTruth(Truth):
+    """Everything a newsroom knows about itself."""
 
-    def __init__(self, sites: Mapping[str, Site]) -> None:
-        """`sites` by address, e.g. `http://gazette.example`."""
-        self._sites = sites
-        bases = {site.paper.name: base for base, site in sites.items()}
-        plan = next(iter(sites.values())).plan
-        names = [paper.name for paper in plan.settings.papers]
-        urls = [Url(bases[names[article.paper]] + article.path) for article in plan.articles]
-        self.stories = tuple(
-            Published(
-                url,
-                names[article.paper],
-                plan.settings.papers[article.paper].sections[article.section].name,
-                article.published,
-                article,
-                None if article.copy_of is None else urls[article.copy_of],
-            )
-            for url, article in zip(urls, plan.articles, strict=True)
-        )
-        self._times = [story.published for story in self.stories]
-        moved = {Url(bases[names[a.paper]] + a.moved_path): a for a in plan.articles if a.moved is not None}
-        self._articles = dict(zip(urls, plan.articles, strict=True)) | moved
-
-    def published_between(self, since: float, until: float) -> tuple[Published, ...]:
-        """The stories published in [since, until), in order."""
-        return self.stories[bisect_left(self._times, since) : bisect_left(self._times, until)]
-
-    def article(self, url: Url) -> Article | None:
-        """The article at this URL at any time, before or after a move."""
-        return self._articles.get(url)
-
-    def published(self, url: Url) -> float | None:
-        """When the article at this URL is first published; None if there never is one."""
-        article = self.article(url)
-        return None if article is None else article.published
+    def __init__(self, newsroom: Newsroom) -> None:
+        super().__init__(newsroom.sites)
+        self._sites = newsroom.sites
 
     def removed(self, url: Url) -> float | None:
         """When the article at this URL is removed; None if never."""
