@@ -336,7 +336,15 @@ class Focus:
         """Why it cannot tell yet; empty if it can."""
         if self.topic is not None:
             return self.topic.doubt
-        return f"it has read {self.read_so_far} documents, and needs {FIRST_FIT} and {FEWEST_EXAMPLES} examples"
+        if self.read_so_far < FIRST_FIT:
+            return f"it has read {self.read_so_far} documents, and needs {FIRST_FIT}"
+        examples = self._given.shape[0] + sum(is_yes for is_yes, _ in self._marked.values())
+        if len(self._query):
+            return (
+                f"of {self.read_so_far} documents too few, fewer than {FEWEST_EXAMPLES}, have most words of the query; fewer "
+                "or commoner words would help, or examples"
+            )
+        return f"it has {examples} examples, and needs {FEWEST_EXAMPLES}"
 
     def count(self, verdict: Verdict) -> int:
         return sum(one is verdict for one in self.verdicts.values())

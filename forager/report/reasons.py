@@ -220,6 +220,6 @@ def _lessons(kept: Schedule) -> list[str]:
     last, used = kept.lessons[-1], sum(one.replaced for one in kept.lessons)
     fate = "and took over" if last.replaced else f"and was not used: {last.verdict}"
     return [
-        f"{len(kept.lessons)} times a function was learned, {used} times it took over; the last one, {shown(last.formula)}, "
+        f"Functions learned: {len(kept.lessons)}, of which {used} took over; the last one, {shown(last.formula)}, "
         f"had {last.fitness} {last.new:.3f} against {last.old:.3f} on held-out pages at {shown_moment(last.at)} UTC {fate}."
     ]

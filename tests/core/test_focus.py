@@ -67,6 +67,15 @@ def test_it_cannot_tell_before_it_has_something_to_compare_with() -> None:
     assert "needs 50" in focus.doubt
 
 
+def test_it_says_that_hardly_a_document_matches_the_query() -> None:
+    focus = Focus(FocusSettings(query="zeppelin quagga harpsichord"))
+    for number in range(2 * FIRST_FIT):
+        focus.read(number, text_of(SPORT, number))
+        if focus.is_due:
+            assert focus.lesson() is None
+    assert "words of the query" in focus.doubt
+
+
 def test_a_classifier_learned_from_examples_tells_topics_apart() -> None:
     focus = taught(Focus(FocusSettings(), sporty()))
     assert focus.doubt == ""
