@@ -27,7 +27,9 @@ def distinct(values: NDArray[Number]) -> NDArray[Number]:
 
 def widened(values: NDArray[Kind], size: int) -> NDArray[Kind]:
     """The values, padded with zeros to `size`; `np.resize` would repeat them instead."""
-    return np.concatenate([values, np.zeros(size - len(values), values.dtype)])
+    out = np.zeros(size, values.dtype)  # memory is taken only where it is written
+    out[: len(values)] = values
+    return out
 
 
 def spans(start: IntArray, length: IntArray) -> IntArray:

@@ -24,6 +24,8 @@ findings         the types that a forager exchanges with the rest
 step             the four moves of a step, as kernels (Alg 12)
 territory        which forager a download of the recrawl cycle counts for
 judge            which documents are rewarded, which foragers multiply or are deleted, as kernels (Alg 7, 8)
+births           how they do: births and deaths, as kernels (Alg 6, 8)
+draws            random numbers of foragers
 agent            the reinforcing agent over its fleet (Alg 7, 8, 9)
 focus            whether a document is on topic
 packed           named arrays as bytes

@@ -18,26 +18,19 @@ import numpy as np
 
 from forager.arrays import IntArray
 from forager.chance import stream
+from forager.core.addresses import SHAPES
+from forager.core.births import manage
+from forager.core.draws import draw_weights
 from forager.core.findings import NO_LINKS, Finding, Reinforcement, Sighting, Step
-from forager.core.fleet import FleetState, Flock, Forager, ForagerRecord
-from forager.core.judge import (
-    GOES,
-    MULTIPLIES,
-    RELEVANT,
-    REPLACES,
-    KeyNumbers,
-    Numbers,
-    Seen,
-    count_judged,
-    count_work,
-    fate_of,
-)
+from forager.core.fleet import GENES, KINDS, FleetState, Flock, Forager, ForagerRecord
+from forager.core.judge import RELEVANT, KeyNumbers, Numbers, Seen, count_judged, count_work
 from forager.core.page_row import Mind, highest
 from forager.core.parameters import ForagerKind, ForagerSettings, ReinforcingSettings
 from forager.core.rules import Figures, ForagerRules, forager_rules
 from forager.core.shared import Shared
 from forager.core.step import arrive, choose, send, settle
-from forager.core.territory import begin_look, end_look, hand_over, pays_itself, send_for
+from forager.core.territory import begin_look, end_look, pays_itself, send_for
+from forager.core.weblog import Weblog
 from forager.kernel import inner
 from forager.terms import NOBODY, ForagerId, UrlId
 
@@ -80,11 +73,6 @@ class Removal:
     score: float
 
 
-def poorest(records: Sequence[ForagerRecord], but: ForagerId) -> ForagerRecord:
-    """The record with the lowest score except `but`; the oldest if equal."""
-    return min((record for record in records if record.id != but), key=lambda record: record.score)
-
-
 class ReinforcingAgent:
     """Owns the fleet: which foragers are alive, what they earned, whose turn it is."""
 
@@ -102,19 +90,21 @@ class ReinforcingAgent:
         self.suggest: Callable[[int], Sequence[UrlId]] = lambda count: ()
         """Up to so many pages from which a newborn forager may start; by default nobody knows any."""
         first = max(settings.population.first, len(foragers.first_kinds))
-        self.flock = Flock(foragers, max(first, settings.population.most))
+        self.flock = Flock(
+            foragers, max(first, settings.population.most), int(stream(seed, "foragers").integers(2**62))
+        )
         self.sent_as: Numbers = KeyNumbers(foragers.identity)
         self.known_as: Numbers = KeyNumbers(settings.relevancy.identity)
         """The document numbers of foragers (`sent_as`), and of the agent (`known_as`)."""
         rules = Figures[ForagerRules](ForagerRules)
         rules.write(ForagerRules(**self.rule_values))
         self.rules = rules.row
-        self.foragers: dict[ForagerId, Forager] = {}
-        """The foragers alive, in the order of their turns."""
         self._records: dict[ForagerId, ForagerRecord] = {}
+        self._living: list[ForagerRecord] = []
+        """The records of foragers that were alive when the records were last read."""
 
     def __repr__(self) -> str:
-        born, alive = len(self._records), len(self.foragers)
+        born, alive = self.flock.born, len(self.flock.slots)
         return f"<ReinforcingAgent {alive} alive, {born} born, {born - alive} deleted>"
 
     @property
@@ -134,13 +124,34 @@ class ReinforcingAgent:
             "least": population.least,
             "most": population.most,
             "usual_size": population.usual,
+            "first_score": 0.0 if scores.relative else scores.initial,
+            "mutation": self.settings.mutation,
         }
+
+    @property
+    def foragers(self) -> dict[ForagerId, Forager]:
+        """The foragers alive, in the order of their turns."""
+        return {forager.id: forager for forager in (Forager(self.flock, slot) for slot in self.flock.slots)}
 
     @property
     def records(self) -> dict[ForagerId, ForagerRecord]:
         """The records of all foragers that ever lived."""
-        for id, forager in self.foragers.items():
-            self._records[id].follow(self.flock.state.walkers[forager.slot])
+        state, slots = self.flock.state, {id: forager.slot for id, forager in self.foragers.items()}
+        for number in range(len(self._records), self.flock.born):
+            id, life = ForagerId(number), state.lives[number]
+            walker = state.walkers[slots[id]] if id in slots else state.ended[id]
+            parent = None if life["parent"] < 0 else ForagerId(int(life["parent"]))
+            record = ForagerRecord(id, KINDS[int(walker["kind"])], parent, float(life["born"]), 0.0)
+            record.genes = {key: float(walker[column]) for key, column in GENES.items()}
+            self._records[id] = record
+            self._living.append(record)
+        for record in self._living:
+            if record.id in slots:
+                record.follow(state.walkers[slots[record.id]])
+            else:
+                record.follow(state.ended[record.id])
+                record.deleted = float(state.lives["deleted"][record.id])
+        self._living = [record for record in self._living if record.deleted is None]
         return self._records
 
     @property
@@ -150,11 +161,6 @@ class ReinforcingAgent:
         tally = self.flock.state.tally
         steps = int(tally["steps"][0])
         return round(int(tally["decided"][0]) / steps, 4) if steps else None
-
-    @property
-    def first_score(self) -> float:
-        """Initial score."""
-        return 0.0 if self.settings.scores.relative else self.settings.scores.initial
 
     def start(
         self, seeds: IntArray, now: float, kinds: Sequence[ForagerKind] = (), recorded: IntArray = NO_LINKS
@@ -172,10 +178,7 @@ class ReinforcingAgent:
         kinds = kinds or [kind]
         stride = len(kinds) if len(seeds) > self.forager_settings.weblog.size else 1
         for place, each in enumerate(kinds):
-            id = self._next_id()
-            dealt = seeds[place % stride :: stride]
-            forager = Forager.born(self.flock, id, each, dealt, self._luck(id))
-            self._enter(forager, None, now)
+            forager = self._begin(each, seeds[place % stride :: stride], now)
             if each is ForagerKind.RL and len(recorded):
                 weblog = forager.weblog
                 for url in recorded.tolist():
@@ -184,11 +187,26 @@ class ReinforcingAgent:
                 forager.weblog = weblog
         return list(self.foragers.values())
 
+    def _begin(self, kind: ForagerKind, seeds: IntArray, now: float) -> Forager:
+        """Creates a forager that knows only the seeds (Alg 10)."""
+        flock, settings = self.flock, self.forager_settings
+        weblog = Weblog(settings.weblog, [(UrlId(int(url)), 0.0) for url in seeds])
+        weights = np.zeros(settings.states.dimension + SHAPES)
+        slot = flock.enter(flock.born, kind, seeds, weblog, weights, flock.usual)
+        flock.note_birth(NOBODY, now)
+        flock.state.walkers["score"][slot] = self.rules["first_score"][0]
+        self.draw_weights(slot)
+        return Forager(flock, slot)
+
+    def draw_weights(self, slot: int) -> None:
+        """Gives a forager random weights of long-term profit; nothing is changed in what it thinks of addresses."""
+        settings = self.forager_settings
+        draw_weights(self.flock.state, slot, settings.states.dimension, settings.profit.spread)
+
     # The moves of a step.
 
     def choose(self, forager: Forager, now: float, shared: Shared) -> Step:
         """Chooses the next step, which counts as begun (Alg 11)."""
-        forager.draw()
         mind = self._mind(shared, len(forager.seeds))
         url, worth = choose(self.rules[0], mind, self.flock.state, forager.slot, now)
         return Step(UrlId(url), bool(self.rules["all_links"][0]), worth)
@@ -256,64 +274,31 @@ class ReinforcingAgent:
 
     def manage(self, id: ForagerId, now: float) -> list[Multiplied | Removal]:
         """Multiplies or deletes a forager according to its score (Alg 8); returns what happened, in order."""
-        state = self.flock.state
-        decided = fate_of(self.rules[0], int(state.tally["alive"][0]), state.walkers[self.foragers[id].slot])
-        if decided == GOES:
-            return [self._delete(id, now)]
-        if decided == MULTIPLIES:
-            return [self._multiply(id, now)]
-        if decided == REPLACES:
-            alive = [self.records[other] for other in self.foragers]
-            return [self._delete(poorest(alive, id).id, now), self._multiply(id, now)]
-        return []
+        flock, happened = self.flock, list[Multiplied | Removal]()
+        flock.reserve(pages=0, links=0)
+        gone, child = map(ForagerId, manage(self.rules[0], flock.state, self.foragers[id].slot, now))
+        if gone != NOBODY:
+            happened.append(Removal(gone, now, self.records[gone].score))
+        if child != NOBODY:
+            newborn = self.foragers[child]
+            weblog = newborn.weblog
+            for url in self.suggest(self.settings.population.starts - len(weblog)):
+                weblog.add(url)
+            newborn.weblog = weblog
+            happened.append(Multiplied(id, child, now))
+        return happened
 
     def enter(self, forager: Forager, record: ForagerRecord) -> None:
-        """Adds a forager with its record to the fleet."""
-        self.foragers[forager.id], self._records[forager.id] = forager, record
+        """Gives a forager that was loaded its score and counts."""
         record.lead(self.flock.state.walkers[forager.slot : forager.slot + 1])
-        self._order()
 
-    def remember(self, record: ForagerRecord) -> None:
-        """Keeps the record of a deleted forager."""
-        self._records[record.id] = record
-
-    def _multiply(self, id: ForagerId, now: float) -> Multiplied:
-        child_id = self._next_id()
-        parent = self.foragers[id]
-        child = parent.multiply(child_id, self._luck(child_id), self.settings.mutation)
-        weblog = child.weblog
-        for url in self.suggest(self.settings.population.starts - len(weblog)):
-            weblog.add(url)
-        child.weblog = weblog
-        walkers = self.flock.state.walkers
-        walkers["score"][parent.slot], walkers["expected"][parent.slot] = self.first_score, 0.0
-        self._enter(child, id, now)
-        return Multiplied(id, child_id, now)
-
-    def _delete(self, id: ForagerId, now: float) -> Removal:
-        record, place, tally = self.records[id], list(self.foragers).index(id), self.flock.state.tally
-        gone = self.foragers.pop(id)
-        territory = gone.weblog
-        self.flock.leave(gone.slot)
-        tally["turns"] -= place < tally["turns"][0]
-        self._order()
-        if gone.kind.keeps_weblog and self.settings.scores.relative:
-            hand_over(self.flock.state, territory.urls, territory.values)
-        record.deleted = now
-        return Removal(id, now, record.score)
-
-    def _enter(self, forager: Forager, parent: ForagerId | None, now: float) -> None:
-        record = ForagerRecord(forager.id, forager.kind, parent, now, self.first_score, genes=forager.genes)
-        self.enter(forager, record)
-
-    def _order(self) -> None:
-        self.flock.put_in_order([forager.slot for forager in self.foragers.values()])
-
-    def _next_id(self) -> ForagerId:
-        return ForagerId(len(self._records))
-
-    def _luck(self, id: ForagerId) -> np.random.Generator:
-        return stream(self.seed, f"forager {id}")
+    def remember(self, records: Sequence[ForagerRecord]) -> None:
+        """Keeps the records of all foragers that ever lived, as they were saved."""
+        for record in records:
+            deleted = np.nan if record.deleted is None else record.deleted
+            self.flock.note_birth(NOBODY if record.parent is None else record.parent, record.born, deleted)
+            self._records[record.id] = record
+        self._living = [record for record in records if record.deleted is None]
 
     # Input and output of kernels.
 

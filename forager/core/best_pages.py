@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from forager.arrays import FloatArray, IntArray
+from forager.arrays import FloatArray, IntArray, RowArray
 from forager.core.expectation import (
     SCALE,
     TEXT_HITS,
@@ -162,7 +162,7 @@ def _alike(page: PageRow, other: PageRow, prior: Priors, now: float) -> bool:
 
 @compiled
 def _worked_out(
-    mind: Mind, urls: IntArray, keys: FloatArray, outlook: FloatArray, now: float
+    table: RowArray, prior: Priors, urls: IntArray, keys: FloatArray, outlook: FloatArray, now: float
 ) -> tuple[FloatArray, FloatArray]:
     """Exact ordering values and expected documents of pages; `keys` are the estimated ordering values.
 
@@ -170,7 +170,7 @@ def _worked_out(
     same is remembered, and its result is reused for all pages like it.
     """
     ranks, worths, bits = np.empty(len(urls)), np.empty(len(urls)), keys.view(np.int64)
-    remembered, table, prior = np.full(64, -1), mind.table, mind.priors[0]
+    remembered = np.full(64, -1)
     for i in range(len(urls)):
         last = remembered[bits[i] & 63]
         if last >= 0 and _alike(table[urls[i]], table[urls[last]], prior, now):
@@ -204,27 +204,40 @@ def pick(mind: Mind, urls: IntArray, now: float, leaning: FloatArray, luck: floa
     """The page that promises most: its index, its worth, whether it is a fresh link; and the largest worth of any.
 
     `leaning` holds a factor for each page, or nothing at all; `luck` in [0, 1) breaks ties. Lists that are surely not among
-    the first are not worked out.
+    the first are not worked out, and the one that may be first of all comes first, so that most of them are not.
     """
     look_ahead(mind)
     table, prior, foreseen = mind.table, mind.priors[0], mind.outlook
     ranks, worths = mind.scratch[0, : len(urls)], mind.scratch[1, : len(urls)]
-    top, most = 0.0, 0.0
+    first, highest = 0, -1.0
     for i in range(len(urls)):
         page: PageRow = table[urls[i]]
-        factor = leaning[i] if len(leaning) else 1.0
-        ranks[i] = worths[i] = -np.inf
-        if page.hub and page.visits > 0 and i > 0:
+        square, worth = np.inf, np.inf
+        if page.hub and page.visits > 0:
             square, worth = list_bounds(mind, page, now)
-            edge = top / SLACK**2
-            if square * factor * factor < edge * edge and worth < most / SLACK**2:
-                continue
-        rank, worths[i] = at_a_glance(mind, urls[i], foreseen, now)
-        ranks[i] = rank * factor
-        top, most = max(top, ranks[i]), max(most, worths[i])
-    top, high, most = top / SLACK**2, most / SLACK**2, 0.0
+            if len(leaning):
+                square *= leaning[i] * leaning[i]
+            if square > highest:
+                first, highest = i, square
+        ranks[i], worths[i] = square, worth
+    top, most = at_a_glance(mind, urls[first], foreseen, now)
+    if len(leaning):
+        top *= leaning[first]
+    edge, high = top / SLACK**2, most / SLACK**2
     for i in range(len(urls)):
-        if ranks[i] >= top or worths[i] >= high:
+        if ranks[i] < edge * edge and worths[i] < high:
+            ranks[i] = worths[i] = -np.inf
+            continue
+        rank, worth = at_a_glance(mind, urls[i], foreseen, now)
+        if len(leaning):
+            rank *= leaning[i]
+        ranks[i], worths[i] = rank, worth
+        if rank > top or worth > most:
+            top, most = max(top, rank), max(most, worth)
+            edge, high = top / SLACK**2, most / SLACK**2
+    most = 0.0
+    for i in range(len(urls)):
+        if ranks[i] >= edge or worths[i] >= high:
             row: PageRow = table[urls[i]]
             if row.visits > 0 and not row.hub:
                 rank, worths[i], _ = promise_of(table, urls[i], foreseen, prior, now)
@@ -238,8 +251,24 @@ def pick(mind: Mind, urls: IntArray, now: float, leaning: FloatArray, luck: floa
 
 
 @compiled
+def _nth_largest(values: FloatArray, n: int) -> float:
+    """The n-th largest value. Of very many most are dismissed by a look at the n-th largest of those before."""
+    kept, count, least = np.empty(4 * n), 0, -np.inf
+    for value in values:
+        if value <= least:
+            continue
+        kept[count] = value
+        count += 1
+        if count == len(kept):
+            kept[:n] = np.partition(kept, count - n)[count - n :]
+            count, least = n, kept[:n].min()
+    return float(np.partition(kept[:count], count - n)[count - n])
+
+
+@compiled
 def _select(
-    mind: Mind,
+    table: RowArray,
+    prior: Priors,
     urls: IntArray,
     keys: FloatArray,
     outlook: FloatArray,
@@ -252,26 +281,32 @@ def _select(
 
     The estimates `keys` show which pages are surely among them and which are not; the others are computed exactly.
     """
-    edge = np.partition(keys, len(keys) - size)[len(keys) - size]
+    edge = _nth_largest(keys, size)
     low, high = edge / SLACK**2, edge * SLACK**2
-    between = np.flatnonzero((keys >= low) & (keys <= high))
-    ranks, worths = _worked_out(mind, urls[between], keys[between], outlook, now)
+    some, count = np.empty(len(keys), np.int64), 0
+    for i in range(len(keys)):
+        if keys[i] >= low:
+            some[count] = i
+            count += 1
+    some = some[:count]
+    between = some[keys[some] <= high]
+    ranks, worths = _worked_out(table, prior, urls[between], keys[between], outlook, now)
     exact = worths if plain else ranks
     if len(leaning):
         exact *= leaning[between]
-    wanted = size - (keys > high).sum()
+    wanted = size - len(some) + len(between)
     least = np.partition(exact, len(exact) - wanted)[len(exact) - wanted]
     ties = wanted - (exact > least).sum()
     out, count, place = np.empty(size, np.int64), 0, 0
-    for i in range(len(urls)):
-        chosen = keys[i] > high
-        if place < len(between) and between[place] == i:
+    for one in some:
+        chosen = keys[one] > high
+        if place < len(between) and between[place] == one:
             tie = exact[place] == least and ties > 0
             chosen = exact[place] > least or tie
             ties -= tie
             place += 1
         if chosen:
-            out[count] = i
+            out[count] = one
             count += 1
     return out
 
@@ -286,7 +321,7 @@ def _best_of(mind: Mind, urls: IntArray, now: float, leaning: FloatArray, plain:
     for i in range(len(urls)):
         rank, worth = at_a_glance(mind, urls[i], mind.outlook, now)
         keys[i] = (worth if plain else rank) * (leaning[i] if len(leaning) else 1.0)
-    return _select(mind, urls, keys, mind.outlook, now, leaning, plain, size)
+    return _select(mind.table, mind.priors[0], urls, keys, mind.outlook, now, leaning, plain, size)
 
 
 @inlined
@@ -316,8 +351,8 @@ def now_and_later(
         if len(leaning):
             keys[i] *= leaning[i]
             coming[i] *= leaning[i]
-    first = _select(mind, urls, keys, foreseen, now, leaning, False, size)
-    last = _select(mind, urls, coming, then, later, leaning, False, size)
+    first = _select(mind.table, mind.priors[0], urls, keys, foreseen, now, leaning, False, size)
+    last = _select(mind.table, mind.priors[0], urls, coming, then, later, leaning, False, size)
     return urls[first], urls[last]
 
 

@@ -254,7 +254,7 @@ class Candidates:
             chosen = [known[~history.visited(known)], top(history, self.score, now, POOL, groups=groups).pages]
             self._give_numbers(chosen[1])
         chosen[0] = self._promising(mind, chosen[0], groups, now)
-        best = distinct(np.concatenate([*chosen, strangers(mind, some_unseen(mind, known), now)]))
+        best = distinct(np.concatenate([*chosen, strangers(mind, some_unseen(mind.table, known), now)]))
         turn.known, turn.used, turn.ranked, turn.pooled, turn.listed = len(known), 0, now, True, 0
         if groups is None:
             self.pools = {0: Pool(best)}

@@ -1,10 +1,10 @@
 """The foragers of a fleet in arrays, a slot for each, and thin objects for single foragers.
 
 Rows hold the weblog (Alg 1), path and open links (Alg 10, 11), the weights of long-term profit (Alg 3) and the
-documents sent. Kernels change them; Python reads and saves them, and creates foragers (Alg 6).
+documents sent. Kernels change them; Python reads and saves them, and creates the first foragers.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any, NamedTuple, Protocol
@@ -12,12 +12,12 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from forager.arrays import BoolArray, FloatArray, Int32Array, IntArray, RowArray
+from forager.arrays import BoolArray, FloatArray, Int32Array, IntArray, RowArray, widened
 from forager.core.addresses import SHAPES
 from forager.core.page_row import highest
-from forager.core.parameters import INHERITED, Bounds, ForagerKind, ForagerSettings
-from forager.core.profit import first_weights
+from forager.core.parameters import INHERITED, ForagerKind, ForagerSettings
 from forager.core.weblog import Weblog
+from forager.kernel import inner
 from forager.terms import ForagerId, UrlId
 
 
@@ -61,10 +61,6 @@ class ForagerRecord:
 WL, RL, WLRL, BFS = range(len(ForagerKind))
 """The kinds as numbers for kernels."""
 KINDS = tuple(ForagerKind)
-AHEAD = 64
-"""Random numbers of a forager drawn at a time."""
-DRAWS = 3
-"""Maximum number of random numbers that a step uses."""
 
 
 class Walker(Protocol):
@@ -80,7 +76,7 @@ class Walker(Protocol):
     count: int  # end of its open links
     entries: int  # number of entries in its weblog
     seeds: int
-    drawn: int  # number of its random numbers used
+    drawn: int  # number of its random numbers used, see `draws`
     gained: float  # what the current step earned
     score: float
     sent: int
@@ -105,48 +101,33 @@ class Tally(Protocol):
     """Figures of the whole fleet, for kernels."""
 
     alive: int
+    born: int  # foragers that ever lived; the id of the next one
+    key: int  # what all random numbers of foragers follow from
     turns: int  # the place in the order of the one whose turn is next; past the end, it is the first one's
     steps: int  # steps along open links, and …
     decided: int  # … those that long-term profit led elsewhere than expected documents would have
+
+
+class LifeSpan(Protocol):
+    """When a forager lived, for kernels."""
+
+    parent: int  # -1 for none
+    born: float
+    deleted: float  # nan: it is alive
 
 
 def _kinds(of: type[Any]) -> np.dtype[np.void]:
     return np.dtype([(name, np.float64 if kind is float else np.int64) for name, kind in of.__annotations__.items()])
 
 
-WALKER, TALLY = _kinds(Walker), _kinds(Tally)
+WALKER, TALLY, LIFE = _kinds(Walker), _kinds(Tally), _kinds(LifeSpan)
 GENES = dict(zip(INHERITED, list(Walker.__annotations__)[-len(INHERITED) :], strict=True))
 """The columns of each forager's own parameters, by their settings."""
-HOMEWARD = 0.1
-"""Share of the way back to the settings that the parameters of a child are drawn."""
 
 
 def usual_genes(settings: ForagerSettings) -> dict[str, float]:
     """The parameters that the settings give every forager."""
     return {key: float(reduce(getattr, key.split("."), settings)) for key in INHERITED}  # type: ignore[arg-type]
-
-
-def mutated(
-    genes: Mapping[str, float], usual: Mapping[str, float], share: float, rng: np.random.Generator
-) -> dict[str, float]:
-    """The parameters of a child: those of its parent, each changed a little within its bounds; 0: the usual ones."""
-    if share <= 0:
-        return dict(usual)
-    return {key: _moved(genes[key], usual[key], bounds, share, rng) for key, bounds in INHERITED.items()}
-
-
-def _moved(value: float, usual: float, bounds: Bounds, share: float, rng: np.random.Generator) -> float:
-    """A value drawn towards the usual one, and moved by chance; one that is switched off stays so."""
-    if value == usual == 0:
-        return 0.0
-    if bounds.log:
-        moved = value * (usual / value) ** HOMEWARD * float(np.exp(share * rng.standard_normal()))
-    else:
-        wide = (bounds.high - bounds.low) / 4
-        moved = value + HOMEWARD * (usual - value) + share * wide * float(rng.standard_normal())
-    low, high = min(bounds.low, usual), max(bounds.high, usual)
-    moved = min(max(moved, low), high)
-    return float(round(moved)) if bounds.whole else moved
 
 
 class FleetState(NamedTuple):
@@ -165,14 +146,47 @@ class FleetState(NamedTuple):
     weblog: IntArray
     values: FloatArray
     seeds: IntArray
-    luck: FloatArray
     weights: FloatArray
     """Weights of long-term profit."""
-    sent: BoolArray
-    """Which documents each forager has sent."""
+    sent: Int32Array
+    """For each document 1 + id of the last forager of this slot that has sent it; 0: none."""
     accepted: BoolArray
     """Which documents the agent has accepted from any forager, possibly under other numbers than in `sent`."""
     tally: RowArray
+    usual: RowArray
+    """One row: the parameters of foragers that the settings ask for."""
+    lives: RowArray
+    """When the foragers lived, by id."""
+    ended: RowArray
+    """The deleted foragers, by id, as they were at their end."""
+
+
+@inner
+def seat(fleet: FleetState, id: int, kind: int) -> int:
+    """A forager takes the first free slot, of which there must be one; it has no path yet, and its turn comes last."""
+    tally: Tally = fleet.tally[0]
+    slot, place = 0, 0
+    while place < tally.alive:
+        place += 1
+        if fleet.order[place - 1] == slot:
+            slot, place = slot + 1, 0
+    me: Walker = fleet.walkers[slot]
+    me.id, me.kind, me.mark = id, kind, me.mark + 1
+    me.number = me.first = me.length = me.head = me.count = me.entries = me.seeds = me.drawn = 0
+    me.sent = me.relevant = me.downloads = 0
+    me.gained = me.score = me.expected = me.recent = me.typical = 0.0
+    fleet.order[tally.alive] = slot
+    tally.alive += 1
+    return slot
+
+
+@inner
+def note_birth(fleet: FleetState, parent: int, now: float) -> None:
+    """The next forager was born."""
+    tally: Tally = fleet.tally[0]
+    life: LifeSpan = fleet.lives[tally.born]
+    life.parent, life.born, life.deleted = parent, now, np.nan
+    tally.born += 1
 
 
 class PathView(NamedTuple):
@@ -192,9 +206,10 @@ class PathView(NamedTuple):
 class Flock:
     """Keeps the arrays, grows them, and assigns slots."""
 
-    def __init__(self, settings: ForagerSettings, slots: int) -> None:
+    def __init__(self, settings: ForagerSettings, slots: int, key: int = 0) -> None:
+        """`key` is what all random numbers of its foragers follow from."""
         self.settings, self.usual = settings, usual_genes(settings)
-        steps = 4 * settings.max_step
+        steps, entries = 4 * settings.max_step, max(settings.weblog.size, int(INHERITED["weblog.size"].high))
         self.state = FleetState(
             order=np.zeros(slots, np.int64),
             walkers=np.zeros(slots, WALKER),
@@ -203,49 +218,68 @@ class Flock:
             path=np.zeros((slots, steps), np.int64),
             earned=np.zeros((slots, steps)),
             before=np.zeros((slots, steps), np.int64),
-            weblog=np.zeros((slots, settings.weblog.size), np.int64),
-            values=np.zeros((slots, settings.weblog.size)),
+            weblog=np.zeros((slots, entries), np.int64),
+            values=np.zeros((slots, entries)),
             seeds=np.zeros((slots, 1), np.int64),
-            luck=np.zeros((slots, AHEAD)),
             weights=np.zeros((slots, settings.states.dimension + SHAPES)),
-            sent=np.zeros((slots, 64), np.bool_),
+            sent=np.zeros((slots, 64), np.int32),
             accepted=np.zeros(64, np.bool_),
             tally=np.zeros(1, TALLY),
+            usual=np.zeros(1, WALKER),
+            lives=np.zeros(2 * slots, LIFE),
+            ended=np.zeros(2 * slots, WALKER),
         )
         """Do not keep it: it is replaced as it grows."""
+        self.state.tally["key"] = key
+        self._give_genes(self.state.usual, self.usual)
         self.pages = 0
         """Upper limit of the page numbers that its foragers know."""
-        self._taken: set[int] = set()
 
     def __repr__(self) -> str:
-        return f"<Flock of {len(self._taken)} foragers>"
+        return f"<Flock of {len(self.slots)} foragers>"
+
+    @property
+    def slots(self) -> list[int]:
+        """The slots of the foragers alive, in the order of their turns."""
+        slots: list[int] = self.state.order[: self.state.tally["alive"][0]].tolist()
+        return slots
+
+    @property
+    def born(self) -> int:
+        """Number of foragers that ever lived."""
+        return int(self.state.tally["born"][0])
 
     def enter(
-        self, forager: "Forager", seeds: IntArray, weblog: Weblog, weights: FloatArray, genes: Mapping[str, float]
+        self,
+        id: int,
+        kind: ForagerKind,
+        seeds: IntArray,
+        weblog: Weblog,
+        weights: FloatArray,
+        genes: Mapping[str, float],
     ) -> int:
-        """A forager comes in, with no path and nothing sent; its slot."""
-        if len(self._taken) == len(self.state.walkers):
+        """A forager comes in, with no path and nothing sent, its turn last; its slot."""
+        if len(self.slots) == len(self.state.walkers):
             self._grow_rows()
-        slot = min(set(range(len(self.state.walkers))) - self._taken)
-        self._taken.add(slot)
         self._widen(len(seeds), "seeds")
         state = self.state
-        mark = state.walkers["mark"][slot]
-        state.walkers[slot] = 0
-        state.walkers["mark"][slot], state.sent[slot] = mark + 1, False
-        state.walkers["id"][slot], state.walkers["kind"][slot] = forager.id, KINDS.index(forager.kind)
+        slot = seat(state, id, KINDS.index(kind))
         self.pages = max(self.pages, highest(seeds) + 1)
         state.walkers["seeds"][slot], state.seeds[slot, : len(seeds)] = len(seeds), seeds
         state.weights[slot, : len(weights)] = weights
-        state.walkers["drawn"][slot] = AHEAD
-        for key, value in genes.items():
-            state.walkers[GENES[key]][slot] = value
+        self._give_genes(state.walkers[slot : slot + 1], genes)
         self.keep_weblog(slot, weblog)
         return slot
 
-    def leave(self, slot: int) -> None:
-        """Frees the slot."""
-        self._taken.remove(slot)
+    def note_birth(self, parent: int, now: float, deleted: float = np.nan) -> None:
+        """The next forager was born, and possibly deleted since."""
+        self.reserve(pages=0, links=0)
+        note_birth(self.state, parent, now)
+        self.state.lives["deleted"][self.born - 1] = deleted
+
+    def _give_genes(self, walkers: RowArray, genes: Mapping[str, float]) -> None:
+        for key, value in genes.items():
+            walkers[GENES[key]] = value
 
     def keep_weblog(self, slot: int, weblog: Weblog) -> None:
         self._widen(weblog.settings.size, "weblog", "values")
@@ -254,13 +288,8 @@ class Flock:
         state.weblog[slot, :count], state.values[slot, :count] = weblog.urls, weblog.values
         state.walkers["entries"][slot] = count
 
-    def put_in_order(self, slots: Sequence[int]) -> None:
-        """Sets the order of turns."""
-        self.state.order[: len(slots)] = slots
-        self.state.tally["alive"] = len(slots)
-
     def reserve(self, *, pages: int, links: int, sent: int = 0, accepted: int = 0) -> None:
-        """Makes room for page numbers and document numbers below these, and for so many more open links."""
+        """Makes room for page numbers and document numbers below these, for so many more open links, and for a birth."""
         walkers = self.state.walkers
         self._widen(pages, "met")
         self._widen(int(walkers["count"].max()) + links, "open")
@@ -271,18 +300,13 @@ class Flock:
             wider = np.zeros(max(accepted, 2 * len(self.state.accepted)), np.bool_)
             wider[: len(self.state.accepted)] = self.state.accepted
             self.state = self.state._replace(accepted=wider)
+        if self.born == len(self.state.lives):
+            lives, ended = (widened(table, 2 * self.born) for table in (self.state.lives, self.state.ended))
+            self.state = self.state._replace(lives=lives, ended=ended)
 
     def make_steps(self, steps: int) -> None:
         """Makes room for paths of so many steps."""
         self._widen(steps, "path", "earned", "before")
-
-    def draw(self, slot: int, rng: np.random.Generator) -> None:
-        """Draws enough random numbers for a step: the same ones in the same order as if drawn one by one."""
-        luck, drawn = self.state.luck[slot], int(self.state.walkers["drawn"][slot])
-        if drawn + DRAWS > AHEAD:
-            luck[: AHEAD - drawn] = luck[drawn:].copy()
-            luck[AHEAD - drawn :] = rng.random(drawn)
-            self.state.walkers["drawn"][slot] = 0
 
     def _widen(self, columns: int, *names: str) -> None:
         """Widens these tables to so many columns, or to twice as many as before."""
@@ -298,7 +322,7 @@ class Flock:
         grown = {
             name: np.concatenate([table, np.zeros_like(table)])
             for name, table in self.state._asdict().items()
-            if name not in ("accepted", "tally")
+            if name not in ("accepted", "tally", "usual", "lives", "ended")
         }
         self.state = self.state._replace(**grown)
 
@@ -306,29 +330,11 @@ class Flock:
 class Forager:
     """One forager of a flock, for Python code."""
 
-    def __init__(
-        self,
-        flock: Flock,
-        id: ForagerId,
-        kind: ForagerKind,
-        seeds: IntArray,
-        weblog: Weblog,
-        weights: FloatArray,
-        rng: np.random.Generator,
-        genes: Mapping[str, float] | None = None,
-    ) -> None:
-        """`genes` are its own parameters; None: as the settings say."""
-        self.flock, self.id, self.kind, self.rng = flock, id, kind, rng
-        self.slot = flock.enter(self, seeds, weblog, weights, genes or flock.usual)
-
-    @classmethod
-    def born(
-        cls, flock: Flock, id: ForagerId, kind: ForagerKind, seeds: IntArray, rng: np.random.Generator
-    ) -> "Forager":
-        """Creates a forager that knows only the seeds (Alg 10)."""
-        settings = flock.settings
-        weblog = Weblog(settings.weblog, [(UrlId(int(url)), 0.0) for url in seeds])
-        return cls(flock, id, kind, seeds, weblog, first_weights(settings.states.dimension, settings.profit, rng), rng)
+    def __init__(self, flock: Flock, slot: int) -> None:
+        """The forager that has this slot now."""
+        self.flock, self.slot = flock, slot
+        self.id = ForagerId(int(flock.state.walkers["id"][slot]))
+        self.kind = KINDS[int(flock.state.walkers["kind"][slot])]
 
     def __repr__(self) -> str:
         return f"<Forager {self.id} {self.kind}: path {self.path.number}, {self.weblog!r}>"
@@ -376,23 +382,3 @@ class Forager:
             state.before[self.slot, steps].tolist(),
             state.open[self.slot, me["head"] : me["count"]].copy(),
         )
-
-    def draw(self) -> None:
-        """Draws enough random numbers for a step."""
-        self.flock.draw(self.slot, self.rng)
-
-    def multiply(self, id: ForagerId, rng: np.random.Generator, mutation: float = 0.0) -> "Forager":
-        """A child with half of the weblog, and with this one's long-term profit if it learns it (Alg 6)."""
-        settings, weblog = self.flock.settings, self.weblog
-        if self.kind is ForagerKind.RL and not settings.weblog.split_rl:
-            given = weblog.copy()
-        else:
-            given = weblog.split(rng)
-            self.weblog = weblog
-        learns = self.kind.learns_profit
-        weights = self.weights.copy() if learns else first_weights(settings.states.dimension, settings.profit, rng)
-        genes = mutated(self.genes, self.flock.usual, mutation, rng)
-        child = Forager(self.flock, id, self.kind, self.seeds.copy(), given, weights, rng, genes)
-        walkers = self.flock.state.walkers
-        walkers["typical"][child.slot] = walkers["typical"][self.slot] if learns else 0.0
-        return child

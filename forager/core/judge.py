@@ -112,10 +112,13 @@ def is_document(rules: ForagerRules, seen: Seen, now: float) -> bool:
 @inner
 def is_unsent(fleet: FleetState, slot: int, seen: Seen) -> bool:
     """Whether a forager has not sent a document; marks it as sent."""
-    flags = fleet.sent[slot]
-    if _holds(flags, seen.sent_as, seen.sent_as_too):
+    mine, number, other = fleet.walkers[slot].id + 1, seen.sent_as, seen.sent_as_too
+    if (number >= 0 and fleet.sent[slot, number] == mine) or (other >= 0 and fleet.sent[slot, other] == mine):
         return False
-    _keep(flags, seen.sent_as, seen.sent_as_too)
+    if number >= 0:
+        fleet.sent[slot, number] = mine
+    if other >= 0:
+        fleet.sent[slot, other] = mine
     return True
 
 

@@ -5,7 +5,6 @@ aligned to 16 bytes. They are used in place: a table of a million pages is not c
 """
 
 import io
-import json
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -104,15 +103,3 @@ def text_array(text: str) -> NDArray[np.uint8]:
 
 def array_text(array: NDArray[np.generic]) -> str:
     return array.tobytes().decode("utf-8", "surrogatepass")
-
-
-def luck_text(rng: np.random.Generator) -> str:
-    """The state of a random generator."""
-    return json.dumps(rng.bit_generator.state)
-
-
-def text_luck(text: str) -> np.random.Generator:
-    """A random generator with this state."""
-    bits = np.random.PCG64()
-    bits.state = json.loads(text)
-    return np.random.Generator(bits)

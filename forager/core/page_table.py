@@ -127,7 +127,7 @@ class PageTable:
         self._means[HAZARD:] = 0.0
         self._means[PASSED:RHYTHM, 0] = np.arange(RHYTHM - PASSED)
         self._table = np.empty(0, dtype=PAGE)
-        self._glances, self._scratch = np.empty(0, dtype=GLANCE), np.empty((3, 0))
+        self._glances, self._scratch = np.empty(0, dtype=GLANCE), _scratch(0)
         self._outlook = np.full(OUTLOOK, np.nan)
         self._known, self._hubs = np.zeros(1, np.int64), np.zeros(1, np.int64)
         self._met = np.empty(0, np.int64)
@@ -412,7 +412,7 @@ class PageTable:
         grown = _blank_rows(max(urls, 2 * len(self._table)))
         grown[: len(self._table)] = self._table
         self._table, self._glances = grown, np.zeros(len(grown), dtype=GLANCE)
-        self._scratch = np.empty((3, len(grown)))
+        self._scratch = _scratch(len(grown))
         self._known, self._hubs = (widened(column, len(grown) + 1) for column in (self._known, self._hubs))
         self._held = np.concatenate([self._held, np.full(len(grown) - len(self._held), -1, dtype=np.int64)])
         self.make_room(0)
@@ -450,7 +450,7 @@ class PageTable:
         loaded = cls(settings, max_age)
         loaded._table = _in_form(held["table"])
         loaded._glances = np.zeros(len(loaded._table), dtype=GLANCE)
-        loaded._scratch = np.empty((3, len(loaded._table)))
+        loaded._scratch = _scratch(len(loaded._table))
         loaded._means[: len(held["means"])] = held["means"]
         table = loaded._table
         known = held.get("known")
@@ -483,6 +483,11 @@ def _blank_rows(count: int) -> RowArray:
     rows = np.repeat(blank, count)  # by far faster than to fill column after column
     rows["place"] = np.arange(count)
     return rows
+
+
+def _scratch(pages: int) -> FloatArray:
+    """Room for the figures of a choice, which may name each page up to three times."""
+    return np.empty((3, 3 * pages))
 
 
 def _in_form(table: NDArray[Any]) -> RowArray:

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from forager.arrays import Float32Array, FloatArray, IntArray
-from forager.core.addresses import MARKS, SHAPES
+from forager.core.addresses import MARKS
 from forager.core.page_row import Mind
 from forager.core.parameters import ProfitSettings
 from forager.errors import SettingsError
@@ -117,11 +117,6 @@ def learn_profit(
     for k in range(len(current)):
         weights[k] += rate * error * np.float64(current[k])
     return error
-
-
-def first_weights(dimension: int, settings: ProfitSettings, rng: np.random.Generator) -> FloatArray:
-    """The first weights of a new forager: random, but nothing is thought of addresses."""
-    return np.append(rng.uniform(-settings.spread, settings.spread, dimension), np.zeros(SHAPES))
 
 
 def check_rate(settings: ProfitSettings, states: Float32Array) -> None:

@@ -17,7 +17,7 @@ Score functions number the pages of a pool at every ranking, so that a function 
 
 import numpy as np
 
-from forager.arrays import FloatArray, IntArray
+from forager.arrays import FloatArray, IntArray, RowArray
 from forager.core.best_pages import most_promising, now_and_later
 from forager.core.choice import (
     ALONE,
@@ -32,7 +32,7 @@ from forager.core.choice import (
     Turn,
     choose_of_pool,
     enough,
-    graph_leanings,
+    lean_on_graph,
     next_seed,
     ranking_due,
     use_page,
@@ -118,11 +118,11 @@ def _put(column: IntArray, pages: IntArray) -> None:
 
 
 @compiled
-def _unseen(mind: Mind, pages: IntArray) -> IntArray:
+def _unseen(table: RowArray, pages: IntArray) -> IntArray:
     """The pages that were never visited."""
     out, count = np.empty(len(pages), np.int64), 0
     for page in pages:
-        if mind.table[page].visits == 0:
+        if table[page].visits == 0:
             out[count] = page
             count += 1
     return out[:count]
@@ -131,7 +131,7 @@ def _unseen(mind: Mind, pages: IntArray) -> IntArray:
 @compiled
 def promising(mind: Mind, weight: float, pages: IntArray, now: float, size: int) -> IntArray:
     """The `size` pages with the most expected documents, of sorted pages; the link graph adds its weight."""
-    return most_promising(mind, pages, now, graph_leanings(mind, weight, pages), False, size)
+    return most_promising(mind, pages, now, mind.scratch[2, : lean_on_graph(mind, weight, pages)], False, size)
 
 
 @compiled
@@ -155,9 +155,9 @@ def fast_lists(mind: Mind, pages: IntArray, now: float) -> IntArray:
 
 
 @compiled
-def some_unseen(mind: Mind, pages: IntArray) -> IntArray:
+def some_unseen(table: RowArray, pages: IntArray) -> IntArray:
     """Never-visited pages; only some if there are very many."""
-    unseen = _unseen(mind, pages)
+    unseen = _unseen(table, pages)
     return unseen[:: 1 + len(unseen) // POOL].copy() if len(unseen) > STRANGERS else unseen
 
 
@@ -179,12 +179,13 @@ def _list_anew(mind: Mind, side: Choices, now: float) -> IntArray:
     """All known pages, or a new short list if they are very many."""
     turn: Turn = side.turn[0]
     known = gather(mind, side)
-    _put(side.unseen, some_unseen(mind, known))
+    _put(side.unseen, some_unseen(mind.table, known))
     size = 0 if len(side.only) else list_length(len(known))
     if size == 0:
         turn.listed = 0
         return known
-    pages = merged(*now_and_later(mind, known, now, now + LATER, graph_leanings(mind, turn.weight, known), size))
+    leaning = mind.scratch[2, : lean_on_graph(mind, turn.weight, known)]
+    pages = merged(*now_and_later(mind, known, now, now + LATER, leaning, size))
     _put(side.listed, pages)
     turn.listed, turn.listed_of, turn.listed_late, turn.listed_used = len(pages), len(known), 0, 0
     return pages
@@ -196,7 +197,7 @@ def _join_list(mind: Mind, side: Choices) -> IntArray:
     turn: Turn = side.turn[0]
     late = np.sort(mind.known[1 + turn.listed_of + turn.listed_late : 1 + mind.known[0]])
     _put(side.listed, merged(side.listed[1 : 1 + side.listed[0]], late))
-    _put(side.unseen, _unseen(mind, merged(side.unseen[1 : 1 + side.unseen[0]], late)))
+    _put(side.unseen, _unseen(mind.table, merged(side.unseen[1 : 1 + side.unseen[0]], late)))
     turn.listed_late += len(late)
     pool = np.concatenate((side.pool.awake[: side.pool.tally[AWAKE]], side.pool.resting[: side.pool.tally[RESTING]]))
     return merged(side.listed[1 : 1 + side.listed[0]], np.sort(pool))
@@ -210,7 +211,14 @@ COLUMNS = len(FIELDS)
 @compiled
 def page_columns(mind: Mind, pages: IntArray, now: float, cycle: float) -> FloatArray:
     """The fields of visited pages, times in cycles of so many seconds."""
-    out, prior, history = np.zeros((COLUMNS, len(pages))), mind.priors[0], mind.history
+    out = np.zeros((COLUMNS, len(pages)))
+    _fill_columns(mind, pages, now, cycle, out)
+    return out
+
+
+@inner
+def _fill_columns(mind: Mind, pages: IntArray, now: float, cycle: float, out: FloatArray) -> None:
+    prior, history = mind.priors[0], mind.history
     look_ahead(mind)
     foreseen, hours = mind.outlook, cycle / 3600.0
     for i in range(len(pages)):
@@ -230,31 +238,45 @@ def page_columns(mind: Mind, pages: IntArray, now: float, cycle: float) -> Float
         out[ELSEWHERE, i] = elsewhere_of(page.elsewhere, page.hits) if page.hub else 0.0
         out[HOUR, i] = now / 3600.0 % 24.0
         out[BUSY, i] = busy_between(foreseen, history.times[1, url], now) / hours
-    return out
 
 
 @compiled
-def _visited(mind: Mind, pages: IntArray, lists: bool) -> IntArray:
+def _visited(table: RowArray, visits: IntArray, pages: IntArray, lists: bool) -> IntArray:
     """The pages of one kind that have a history."""
     out, count = np.empty(len(pages), np.int64), 0
     for page in pages:
-        if mind.history.counts[0, page] > 0 and mind.table[page].hub == lists:
+        if visits[page] > 0 and table[page].hub == lists:
             out[count] = page
             count += 1
     return out[:count]
 
 
+@inner
+def _goes_first(last: FloatArray, one: int, other: int) -> bool:
+    """Whether a page goes before another one with the same score: it was visited earlier, or is the lower of two."""
+    return last[one] < last[other] or (last[one] == last[other] and one < other)
+
+
 @compiled
 def _number(mind: Mind, side: Choices, steps: Program, pages: IntArray, now: float) -> None:
     """Numbers pages in the order of a function; of equals the longer unvisited, then the lower page, goes first."""
-    columns, score = page_columns(mind, pages, now, steps.cycle), np.empty(len(pages))
+    columns, score = np.zeros((COLUMNS, len(pages))), np.empty(len(pages))
+    _fill_columns(mind, pages, now, steps.cycle, columns)
     moment, hours = now / steps.cycle, steps.cycle / 3600.0
     evaluate(
         steps.code, steps.left, steps.right, steps.number, len(pages), moment, hours, CLOCKLESS, columns, columns[LAST],
         score,
     )  # fmt: skip
-    order = np.argsort(columns[LAST], kind="mergesort")
-    order = order[np.argsort(-score[order], kind="mergesort")]
+    for i in range(len(score)):
+        if np.isnan(score[i]):
+            score[i] = -np.inf
+    order, last = np.argsort(-score), columns[LAST]
+    for i in range(1, len(order)):  # there are few equals to put in order
+        one, place = order[i], i
+        while place > 0 and score[order[place - 1]] == score[one] and _goes_first(last, one, order[place - 1]):
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = one
     for place in range(len(order)):
         side.number[pages[order[place]]] = len(order) - place
 
@@ -266,9 +288,9 @@ def number_pool(mind: Mind, side: Choices, now: float) -> None:
     for page in pages:
         side.number[page] = 0.0
     if len(side.lists.code):
-        _number(mind, side, side.lists, _visited(mind, pages, True), now)
+        _number(mind, side, side.lists, _visited(mind.table, mind.history.counts[0], pages, True), now)
     if len(side.texts.code):
-        _number(mind, side, side.texts, _visited(mind, pages, False), now)
+        _number(mind, side, side.texts, _visited(mind.table, mind.history.counts[0], pages, False), now)
 
 
 @compiled

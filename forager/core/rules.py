@@ -54,6 +54,12 @@ class ForagerRules:
     most: int
     usual_size: int
     beyond_chance: float
+    first_score: float
+    """Score at birth."""
+    mutation: float
+    split_rl: bool
+    weights_spread: float
+    """The first weights of long-term profit are drawn evenly from minus to plus this."""
 
 
 def forager_rules(walk: ForagerSettings) -> dict[str, Any]:
@@ -67,7 +73,7 @@ def forager_rules(walk: ForagerSettings) -> dict[str, Any]:
         "start_list": walk.weblog.start_size if walk.start.by == "list" else 0,
         "start_draw": walk.start.by == "draw",
         "start_others": walk.start.others,
-        "start_size": walk.weblog.start_size,
+        "start_size": min(walk.weblog.start_size, walk.weblog.size),
         "penalties": walk.weblog.penalties,
         "texts": walk.weblog.texts,
         "pays_revealer": walk.credit == "revealer",
@@ -77,6 +83,8 @@ def forager_rules(walk: ForagerSettings) -> dict[str, Any]:
         "arrivals": walk.profit.learn == "arrivals",
         "shaped": walk.states.shape,
         "normalised": walk.profit.normalised,
+        "split_rl": walk.weblog.split_rl,
+        "weights_spread": walk.profit.spread,
     }
 
 

@@ -9,13 +9,12 @@ import numpy as np
 from forager.arrays import IntArray
 from forager.core.addresses import SHAPES
 from forager.core.agent import ReinforcingAgent
-from forager.core.fleet import AHEAD, Flock, Forager, ForagerRecord
+from forager.core.fleet import Flock, Forager, ForagerRecord
 from forager.core.judge import KeyNumbers
-from forager.core.packed import luck_text, text_luck
 from forager.core.parameters import ForagerKind, ForagerSettings, ReinforcingSettings
 from forager.core.weblog import Weblog
 from forager.errors import InputError
-from forager.terms import ForagerId, UrlId
+from forager.terms import UrlId
 
 _FORM = 1
 
@@ -27,21 +26,21 @@ class _Saved(msgspec.Struct):
     seeds: bytes
     weblog: list[tuple[int, float]]
     weights: bytes
-    luck: str
     path: int
     first_step: int
     steps: list[tuple[int, float, int]]
     open: bytes
     memory: bytes
-    ahead: list[float] = []
-    """Random numbers that were drawn but not used yet."""
+    drawn: int = 0
+    """Number of its random numbers used."""
     genes: dict[str, float] = {}
     typical: float = 0.0
 
 
 def save_forager(forager: Forager, sent_as: KeyNumbers) -> bytes:
-    """Weblog, weights, path, open links, memory, counters and random state."""
+    """Weblog, weights, path, open links, memory and counters."""
     path, state = forager.path, forager.flock.state
+    sent = state.sent[forager.slot] == forager.id + 1
     saved = _Saved(
         form=_FORM,
         id=forager.id,
@@ -49,13 +48,12 @@ def save_forager(forager: Forager, sent_as: KeyNumbers) -> bytes:
         seeds=_bytes(forager.seeds),
         weblog=[(int(url), value) for url, value in forager.weblog.entries],
         weights=forager.weights.tobytes(),
-        luck=luck_text(forager.rng),
         path=path.number,
         first_step=path.first_step,
         steps=_steps(forager),
         open=_bytes(path.open),
-        memory=np.array(sent_as.marked(state.sent[forager.slot]), dtype=np.uint64).reshape(-1, 2).tobytes(),
-        ahead=state.luck[forager.slot, state.walkers["drawn"][forager.slot] :].tolist(),
+        memory=np.array(sent_as.marked(sent), dtype=np.uint64).reshape(-1, 2).tobytes(),
+        drawn=int(state.walkers["drawn"][forager.slot]),
         genes=forager.genes,
         typical=float(state.walkers["typical"][forager.slot]),
     )
@@ -82,14 +80,14 @@ def load_forager(saved: bytes, flock: Flock, sent_as: KeyNumbers) -> Forager:
     genes = flock.usual | {key: value for key, value in held.genes.items() if key in flock.usual}
     own = replace(settings.weblog, size=max(1, int(genes["weblog.size"])))
     weblog = Weblog(own, [(UrlId(url), value) for url, value in held.weblog])
-    luck = text_luck(held.luck)
-    forager = Forager(flock, ForagerId(held.id), kind, _urls(held.seeds), weblog, weights, luck, genes)
+    forager = Forager(flock, flock.enter(held.id, kind, _urls(held.seeds), weblog, weights, genes))
     flock.state.walkers["typical"][forager.slot] = held.typical
+    flock.state.walkers["drawn"][forager.slot] = held.drawn
     _restore_path(forager, held)
     pairs = np.frombuffer(held.memory, dtype=np.uint64).reshape(-1, 2).tolist()
     sent = [sent_as.number((kind, value)) for kind, value in pairs]
     flock.reserve(pages=0, links=0, sent=len(sent_as))
-    flock.state.sent[forager.slot, sent] = True
+    flock.state.sent[forager.slot, sent] = forager.id + 1
     return forager
 
 
@@ -121,8 +119,6 @@ def _restore_path(forager: Forager, held: _Saved) -> None:
     state.met[slot, pages] = state.met[slot, waiting] = walkers["mark"][slot]
     walkers["number"][slot], walkers["first"][slot], walkers["length"][slot] = held.path, held.first_step, steps
     walkers["count"][slot] = len(waiting)
-    state.luck[slot, AHEAD - len(held.ahead) :] = held.ahead
-    walkers["drawn"][slot] = AHEAD - len(held.ahead)
 
 
 def _bytes(urls: IntArray) -> bytes:
@@ -186,8 +182,7 @@ def load_agent(
     flock.reserve(pages=0, links=0, accepted=len(known_as))
     flock.state.accepted[accepted] = True
     records = {record.id: record for record in held.records}
-    for record in records.values():
-        agent.remember(record)
+    agent.remember(held.records)
     for each in held.foragers:
         forager = load_forager(each, flock, sent_as)
         agent.enter(forager, records[forager.id])

@@ -14,8 +14,9 @@ import math
 import numpy as np
 
 from forager.arrays import FloatArray, Int32Array, IntArray
-from forager.core.best_pages import best, pick
-from forager.core.expectation import chances, look_ahead, promise_of, ranks, rates, returning
+from forager.core.best_pages import best, list_bounds, pick
+from forager.core.draws import draw
+from forager.core.expectation import chances, look_ahead, promise_of, rate_on, returning
 from forager.core.exploration import PaceRow
 from forager.core.fleet import BFS, RL, WL, WLRL, FleetState, Tally, Walker
 from forager.core.judge import RELEVANT, Seen, count_judged, count_work, is_document, is_unsent, judge
@@ -38,19 +39,11 @@ TIE = 1e-9
 
 
 @inner
-def _draw(fleet: FleetState, me: Walker, slot: int) -> float:
-    """The next random number of a forager."""
-    me.drawn += 1
-    number: float = fleet.luck[slot, me.drawn - 1]
-    return number
-
-
-@inner
 def _learns_profit(me: Walker) -> bool:
     return me.kind == RL or me.kind == WLRL
 
 
-@compiled
+@inner
 def admitted(links: IntArray, met: Int32Array, path: int, out: IntArray, count: int) -> int:
     """Appends the links that are new to this path; returns the number of open links."""
     for url in links:
@@ -61,12 +54,12 @@ def admitted(links: IntArray, met: Int32Array, path: int, out: IntArray, count: 
     return count
 
 
-@compiled
-def leanings(rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, links: IntArray) -> FloatArray:
-    """A factor for each page: by long-term profit and the link graph 1 ± the forager's `profit_weight` for pages without
-    history, a hair's breadth to break ties for others; …"""
+@inner
+def lean(rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, links: IntArray, factors: FloatArray) -> None:
+    """Multiplies a factor for each page: by long-term profit and the link graph 1 ± the forager's `profit_weight` for pages
+    without history, a hair's breadth to break ties for others; …"""
     me: Walker = fleet.walkers[slot]
-    out, learns, weights = np.ones(len(links)), _learns_profit(me), fleet.weights[slot]
+    learns, weights = _learns_profit(me), fleet.weights[slot]
     for i in range(len(links)):
         leaning, url = 0.0, links[i]
         if learns:
@@ -74,8 +67,7 @@ def leanings(rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, link
         if mind.appeal_share > 0:
             appeal = mind.appeal[url] if url < len(mind.appeal) else 0.0
             leaning = (1 - mind.appeal_share) * leaning + mind.appeal_share * appeal
-        out[i] = 1 + leaning * (TIE if mind.table[url].visits > 0 else me.profit_weight)
-    return out
+        factors[i] *= 1 + leaning * (TIE if mind.table[url].visits > 0 else me.profit_weight)
 
 
 @inner
@@ -91,32 +83,39 @@ def learn_arrival(
         learn_look(mind, url, weights, gained + me.discount * most, me.rate, rules.shaped)
 
 
-@compiled
-def stretches(rules: ForagerRules, mind: Mind, me: Walker, links: IntArray) -> FloatArray:
-    """… and for pages with one, as its breadth differs from that of the settings; nothing if it does not."""
-    wider = me.breadth - rules.breadth, me.text_breadth - rules.text_breadth
-    if wider[0] == 0 and wider[1] == 0:
-        return np.empty(0)
-    out, rate = np.ones(len(links)), rates(mind, links)
-    for i in range(len(links)):
-        page: PageRow = mind.table[links[i]]
-        kind = HUB if page.hub else TEXT
-        if page.visits > 0 and wider[kind] != 0 and rate[i] > 0:
-            out[i] = (mind.means[kind, 0] / mind.means[kind, 1] / rate[i]) ** wider[kind]
-    return out
+@inner
+def _stretches(rules: ForagerRules, me: Walker) -> bool:
+    """Whether the breadth of a forager differs from that of the settings."""
+    return me.breadth != rules.breadth or me.text_breadth != rules.text_breadth
 
 
-@compiled
+@inner
+def _stretch_of(rules: ForagerRules, mind: Mind, me: Walker, url: int) -> float:
+    """… and for a page with one, as its breadth differs from that of the settings, by the outlook."""
+    page: PageRow = mind.table[url]
+    kind = HUB if page.hub else TEXT
+    wider = me.breadth - rules.breadth if page.hub else me.text_breadth - rules.text_breadth
+    if page.visits == 0 or wider == 0:
+        return 1.0
+    rate = rate_on(mind.table, page, mind.outlook, mind.priors[0])
+    return (mind.means[kind, 0] / mind.means[kind, 1] / rate) ** wider if rate > 0 else 1.0
+
+
+@inner
 def _pick_leaning(
     rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, links: IntArray, now: float, luck: float
 ) -> tuple[int, float, bool, float]:
     """The link that promises most, as long-term profit, the link graph and the breadth of this forager lean."""
-    stretch = stretches(rules, mind, fleet.walkers[slot], links)
-    plain = pick(mind, links, now, stretch, luck)
-    if mind.appeal_share == 0 and not _learns_profit(fleet.walkers[slot]):
+    me: Walker = fleet.walkers[slot]
+    factors, stretched = mind.scratch[2, : len(links)], _stretches(rules, me)
+    look_ahead(mind)
+    for i in range(len(links)):
+        factors[i] = _stretch_of(rules, mind, me, links[i]) if stretched else 1.0
+    plain = pick(mind, links, now, factors if stretched else factors[:0], luck)
+    if mind.appeal_share == 0 and not _learns_profit(me):
         return plain
-    leaning = leanings(rules, mind, fleet, slot, links)
-    chosen = pick(mind, links, now, stretch * leaning if len(stretch) else leaning, luck)
+    lean(rules, mind, fleet, slot, links, factors)
+    chosen = pick(mind, links, now, factors, luck)
     tally: Tally = fleet.tally[0]
     tally.decided += chosen[0] != plain[0]
     return chosen
@@ -134,17 +133,12 @@ def _follow(rules: ForagerRules, mind: Mind, fleet: FleetState, me: Walker, slot
     links, tally = fleet.open[slot, me.head : me.count], fleet.tally[0]
     if len(links) == 0 or (rules.by_profit and me.length >= me.max_step):
         return -1, np.nan
-    luck = _draw(fleet, me, slot)
+    luck = draw(fleet, slot)
     tally.steps += 1
     if rules.by_profit:
         tally.decided += 1
         return _pick_profit(rules, mind, links, fleet.weights[slot], luck), np.nan
-    if (
-        mind.appeal_share > 0
-        or _learns_profit(me)
-        or me.breadth != rules.breadth
-        or me.text_breadth != rules.text_breadth
-    ):
+    if mind.appeal_share > 0 or _learns_profit(me) or _stretches(rules, me):
         index, worth, fresh, most = _pick_leaning(rules, mind, fleet, slot, links, now, luck)
     else:
         index, worth, fresh, most = pick(mind, links, now, mind.scratch[2, :0], luck)
@@ -178,42 +172,61 @@ def _draw_start(mind: Mind, urls: IntArray, values: FloatArray, now: float, luck
 
 
 @inner
-def _some_of(known: IntArray, count: int, luck: float, out: IntArray) -> None:
-    """So many pages of a list in the form of `kernels.append`, evenly spread from the first to the last."""
-    for i in range(count):
-        out[i] = known[1 + int((i + luck) * known[0] / count)]
+def _some_of(known: IntArray, place: int, count: int, luck: float) -> int:
+    """One of so many pages of a list in the form of `page_row.append`, evenly spread from the first to the last."""
+    page: int = known[1 + int((place + luck) * known[0] / count)]
+    return page
 
 
-@compiled
+@inner
+def _start_at(mind: Mind, fleet: FleetState, slot: int, lists: int, pages: int, luck: float, place: int) -> int:
+    """One of the pages from which a path may start: the weblog, then so many lists, then so many other known pages."""
+    mine: int = fleet.walkers[slot].entries
+    if place < mine:
+        return int(fleet.weblog[slot, place])
+    if place < mine + lists:
+        return _some_of(mind.hubs, place - mine, lists, luck)
+    return _some_of(mind.known, place - mine - lists, pages, luck)
+
+
+@inner
 def _best_start(rules: ForagerRules, mind: Mind, fleet: FleetState, slot: int, now: float, luck: float) -> int:
     """A seed that nobody has visited, or the page that promises most, of the weblog and of some known lists and other known
     pages; among equals the one with the largest value."""
     me: Walker = fleet.walkers[slot]
     mine, lists, pages = me.entries, min(rules.start_others, mind.hubs[0]), min(rules.start_others, mind.known[0])
-    starts, values = np.empty(mine + lists + pages, np.int64), np.full(mine + lists + pages, NOBODYS)
-    starts[:mine], values[:mine] = fleet.weblog[slot, :mine], fleet.values[slot, :mine]
-    _some_of(mind.hubs, lists, luck, starts[mine : mine + lists])
-    _some_of(mind.known, pages, luck, starts[mine + lists :])
-    promise = ranks(mind, starts, now)
-    stretch = stretches(rules, mind, me, starts)
-    if len(stretch):
-        promise *= stretch
-    for i in range(mine):
-        if mind.table[starts[i]].main and mind.table[starts[i]].visits == 0 and promise[i] > 0:  # not just tried
-            promise[i] = np.inf
-    most = promise.max()
-    for i in range(len(starts)):
-        promise[i] = values[i] if promise[i] == most else -np.inf
-    return int(starts[best(promise, luck)])
+    promise, stretched, most = mind.scratch[0, : mine + lists + pages], _stretches(rules, me), -np.inf
+    look_ahead(mind)
+    for i in range(len(promise)):
+        url = _start_at(mind, fleet, slot, lists, pages, luck, i)
+        page: PageRow = mind.table[url]
+        stretch = _stretch_of(rules, mind, me, url) if stretched else 1.0
+        promise[i] = -np.inf
+        if page.hub and page.visits > 0 and most > 0:
+            square, _ = list_bounds(mind, page, now)
+            if square * stretch * stretch < most * most:
+                continue
+        rank, _, _ = promise_of(mind.table, url, mind.outlook, mind.priors[0], now)
+        rank *= stretch
+        if i < mine and page.main and page.visits == 0 and rank > 0:  # not just tried
+            rank = np.inf
+        promise[i] = rank
+        most = max(most, rank)
+    for i in range(len(promise)):
+        if promise[i] == most:
+            promise[i] = fleet.values[slot, i] if i < mine else NOBODYS
+        else:
+            promise[i] = -np.inf
+    return _start_at(mind, fleet, slot, lists, pages, luck, best(promise, luck))
 
 
 @inner
 def _start(rules: ForagerRules, mind: Mind, fleet: FleetState, me: Walker, slot: int, now: float) -> int:
     """The first page of the next path; one of the seeds if the weblog is empty."""
     weblog, values = fleet.weblog[slot, : me.entries], fleet.values[slot, : me.entries]
-    if me.explore > 0 and _draw(fleet, me, slot) < me.explore and mind.hubs[0] > 0:
-        return int(mind.hubs[1 + int(_draw(fleet, me, slot) * mind.hubs[0])])
-    luck = _draw(fleet, me, slot)
+    if me.explore > 0 and draw(fleet, slot) < me.explore and mind.hubs[0] > 0:
+        return int(mind.hubs[1 + int(draw(fleet, slot) * mind.hubs[0])])
+    luck = draw(fleet, slot)
     if me.entries == 0:
         return int(fleet.seeds[slot, int(luck * me.seeds)])
     if rules.start_list > 0:
@@ -292,7 +305,7 @@ def arrive(rules: ForagerRules, fleet: FleetState, slot: int, url: int, links: I
     me: Walker = fleet.walkers[slot]
     if len(links):
         me.count = admitted(links, fleet.met[slot], me.mark, fleet.open[slot], me.count)
-    if me.kind != RL or me.entries >= min(rules.start_size, fleet.weblog.shape[1]):
+    if me.kind != RL or me.entries >= rules.start_size:
         return
     for each in fleet.order[: fleet.tally[0].alive]:
         other: Walker = fleet.walkers[each]

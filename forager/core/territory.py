@@ -19,7 +19,7 @@ from forager.core.page_row import Mind
 from forager.core.rules import ForagerRules
 from forager.core.step import learn_arrival
 from forager.core.weblog import find_entry, rank_entries
-from forager.kernel import compiled, inner
+from forager.kernel import inner
 
 
 @inner
@@ -37,21 +37,26 @@ def owner_of(fleet: FleetState, url: int) -> tuple[int, int]:
     return slot, place
 
 
-@compiled
+@inner
+def _keeps_weblog(me: Walker) -> bool:
+    return me.kind == WL or me.kind == WLRL
+
+
+@inner
 def hand_over(fleet: FleetState, urls: IntArray, values: FloatArray) -> None:
     """Gives start pages, the best first, to those with most room; where nobody has any, they go in place of poorer ones."""
-    keepers, count = np.empty(len(fleet.order), np.int64), 0
-    for slot in fleet.order[: fleet.tally[0].alive]:
-        me: Walker = fleet.walkers[slot]
-        if me.kind == WL or me.kind == WLRL:
-            rank_entries(fleet.weblog[slot, : me.entries], fleet.values[slot, : me.entries])
+    order = fleet.order[: fleet.tally[0].alive]
+    for one in order:
+        me: Walker = fleet.walkers[one]
+        if _keeps_weblog(me):
+            rank_entries(fleet.weblog[one, : me.entries], fleet.values[one, : me.entries])
             me.entries = min(me.entries, max(1, int(me.weblog_size)))
-            keepers[count] = slot
-            count += 1
     for i in range(len(urls)):
         slot, room = -1, -1
-        for one in keepers[:count]:
+        for one in order:
             me = fleet.walkers[one]
+            if not _keeps_weblog(me):
+                continue
             if find_entry(fleet.weblog[one, : me.entries], urls[i]) >= 0:
                 slot = -1
                 break
@@ -73,7 +78,7 @@ def begin_look(rules: ForagerRules, mind: Mind, fleet: FleetState, page: int, do
     slot, place = owner_of(fleet, page)
     if slot >= 0:
         me: Walker = fleet.walkers[slot]
-        if me.kind == WL or me.kind == WLRL:
+        if _keeps_weblog(me):
             fleet.values[slot, place] *= 1 - me.weblog_step
             rank_entries(fleet.weblog[slot, : me.entries], fleet.values[slot, : me.entries])
     elif mind.table[page].revealer >= 0:

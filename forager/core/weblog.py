@@ -1,17 +1,16 @@
 """The weblog: pages from which good paths started, with what those paths earned (Alg 1, Alg 6)."""
 
 from collections.abc import Iterable
-from typing import Self
 
 import numpy as np
 
 from forager.arrays import BoolArray, FloatArray, IntArray
 from forager.core.parameters import WeblogSettings
-from forager.kernel import compiled
+from forager.kernel import compiled, inner
 from forager.terms import UrlId
 
 
-@compiled
+@inner
 def rank_entries(urls: IntArray, values: FloatArray) -> None:
     """Sorts by value, largest first, stably. Fast if little is out of order."""
     for i in range(1, len(urls)):
@@ -22,7 +21,7 @@ def rank_entries(urls: IntArray, values: FloatArray) -> None:
         urls[place], values[place] = url, value
 
 
-@compiled
+@inner
 def find_entry(urls: IntArray, url: int) -> int:
     """Index of a page; -1 if it is missing."""
     for place in range(len(urls)):
@@ -98,17 +97,6 @@ class Weblog:
         """Adds an entry if it is new."""
         if url not in self:
             self._keep(np.append(self._urls, np.int64(url)), np.append(self._values, value))
-
-    def split(self, rng: np.random.Generator) -> "Weblog":
-        """Gives away a random half with its values; an odd entry stays here (Alg 6)."""
-        given = np.isin(self._urls, rng.permutation(self._urls)[: len(self) // 2])
-        child = type(self)(self.settings)
-        child._keep(self._urls[given], self._values[given])
-        self._keep(self._urls[~given], self._values[~given])
-        return child
-
-    def copy(self) -> Self:
-        return type(self)(self.settings, self.entries)
 
     def _keep(self, urls: IntArray, values: FloatArray) -> None:
         """Sets the entries, as many as there is room for."""

@@ -20,7 +20,7 @@ from forager.clock import Clock, Offload, pause
 from forager.core.addresses import address_marks
 from forager.core.agent import ReinforcingAgent
 from forager.core.parameters import ForagerSettings
-from forager.core.profit import check_rate, first_weights
+from forager.core.profit import check_rate
 from forager.core.shared import StateMatrix
 from forager.core.states import States, document
 from forager.errors import ForagerError, InputError
@@ -161,9 +161,7 @@ class LiveStates:
         self.states = learned
         for forager in self.agent.foragers.values():
             if forager.kind.learns_profit:
-                settings = self.agent.forager_settings.profit
-                size = self.matrix.dimension  # what was learned of addresses stays
-                forager.weights[:size] = first_weights(size, settings, forager.rng)[:size]
+                self.agent.draw_weights(forager.slot)
 
     async def _all_known(self) -> AsyncIterator[_Waiting]:
         """All that is known now, in batches: pages that were read, then those that were only found."""

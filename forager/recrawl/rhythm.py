@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from forager.arrays import FloatArray
-from forager.kernel import compiled, inlined
+from forager.kernel import compiled, inlined, inner
 from forager.recrawl.change_log import ChangeLog
 
 Rhythm = tuple[float, ...]
@@ -75,7 +75,7 @@ def busy_clock(passed: FloatArray, begin: int, seconds: float) -> float:
     return weeks * HOURS + before + part
 
 
-@compiled
+@inner
 def expect_news(rhythm: FloatArray, since: float, now: float, hazard: float, rate: float) -> None:
     """Adds the documents expected of a list without a rhythm, of those hours from which they still stand there.
 
@@ -91,7 +91,7 @@ def expect_news(rhythm: FloatArray, since: float, now: float, hazard: float, rat
         end = float(hour)
 
 
-@compiled
+@inner
 def spread_news(rhythm: FloatArray, passed: FloatArray, since: float, now: float, hazard: float) -> None:
     """Adds a document that appeared in this time, more of it to busy hours and to those not long ago.
 

@@ -79,6 +79,8 @@ class LoopRules:
     """Whether there is a recrawl side."""
     tells: bool
     """Whether events are written, so that the loop must return when a cycle ends."""
+    suggests: bool
+    """Whether newborn foragers get pages of the link graph, so that the loop must return at births."""
     widest: int
     """Maximum number of links of a page."""
     most_records: int
@@ -110,8 +112,8 @@ class Books(NamedTuple):
     """Records, see `PlainRecord`."""
 
 
-VISIT = 0
-"""Value of `what` for a download; other values say what became of a document, see `core.judge`."""
+VISIT, BORN, DELETED = 0, -1, -2
+"""Values of `what` for a download, a birth and a death; others say what became of a document, see `core.judge`."""
 
 
 Records = RowArray
@@ -119,15 +121,15 @@ Records = RowArray
 
 
 class PlainRecord(Protocol):
-    """A download, or the judgement of a document."""
+    """A download, the judgement of a document, or the birth or death of a forager."""
 
     at: float
     what: int
-    by: int  # a forager, or -1 for the recrawl side
+    by: int  # a forager, or -1 for the recrawl side; of a birth the child
     step: int  # of this forager
-    page: int
+    page: int  # of a birth the parent
     version: int  # -1: not recorded at that time
-    amount: float  # what a forager earned for it
+    amount: float  # what a forager earned for it; of a death its score
 
 
 _TYPES = {float: np.float64, int: np.int64}
@@ -150,4 +152,13 @@ def write_document(
     record: PlainRecord = books.records[at.written]
     record.at, record.what, record.by, record.step, record.page = at.now, became, by, step, page
     record.version, record.amount = version, amount
+    at.written += 1
+
+
+@inner
+def write_change(at: LoopState, books: Books, what: int, who: int, parent: int, score: float) -> None:
+    """Records the birth or death of a forager."""
+    record: PlainRecord = books.records[at.written]
+    record.at, record.what, record.by, record.page, record.version = at.now, what, who, parent, -1
+    record.amount = score
     at.written += 1

@@ -7,9 +7,10 @@ a lookup on the tape in between. The loop runs until something must be done that
 import numpy as np
 
 from forager.arrays import IntArray, RowArray
+from forager.core.births import manage
 from forager.core.choice import ALONE, RANK, Choices, Turn, rest_time, reveal, room_in
 from forager.core.exploration import PaceRow, after, allows, explores, least_of
-from forager.core.fleet import BFS, DRAWS, FleetState, Tally, Walker
+from forager.core.fleet import BFS, FleetState, Tally, Walker
 from forager.core.judge import RELEVANT, STAYS, Seen, fate_of
 from forager.core.page_row import LOOKS_APART, Mind
 from forager.core.refill import next_page, rank_known
@@ -19,7 +20,16 @@ from forager.core.territory import begin_look, end_look, pays_itself, send_for
 from forager.core.updates import lacks_room, note_arrived, note_going, note_shown, note_stays, record_visit
 from forager.kernel import compiled, inner
 from forager.recrawl.history import ADDED
-from forager.simulation.bundles import Books, LoopRules, LoopState, write_document, write_visit
+from forager.simulation.bundles import (
+    BORN,
+    DELETED,
+    Books,
+    LoopRules,
+    LoopState,
+    write_change,
+    write_document,
+    write_visit,
+)
 from forager.tape.lookup import TapeColumns, look_up, standing_in
 from forager.terms import NOBODY
 
@@ -139,7 +149,8 @@ DONE, NOTHING, GO_ON, RANKING, CYCLE, LESSON, MANAGE, TIME = range(8)
 
 DONE: with a download; NOTHING: without, because none is worth it. In the other cases Python must first act: GO_ON: make
 room and draw random numbers; RANKING: rank pages with a score function that decides alone; CYCLE: end a cycle; LESSON:
-learn a score function; MANAGE: multiply or delete a forager; TIME: the time in `until` has come.
+learn a score function; MANAGE: multiply or delete a forager, where newborns get pages of the link graph; TIME: the time in
+`until` has come.
 """
 
 
@@ -321,15 +332,29 @@ behind = compiled(recrawl_is_behind)
 
 @inner
 def _lacks_room(at: LoopState, loop: LoopRules, mind: Mind, side: Choices, books: Books, fleet: FleetState) -> bool:
-    """Whether random numbers or buffers may not suffice for a step of the forager whose turn it is."""
+    """Whether buffers may not suffice for a step of the forager whose turn it is."""
     me: Walker = fleet.walkers[at.slot]
     if loop.watches and side.turn[0].pooled and room_in(side.pool) < loop.widest:
         return True
-    if me.kind != BFS and (me.length >= fleet.path.shape[1] or me.drawn + DRAWS > fleet.luck.shape[1]):
+    if me.kind != BFS and me.length >= fleet.path.shape[1]:
+        return True
+    if fleet.tally[0].born == len(fleet.lives):
         return True
     if lacks_room(mind, 1 + loop.widest):
         return True
     return at.written + loop.most_records > len(books.records) or me.count + loop.widest > fleet.open.shape[1]
+
+
+@inner
+def _manage(at: LoopState, loop: LoopRules, rules: ForagerRules, books: Books, fleet: FleetState) -> None:
+    """The forager whose turn has ended multiplies or is deleted (Alg 8)."""
+    parent = fleet.walkers[at.slot].id
+    gone, child = manage(rules, fleet, at.slot, at.now)
+    at.slot = -1
+    if loop.tells and gone != NOBODY:
+        write_change(at, books, DELETED, gone, NOBODY, fleet.ended[gone].score)
+    if loop.tells and child != NOBODY:
+        write_change(at, books, BORN, child, parent, rules.first_score)
 
 
 @inner
@@ -369,7 +394,9 @@ def _forage(
         if downloads:
             at.idle, at.rest = 0, loop.idle
         if changes:
-            return MANAGE
+            if loop.suggests:
+                return MANAGE
+            _manage(at, loop, rules, books, fleet)
         if downloads:
             return DONE
     at.idle = 0

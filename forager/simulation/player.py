@@ -120,17 +120,19 @@ class Patrol:
         share: float,
         *,
         tells: bool,
+        suggests: bool,
     ) -> None:
-        """`tells`: whether the loop must return when a cycle ends."""
+        """`tells`: whether the loop must return when a cycle ends; `suggests`: whether it must when a forager is born."""
         self.course, self.world, self.scheduler, self.shared = course, world, scheduler, shared
         self.thrift, self.agent, self.luck = thrift, agent, luck
         pages, columns = world.tape.pages, world.columns
         shared.reserve(pages)
         self._widest = widest = int(np.diff(columns.link_start).max(initial=0))
         shown = int(np.diff(columns.shown_start).max(initial=0))
-        most = (1 + (widest if agent.forager_settings.links == "all" else 0)) * (2 + shown)
+        most = (1 + (widest if agent.forager_settings.links == "all" else 0)) * (2 + shown) + 2
         self._row, self._rules = Figures[LoopState](LoopState), Figures[LoopRules](LoopRules)
-        self._rules.write(_rules(crawl, world, agent, shared, thrift, share, widest, most, tells=tells))
+        self._rules.write(_rules(crawl, world, agent, shared, thrift, share, widest, most, tells=tells,
+                                suggests=suggests))  # fmt: skip
         sent_as, known_as = agent.sent_as, agent.known_as
         assert isinstance(sent_as, TapeNumbers) and isinstance(known_as, TapeNumbers)
         self._books = Books(
@@ -184,10 +186,8 @@ class Patrol:
         return happened
 
     def _make_room(self, links: int) -> None:
-        """Draws random numbers, and makes room for one more step of every forager."""
+        """Makes room for one more step of every forager, and for a birth."""
         agent = self.agent
-        for forager in agent.foragers.values():
-            forager.draw()
         pages = self.world.tape.pages
         agent.flock.reserve(pages=pages, links=links, sent=len(agent.sent_as), accepted=len(agent.known_as))
 
@@ -224,6 +224,7 @@ def _rules(
     most_records: int,
     *,
     tells: bool,
+    suggests: bool,
 ) -> LoopRules:
     """The settings in the form that the loop needs."""
     idle = max(crawl.idle, world.seconds)
@@ -239,6 +240,7 @@ def _rules(
         reads_off=world.reads_off,
         watches=share > 0,
         tells=tells,
+        suggests=suggests,
         widest=widest,
         most_records=most_records,
     )

@@ -118,7 +118,7 @@ class Replay:
             self.shared.reveal = None
         self._telling = None if tell is None else Telling(self.world, self.agent, set(plan.seeds), tell)
         self._patrol = Patrol(self.course, crawl, self.world, self.scheduler, self.shared, self.thrift, self.agent,
-                              self._luck, self.share, tells=tell is not None)  # fmt: skip
+                              self._luck, self.share, tells=tell is not None, suggests=self.ordering is not None)  # fmt: skip
 
     def __repr__(self) -> str:
         return f"<Replay at {self.clock.time:.0f}, {self.world!r}, {self.agent!r}>"

@@ -79,6 +79,8 @@ class CopyColumns(NamedTuple):
 @inner
 def _enter_one(record: PlainRecord, copies: CopyColumns, updates: bool) -> None:
     """Counts one record."""
+    if record.what < VISIT:  # a birth or a death
+        return
     recrawl = record.by == NOBODY
     if record.what == VISIT:
         copies.counts[RECRAWL if recrawl else FLEET] += 1

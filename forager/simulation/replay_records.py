@@ -14,7 +14,7 @@ from forager.core.findings import NO_LINKS
 from forager.core.judge import RELEVANT
 from forager.events import Born, Deleted, Event, Fetched, Reinforced, Told
 from forager.pages.urls import site
-from forager.simulation.bundles import VISIT, Records
+from forager.simulation.bundles import BORN, DELETED, VISIT, Records
 from forager.store.protocol import AcceptedStory, Counts, Known, Version, VersionId, Visit
 from forager.tape.tape import KINDS, Tape
 from forager.tape.tape_world import TapeWorld
@@ -161,14 +161,21 @@ class Telling:
             tell(Born(record.born, record.id, record.kind.value, NOBODY))
 
     def happened(self, records: Records) -> None:
-        """Writes the events of records: downloads, and for each step its reinforcements, then its stories."""
+        """Writes the events of records: downloads, births and deaths, and for each step its reinforcements, then its
+        stories."""
         waiting: list[Told] = []
         step = None
         for at, what, by, own, page, version, amount in records.tolist():
-            if what == VISIT or (by, own) != step:
+            if what <= VISIT or (by, own) != step:
                 self._tell_all(waiting)
             if what == VISIT:
                 self._fetched(UrlId(page), version, at, ForagerId(by))
+                continue
+            if what == BORN:
+                self.tell(Born(at, ForagerId(by), self.agent.records[ForagerId(by)].kind.value, ForagerId(page)))
+                continue
+            if what == DELETED:
+                self.tell(Deleted(at, ForagerId(by), amount))
                 continue
             step = by, own
             if by != NOBODY:
@@ -178,7 +185,7 @@ class Telling:
         self._tell_all(waiting)
 
     def managed(self, happened: Sequence[population.Multiplied | population.Removal]) -> None:
-        """Writes births and deaths."""
+        """Writes births and deaths that were no part of the loop."""
         for one in happened:
             if isinstance(one, population.Removal):
                 self.tell(Deleted(one.at, one.forager, one.score))

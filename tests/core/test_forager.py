@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from pydantic import TypeAdapter
 
+from forager.core.births import bear_child
 from forager.core.findings import Sighting
+from forager.core.fleet import Forager
 from forager.core.judge import known_by
 from forager.core.parameters import (
     PAPER_FORAGER,
@@ -17,7 +19,8 @@ from forager.core.parameters import (
     StartSettings,
     WeblogSettings,
 )
-from forager.terms import ForagerId
+from forager.core.weblog import Weblog
+from forager.terms import UrlId
 from tests.core.lone import Lone, article, hub, urls
 
 WL, RL, WLRL, BFS = ForagerKind
@@ -278,13 +281,18 @@ def test_the_start_list_of_rl_is_the_seed_and_the_first_nine_pages_it_saw() -> N
 # Multiplying (Alg 6)
 
 
+def child_of(lone: Lone) -> Forager:
+    flock = lone.agent.flock
+    return Forager(flock, bear_child(lone.agent.rules[0], flock.state, lone.forager.slot, 0.0))
+
+
 @pytest.mark.parametrize("kind", [WL, RL, WLRL])
 def test_a_child_takes_half_of_the_weblog_and_the_profit_only_of_learners(kind: ForagerKind) -> None:
     lone = Lone(PAPERS, kind, seeds=(0, 1, 2, 3))
     parent, now = lone.forager, 100 * HOUR
     step = lone.choose(now)
     lone.see(step, now, article(step.url, now))
-    child = parent.multiply(ForagerId(1), np.random.default_rng(2))
+    child = child_of(lone)
     if kind is RL:  # all have the same weblog
         assert child.weblog.entries == parent.weblog.entries and len(parent.weblog) == 4
     else:
@@ -298,5 +306,14 @@ def test_a_child_takes_half_of_the_weblog_and_the_profit_only_of_learners(kind: 
 
 
 def test_rl_weblogs_split_too_if_told_so() -> None:
-    parent = Lone(replace(PAPERS, weblog=WeblogSettings(split_rl=True)), RL, seeds=(0, 1, 2, 3)).forager
-    assert len(parent.multiply(ForagerId(1), np.random.default_rng(2)).weblog) == 2 == len(parent.weblog)
+    lone = Lone(replace(PAPERS, weblog=WeblogSettings(split_rl=True)), RL, seeds=(0, 1, 2, 3))
+    assert len(child_of(lone).weblog) == 2 == len(lone.forager.weblog)
+
+
+def test_an_odd_entry_of_the_weblog_stays_and_values_go_along() -> None:
+    entries = [(UrlId(url), float(-url)) for url in range(5)]
+    lone = Lone(DEFAULT)
+    lone.forager.weblog = Weblog(WeblogSettings(), entries)
+    child = child_of(lone)
+    assert (len(lone.forager.weblog), len(child.weblog)) == (3, 2)
+    assert sorted(lone.forager.weblog.entries + child.weblog.entries) == sorted(entries)

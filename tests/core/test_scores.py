@@ -3,8 +3,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from forager.core.agent import ReinforcingAgent, poorest
-from forager.core.fleet import ForagerRecord
+from forager.core.agent import ReinforcingAgent
+from forager.core.births import poorest
 from forager.core.judge import GOES, MULTIPLIES, REPLACES, STAYS, count_judged, fate_of
 from forager.core.parameters import ForagerKind, ForagerSettings, PopulationSettings, ReinforcingSettings, ScoreSettings
 from forager.terms import ForagerId
@@ -54,7 +54,7 @@ def test_one_that_never_hits_dies_after_two_thousand_documents() -> None:
 
 def test_relative_scores_count_documents_above_the_mean_of_the_fleet() -> None:
     agent = fleet(2, RELATIVE, usual=2)
-    assert agent.first_score == 0.0
+    assert agent.rules["first_score"][0] == 0.0
     agent.worked(ForagerId(0), 10)
     agent.worked(ForagerId(1), 30)
     send(agent, 0, *[True] * 8)
@@ -114,8 +114,9 @@ def test_with_relative_scores_a_good_forager_replaces_the_poorest_of_a_full_flee
     assert fate(20.0, 15, RELATIVE) == MULTIPLIES
     assert fate(20.0, 16, RELATIVE) == REPLACES
     assert fate(-20.1, 16, RELATIVE) == GOES
-    records = [ForagerRecord(ForagerId(id), WL, None, 0.0, score) for id, score in enumerate((5.0, -9.0, -9.0, -12.0))]
-    assert poorest(records, but=ForagerId(3)).id == 1  # the oldest of the equals
+    agent = fleet(4, RELATIVE)
+    agent.flock.state.walkers["score"][:4] = 5.0, -9.0, -9.0, -12.0
+    assert poorest(agent.flock.state, 3) == 1  # the oldest of the equals
 
 
 def test_the_baseline_neither_multiplies_nor_goes() -> None:

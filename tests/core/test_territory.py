@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from forager.core.agent import ReinforcingAgent
-from forager.core.fleet import mutated, usual_genes
+from forager.core.births import moved
+from forager.core.fleet import usual_genes
 from forager.core.parameters import (
     INHERITED,
     ForagerKind,
@@ -87,21 +88,29 @@ def test_the_territory_of_the_deleted_is_taken_over_and_nothing_is_lost() -> Non
     assert len(held) == 5 and (3, 5.0) in agent.foragers[ForagerId(2)].weblog.entries  # it had most room
 
 
+def child_of(
+    genes: dict[str, float], usual: dict[str, float], share: float, rng: np.random.Generator
+) -> dict[str, float]:
+    return {
+        key: moved(genes[key], usual[key], which, share, rng.standard_normal()) for which, key in enumerate(INHERITED)
+    }
+
+
 def test_a_child_inherits_with_small_changes_within_the_bounds() -> None:
     usual, rng = usual_genes(ForagerSettings()), np.random.default_rng(1)
     genes = usual
     for _ in range(2000):
-        genes = mutated(genes, usual, 0.15, rng)
+        genes = child_of(genes, usual, 0.15, rng)
         assert all(bounds.low <= genes[key] <= bounds.high for key, bounds in INHERITED.items())
     assert genes != usual
-    assert mutated(genes, usual, 0.0, rng) == usual
+    assert child_of(genes, usual, 0.0, rng) == usual
 
 
 def test_without_selection_parameters_do_not_wander_off() -> None:
     usual, rng = usual_genes(ForagerSettings()), np.random.default_rng(1)
     genes, steps = usual, []
     for _ in range(5000):
-        genes = mutated(genes, usual, 0.15, rng)
+        genes = child_of(genes, usual, 0.15, rng)
         steps.append(np.log(genes["weblog.step"] / usual["weblog.step"]))
     assert np.std(steps) < 0.5  # .15/√(1 − .9²) = .34
 
@@ -109,7 +118,6 @@ def test_without_selection_parameters_do_not_wander_off() -> None:
 def test_parameters_are_saved_and_kept() -> None:
     agent = fleet([(1, 1.0)], [(2, 1.0)])
     agent.flock.state.walkers["score"][0] = 50.0
-    agent.settings = ReinforcingSettings()
     agent.manage(FIRST, 1.0)
     child = list(agent.foragers.values())[-1]
     assert child.genes != agent.flock.usual

@@ -50,11 +50,3 @@ def test_pages_that_bring_no_news_again_are_no_entries_but_their_earnings_count(
     weblog = Weblog(WeblogSettings())
     weblog = update(weblog, [1, 2], [0.0, 100.0], [True, False])  # the article 2 earned 100, the list 1 led to it
     assert weblog.entries == [(1, 100.0)]
-
-
-def test_multiplication_gives_away_half_with_its_values_and_keeps_the_odd_one() -> None:
-    entries = [(url, float(-url)) for url in range(5)]
-    parent = Weblog(WeblogSettings(), entries)
-    child = parent.split(np.random.default_rng(1))
-    assert (len(parent), len(child)) == (3, 2)
-    assert sorted(parent.entries + child.entries) == sorted(entries)

@@ -8,7 +8,9 @@ from scipy import sparse
 
 from forager.core.agent import ReinforcingAgent
 from forager.core.best_pages import best
+from forager.core.births import bear_child
 from forager.core.findings import Finding, Sighting
+from forager.core.fleet import Forager
 from forager.core.page_table import PageTable
 from forager.core.parameters import (
     ExpectationSettings,
@@ -52,11 +54,13 @@ def test_a_weblog_stays_bounded_sorted_and_free_of_what_may_not_enter(
 @given(entries, st.integers(0, 1000))
 @unhurried
 def test_splitting_a_weblog_loses_nothing_and_doubles_nothing(start: dict[int, float], seed: int) -> None:
-    parent = Weblog(WeblogSettings(), start.items())
-    child = parent.split(np.random.default_rng(seed))
-    assert dict(parent.entries) | dict(child.entries) == start
-    assert len(parent) + len(child) == len(start)
-    assert 0 <= len(parent) - len(child) <= 1
+    agent = ReinforcingAgent(ReinforcingSettings(mutation=0.0), ForagerSettings(), seed)
+    parent, _ = agent.start(np.array([0]), 0.0)
+    parent.weblog = Weblog(WeblogSettings(), start.items())
+    child = Forager(agent.flock, bear_child(agent.rules[0], agent.flock.state, parent.slot, 0.0))
+    assert dict(parent.weblog.entries) | dict(child.weblog.entries) == start
+    assert len(parent.weblog) + len(child.weblog) == len(start)
+    assert 0 <= len(parent.weblog) - len(child.weblog) <= 1
 
 
 @given(st.lists(st.lists(st.integers(0, 3000), max_size=20), max_size=10), st.integers(0, 1000))

@@ -1,0 +1,168 @@
+"""Births and deaths of foragers, as kernels (Alg 6, 8).
+
+    gone, child = manage(rules, fleet, slot, now)      at the end of a turn: who was deleted, who was born
+
+A live crawl calls it through the agent, a replay from within its loop. There must be a free slot, and room in `lives`.
+"""
+
+import math
+
+import numpy as np
+
+from forager.arrays import FloatArray, IntArray
+from forager.core.addresses import SHAPES
+from forager.core.draws import draw, draw_normal, draw_weights
+from forager.core.fleet import RL, WL, FleetState, Tally, Walker, note_birth, seat
+from forager.core.judge import GOES, MULTIPLIES, REPLACES, fate_of
+from forager.core.parameters import INHERITED
+from forager.core.rules import ForagerRules
+from forager.core.territory import hand_over
+from forager.kernel import inner
+from forager.terms import NOBODY
+
+HOMEWARD = 0.1
+"""Share of the way back to the settings that the parameters of a child are drawn."""
+(
+    MAX_STEP,
+    WEBLOG_SIZE,
+    WEBLOG_STEP,
+    EXPLORE,
+    BELOW,
+    BREADTH,
+    TEXT_BREADTH,
+    PROFIT_WEIGHT,
+    DISCOUNT,
+    RATE,
+) = range(len(INHERITED))
+"""The parameters that each forager has for itself, in the order of `INHERITED`."""
+BOUNDS = np.array(list(INHERITED.values()), np.float64)
+"""For each of them: lowest and highest value, whether factors count, whether it is a whole number."""
+
+
+@inner
+def moved(value: float, usual: float, which: int, share: float, luck: float) -> float:
+    """A parameter of a child: its parent's, drawn towards the usual one and moved within its bounds by chance, a number
+    that follows the normal distribution. One that is switched off stays so; share 0: the usual one."""
+    if share <= 0 or (value == 0 and usual == 0):
+        return usual
+    low, high = min(BOUNDS[which, 0], usual), max(BOUNDS[which, 1], usual)
+    if BOUNDS[which, 2]:
+        value *= (usual / value) ** HOMEWARD * math.exp(share * luck)
+    else:
+        wide = (BOUNDS[which, 1] - BOUNDS[which, 0]) / 4
+        value += HOMEWARD * (usual - value) + share * wide * luck
+    value = min(max(value, low), high)
+    return float(math.floor(value + 0.5)) if BOUNDS[which, 3] else value
+
+
+@inner
+def _inherit(fleet: FleetState, parent: int, child: int, share: float) -> None:
+    """The parameters of a child: those of its parent, each changed a little."""
+    me: Walker = fleet.walkers[parent]
+    one: Walker = fleet.walkers[child]
+    usual: Walker = fleet.usual[0]
+    one.max_step = moved(me.max_step, usual.max_step, MAX_STEP, share, draw_normal(fleet, child))
+    one.weblog_size = moved(me.weblog_size, usual.weblog_size, WEBLOG_SIZE, share, draw_normal(fleet, child))
+    one.weblog_step = moved(me.weblog_step, usual.weblog_step, WEBLOG_STEP, share, draw_normal(fleet, child))
+    one.explore = moved(me.explore, usual.explore, EXPLORE, share, draw_normal(fleet, child))
+    one.below = moved(me.below, usual.below, BELOW, share, draw_normal(fleet, child))
+    one.breadth = moved(me.breadth, usual.breadth, BREADTH, share, draw_normal(fleet, child))
+    one.text_breadth = moved(me.text_breadth, usual.text_breadth, TEXT_BREADTH, share, draw_normal(fleet, child))
+    one.profit_weight = moved(me.profit_weight, usual.profit_weight, PROFIT_WEIGHT, share, draw_normal(fleet, child))
+    one.discount = moved(me.discount, usual.discount, DISCOUNT, share, draw_normal(fleet, child))
+    one.rate = moved(me.rate, usual.rate, RATE, share, draw_normal(fleet, child))
+
+
+@inner
+def _copy(rows: FloatArray | IntArray, source: int, target: int, count: int) -> None:
+    """Copies the first entries of a row to another one; numba would allocate memory for an assignment."""
+    for i in range(count):
+        rows[target, i] = rows[source, i]
+
+
+@inner
+def _halve(fleet: FleetState, parent: int, child: int) -> None:
+    """A child takes a random half of the weblog with its values; an odd entry stays (Alg 6)."""
+    me: Walker = fleet.walkers[parent]
+    one: Walker = fleet.walkers[child]
+    wanted, kept = me.entries // 2, 0
+    for i in range(me.entries):
+        url, value = fleet.weblog[parent, i], fleet.values[parent, i]
+        if draw(fleet, child) * (me.entries - i) < wanted - one.entries:
+            fleet.weblog[child, one.entries], fleet.values[child, one.entries] = url, value
+            one.entries += 1
+        else:
+            fleet.weblog[parent, kept], fleet.values[parent, kept] = url, value
+            kept += 1
+    me.entries = kept
+
+
+@inner
+def bear_child(rules: ForagerRules, fleet: FleetState, slot: int, now: float) -> int:
+    """A forager gets a child with half of the weblog, and with its long-term profit if it learns it (Alg 6); its slot."""
+    me: Walker = fleet.walkers[slot]
+    tally: Tally = fleet.tally[0]
+    child = seat(fleet, tally.born, me.kind)
+    one: Walker = fleet.walkers[child]
+    note_birth(fleet, me.id, now)
+    one.seeds = me.seeds
+    _copy(fleet.seeds, slot, child, me.seeds)
+    if me.kind == RL and not rules.split_rl:
+        one.entries = me.entries
+        _copy(fleet.weblog, slot, child, me.entries)
+        _copy(fleet.values, slot, child, me.entries)
+    else:
+        _halve(fleet, slot, child)
+    _inherit(fleet, slot, child, rules.mutation)
+    one.entries = min(one.entries, max(1, int(one.weblog_size)))
+    if me.kind == WL:
+        draw_weights(fleet, child, fleet.weights.shape[1] - SHAPES, rules.weights_spread)
+        for k in range(fleet.weights.shape[1] - SHAPES, fleet.weights.shape[1]):
+            fleet.weights[child, k] = 0.0
+    else:
+        _copy(fleet.weights, slot, child, fleet.weights.shape[1])
+        one.typical = me.typical
+    me.score = one.score = rules.first_score
+    me.expected = 0.0
+    return child
+
+
+@inner
+def delete(rules: ForagerRules, fleet: FleetState, slot: int, now: float) -> None:
+    """A forager goes; others take over its weblog where scores compare them."""
+    me: Walker = fleet.walkers[slot]
+    tally: Tally = fleet.tally[0]
+    fleet.lives[me.id].deleted = now
+    fleet.ended[me.id] = fleet.walkers[slot]
+    place = 0
+    while fleet.order[place] != slot:
+        place += 1
+    tally.alive -= 1
+    tally.turns -= place < tally.turns
+    for i in range(place, tally.alive):
+        fleet.order[i] = fleet.order[i + 1]
+    if me.kind != RL and rules.relative:
+        hand_over(fleet, fleet.weblog[slot, : me.entries], fleet.values[slot, : me.entries])
+
+
+@inner
+def poorest(fleet: FleetState, but: int) -> int:
+    """The slot of the lowest score except that of `but`; the oldest if equal."""
+    slot, least = -1, np.inf
+    for one in fleet.order[: fleet.tally[0].alive]:
+        if one != but and fleet.walkers[one].score < least:
+            slot, least = one, fleet.walkers[one].score
+    return slot
+
+
+@inner
+def manage(rules: ForagerRules, fleet: FleetState, slot: int, now: float) -> tuple[int, int]:
+    """Multiplies or deletes a forager according to its score (Alg 8); who was deleted and who was born, or `NOBODY`."""
+    decided, gone, child = fate_of(rules, fleet.tally[0].alive, fleet.walkers[slot]), NOBODY, NOBODY
+    if decided in (GOES, REPLACES):
+        out = slot if decided == GOES else poorest(fleet, slot)
+        gone = fleet.walkers[out].id
+        delete(rules, fleet, out, now)
+    if decided in (MULTIPLIES, REPLACES):
+        child = fleet.walkers[bear_child(rules, fleet, slot, now)].id
+    return gone, child

@@ -1,0 +1,53 @@
+"""Random numbers of foragers: the n-th number of a forager follows from the seed of the fleet, its id and n alone.
+
+So nobody keeps a generator for each forager, a kernel can draw as many as it needs, and a saved forager goes on with the
+same numbers. The numbers are those of SplitMix64 (Steele, Lea, Flood 2014), a stream for each forager.
+"""
+
+import math
+
+import numpy as np
+
+from forager.core.fleet import FleetState, Walker
+from forager.kernel import inlined, inner
+
+_STRIDE = np.uint64(0x9E3779B97F4A7C15)
+_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+
+
+@inlined
+def _mixed(bits: np.uint64) -> np.uint64:
+    """Bits of which each depends on all that are given."""
+    bits = (bits ^ (bits >> np.uint64(30))) * _FIRST
+    bits = (bits ^ (bits >> np.uint64(27))) * _SECOND
+    return bits ^ (bits >> np.uint64(31))
+
+
+@inner
+def nth_number(key: int, who: int, count: int) -> float:
+    """A random number in [0, 1): the one with this number in the stream of a forager."""
+    stream = _mixed(np.uint64(key) + np.uint64(who) * _STRIDE)
+    bits = _mixed(stream + np.uint64(count) * _STRIDE)
+    return float(np.int64(bits >> np.uint64(11))) * 2.0**-53
+
+
+@inner
+def draw(fleet: FleetState, slot: int) -> float:
+    """The next random number in [0, 1) of a forager."""
+    me: Walker = fleet.walkers[slot]
+    me.drawn += 1
+    return nth_number(fleet.tally[0].key, me.id, me.drawn)
+
+
+@inner
+def draw_normal(fleet: FleetState, slot: int) -> float:
+    """The next one that follows the normal distribution (Box and Muller 1958); it takes two numbers."""
+    length = math.sqrt(-2 * math.log(1 - draw(fleet, slot)))
+    return length * math.cos(2 * math.pi * draw(fleet, slot))
+
+
+@inner
+def draw_weights(fleet: FleetState, slot: int, size: int, spread: float) -> None:
+    """Random weights of long-term profit, as many as a state has components, evenly from −spread to spread."""
+    for k in range(size):
+        fleet.weights[slot, k] = spread * (2 * draw(fleet, slot) - 1)
