@@ -211,7 +211,8 @@ class Ingest:
         if response.outcome is Outcome.REFUSED:
             self.skipped.add(REFUSALS.get(response.trouble, response.trouble.value), before.url)
         first = before.visits == 0 or before.version is not None
-        self.walls.learn(before.url, response.outcome, response.asked, first=first)
+        for_good = response.status == 410
+        self.walls.learn(before.url, response.outcome, response.asked, first=first, for_good=for_good)
         if response.outcome is Outcome.GONE and before.visits == 0:
             self.scope.ground.seen(before.url)
         if response.outcome not in (Outcome.FETCHED, Outcome.UNCHANGED):

@@ -8,7 +8,8 @@ a page that never answered only the first visit. Where, after eight pages, fewer
 that never did are passed by, but for a share: the fewer answer the fewer are asked, and always one in twenty, which tests
 the belief. Each that answers opens the wall a little.
 
-A page that does not answer is asked again after a while, and after twice that while each time it still does not.
+A page that does not answer is asked again after a while, and after twice that while each time it still does not; much later
+if it says that it is gone for good.
 """
 
 import re
@@ -36,6 +37,8 @@ _REMEMBERED = 20_000
 
 _LONGEST = 10
 """Times that the while is doubled at most (ours)."""
+_FOR_GOOD = 4
+"""Times that it is doubled at once for a page that says it is gone for good: status 410 (ours)."""
 
 _NO_ANSWER = frozenset({Outcome.GONE, Outcome.UNRECORDED})
 
@@ -75,6 +78,8 @@ class Refused:
 
     last: float
     times: int = 0
+    for_good: bool = False
+    """It said so."""
 
 
 class WallsSaved(msgspec.Struct):
@@ -114,7 +119,10 @@ class Walls:
     def asked_again(self, url: Url) -> float:
         """When a page that did not answer may be asked again; 0 if it may be at any time."""
         refused = self._pages.get(url)
-        return 0.0 if refused is None else refused.last + self.retry_after * 2.0 ** min(refused.times - 1, _LONGEST)
+        if refused is None:
+            return 0.0
+        doubled = refused.times - 1 + _FOR_GOOD * refused.for_good
+        return refused.last + self.retry_after * 2.0 ** min(doubled, _LONGEST)
 
     def why(self, url: Url, now: float) -> str:
         """Why a page, or pages like it, are hardly asked for, in words; empty if they are."""
@@ -146,11 +154,15 @@ class Walls:
 
     # Learning.
 
-    def learn(self, url: Url, outcome: Outcome, now: float, *, first: bool, text_print: int = 0) -> None:
-        """A page was asked for; `first`: it was so for the first time, or had answered until now."""
+    def learn(
+        self, url: Url, outcome: Outcome, now: float, *, first: bool, text_print: int = 0, for_good: bool = False
+    ) -> None:
+        """A page was asked for; `first`: it was so for the first time, or had answered until now; `for_good`: it said that it
+        will never answer again."""
         refused = self._pages.pop(url, None)
         if outcome in _NO_ANSWER:
-            remember(self._pages, url, Refused(now, 1 if refused is None else refused.times + 1), _REMEMBERED)
+            times = 1 if refused is None else refused.times + 1
+            remember(self._pages, url, Refused(now, times, for_good), _REMEMBERED)
             if first:
                 self._count(url, answered=False)
         elif outcome in (Outcome.FETCHED, Outcome.UNCHANGED):

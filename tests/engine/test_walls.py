@@ -133,6 +133,16 @@ def test_what_is_saved_decides_as_before(seen: list[tuple[int, Outcome, int]]) -
     assert [walls.pass_by(page(1), 1e9) for _ in range(30)] == [again.pass_by(page(1), 1e9) for _ in range(30)]
 
 
+def test_a_page_that_says_it_is_gone_for_good_is_asked_again_much_later() -> None:
+    walls = Walls(retry_after=3600.0)
+    walls.learn(page(1), Outcome.GONE, 0.0, first=True)
+    walls.learn(page(2), Outcome.GONE, 0.0, first=True, for_good=True)
+    assert [walls.asked_again(page(number)) for number in (1, 2)] == [3600.0, 16 * 3600.0]
+    kept = Walls(retry_after=3600.0)
+    kept.load(walls.save())
+    assert kept.asked_again(page(2)) == 16 * 3600.0
+
+
 def test_a_damaged_save_of_walls_is_an_error_that_says_what_to_do() -> None:
     with pytest.raises(StoreError, match="new run directory"):
         Walls().load(b"\x93\x01")

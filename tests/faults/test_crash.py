@@ -93,4 +93,5 @@ def check_recording(killer: Killer) -> None:
     asked = {killer.newsroom.bases[one.paper] + one.target for one in killer.newsroom.requests}
     recorded = [capture for capture in captures(warcs_in(folder)) if isinstance(capture, Capture)]
     assert {capture.request.url for capture in recorded} <= asked
-    assert len(recorded) > 0.9 * len(killer.newsroom.requests)
+    under_way = 4 * len(killer.lives)  # at each kill: one of each paper, and what was answered but not yet written
+    assert len(recorded) >= len(killer.newsroom.requests) - under_way
