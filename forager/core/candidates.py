@@ -24,6 +24,8 @@ from forager.core.exploration import Thrift
 from forager.core.page_row import LOOKS_APART, Mind
 from forager.core.page_table import PageTable
 from forager.core.refill import (
+    FAST,
+    LATER,
     POOL,
     STRANGERS,
     gather,
@@ -120,7 +122,7 @@ class Candidates:
         """The pool of a group, with room for a ranking and so many more pages."""
         pool = self.pools.setdefault(group, Pool(NOWHERE)) if self._groups is None else self.pools.get(group)
         pool = pool or Pool(NOWHERE)
-        pool.reserve(POOL + STRANGERS + room)
+        pool.reserve(POOL + STRANGERS + FAST + room)
         return pool
 
     def choices(self, pool: Pool) -> Choices:
@@ -264,14 +266,17 @@ class Candidates:
         self.pools = {group: Pool(part) for group, part in zip(numbers.tolist(), parts, strict=True)}
 
     def _promising(self, mind: Mind, pages: IntArray, groups: IntArray | None, now: float) -> IntArray:
-        """The pages with the most expected documents, of all or of each group."""
+        """The pages with the most expected documents, of all or of each group, there with the lists that soon have them."""
         if groups is None:
             return promising(mind, self.turn.weight, pages, now, POOL)
         keys, leaning = self.pages.rank(pages, now), graph_leanings(mind, self.turn.weight, pages)
         if len(leaning):
             keys *= leaning
-        own = groups[pages]
-        return pages[of_each(own, np.lexsort((pages, -keys, own)), POOL)]
+        lists = pages[mind.table["hub"][pages] & (mind.table["visits"][pages] > 0)]
+        later = self.pages.rank(lists, now + LATER)
+        return np.concatenate(
+            [_first_of_each(groups[pages], pages, keys, POOL), _first_of_each(groups[lists], lists, later, FAST)]
+        )
 
     def _give_numbers(self, pages: IntArray) -> None:
         """Numbers these pages, the first one first, and no others."""
@@ -290,3 +295,8 @@ class Candidates:
         if late.any():
             own[late] = self._groups(ranked)[pages[late] - ranked]
         return own
+
+
+def _first_of_each(groups: IntArray, pages: IntArray, keys: FloatArray, k: int) -> IntArray:
+    """The k pages with the highest keys of each group; of equals those with the lower numbers."""
+    return pages[of_each(groups, np.lexsort((pages, -keys, groups)), k)]

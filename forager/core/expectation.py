@@ -243,6 +243,12 @@ def _just_tried(page: PageRow, prior: Priors, now: float) -> bool:
 
 
 @inlined
+def share_of_fresh(source: PageRow, mean: float, prior: Priors) -> float:
+    """Share of the fresh links of a page that are new documents; `mean` is that of all pages."""
+    return (source.paid + prior.prior_links * mean) / (source.followed + prior.prior_links)
+
+
+@inlined
 def _chance_of_youth(page: PageRow, source: PageRow, prior: Priors, now: float) -> float:
     """Probability that the target of a fresh link is still news: the link appeared between two visits of its source."""
     gap = min(3600 * source.hours / max(1, source.visits - 1), prior.max_age)
@@ -300,8 +306,7 @@ def stranger_worth(
     if page.revealer < 0:
         return mean, True
     source: PageRow = table[page.revealer]
-    share = (source.paid + prior.prior_links * mean) / (source.followed + prior.prior_links)
-    return share * _chance_of_youth(page, source, prior, now), True
+    return share_of_fresh(source, mean, prior) * _chance_of_youth(page, source, prior, now), True
 
 
 @inlined

@@ -9,6 +9,9 @@ or slowly. So the list holds the pages with the most expected documents now, and
 a visit: the latter are the fast ones, including those visited a moment ago. Any other page is far from the best and
 stays so for a few hundred downloads. Pages that became known since are on the list too.
 
+A pool holds more than the pages that are best at its ranking: a list looked at a moment ago promises nothing yet, but may be
+the first to do so again, long before the next ranking. So the fastest lists are always in the pool.
+
 Score functions number the pages of a pool at every ranking, so that a function costs a replay next to nothing.
 """
 
@@ -23,6 +26,7 @@ from forager.core.choice import (
     RANK,
     REORDERED,
     RESTING,
+    ROUND,
     USED,
     Choices,
     Turn,
@@ -65,6 +69,8 @@ POOL = 256
 """Number of pages in a pool after a ranking."""
 STRANGERS = 32
 """Minimum number of never-visited pages among them, if there are so many."""
+FAST = ROUND
+"""Number of lists that are in a pool because they will soon be among the best; between two rankings no more are needed."""
 LEAST = 1024
 """Minimum length of a list; with up to twice as many pages, all are ranked every time."""
 PART = 32
@@ -134,6 +140,18 @@ def strangers(mind: Mind, unseen: IntArray, now: float) -> IntArray:
     if len(unseen) <= STRANGERS:
         return unseen
     return most_promising(mind, unseen, now, np.empty(0), True, STRANGERS)
+
+
+@compiled
+def fast_lists(mind: Mind, pages: IntArray, now: float) -> IntArray:
+    """The lists among sorted pages that will promise most if they are left alone for long."""
+    lists, count = np.empty(len(pages), np.int64), 0
+    for page in pages:
+        row: PageRow = mind.table[page]
+        if row.hub and row.visits > 0:
+            lists[count] = page
+            count += 1
+    return most_promising(mind, lists[:count], now + LATER, np.empty(0), False, FAST)
 
 
 @compiled
@@ -287,6 +305,8 @@ def rank_known(mind: Mind, side: Choices, now: float) -> None:
         pages = _list_anew(mind, side, now)
     some = strangers(mind, side.unseen[1 : 1 + side.unseen[0]], now)
     best = merged(promising(mind, turn.weight, pages, now, POOL), some)
+    if len(pages) > POOL:
+        best = merged(best, fast_lists(mind, pages, now))
     side.pool.awake[: len(best)] = best
     side.pool.tally[AWAKE], side.pool.tally[RESTING], side.pool.tally[USED] = len(best), 0, 0
     turn.known = side.known[0] if turn.listed == 0 else mind.known[0]

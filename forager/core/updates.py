@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from forager.arrays import FloatArray, Int32Array, IntArray
-from forager.core.expectation import list_rate, rate_of, sort_of, text_prior
+from forager.core.expectation import list_rate, rate_of, share_of_fresh, sort_of, text_prior
 from forager.core.page_row import (
     ATTEMPTS,
     BACKLOG,
@@ -121,17 +121,26 @@ def _note_departures(page: PageRow, means: FloatArray) -> None:
 @inner
 def note_stays(mind: Mind, links: IntArray | Int32Array, by: int) -> None:
     """Notes which links a list still shows that were new at its visit before, and which it shows that were new on another
-    list since."""
+    page since.
+
+    Texts that the first visit of another page revealed would have been fresh here, had that page been known, as it is from
+    now on. They tell of the rate of a main list: else home pages of busy sites seem slow once a crawl got to know the site.
+    Of other lists they do not: where every page shows the latest texts beside its own, all would seem busy.
+    """
     table, means = mind.table, mind.means
     mind.outlook[STALE] = 1.0
     source: PageRow = table[by]
-    stayed = 0
+    stayed = forestalled = 0
     for link in links:
         page: PageRow = table[link]
         if page.revealer == by:
             stayed += page.fresh and page.met == source.before
         elif page.revealer >= 0 and source.before < page.met < source.last:
             table[page.revealer].elsewhere += 1
+            young = not source.last - page.latest > mind.priors[0].max_age
+            forestalled += page.visits > 0 and not page.hub and not page.fresh and young
+    if source.main:
+        source.came += forestalled * share_of_fresh(source, means[FRESH, 0] / means[FRESH, 1], mind.priors[0])
     hours = stayed * max(0.0, source.last - source.before) / 3600 / 2
     source.gone -= stayed
     source.stood_hours += hours

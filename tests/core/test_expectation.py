@@ -320,6 +320,32 @@ def test_what_is_first_found_on_one_list_and_then_on_another_is_found_elsewhere(
     assert visits.mind().table["length"][:2].tolist() == [1, 1]
 
 
+@pytest.mark.parametrize("main", [True, False])
+def test_texts_that_the_first_visit_of_another_page_showed_earlier_tell_of_the_rate_of_a_main_list(main: bool) -> None:
+    visits = PageTable(ExpectationSettings(hub_rate=2, main_rate=2))
+    if main:
+        visits.name_main(urls(0))
+    visits.record(0, 0.0, version=1, hub=True, links=urls(1))
+    visits.record(5, 6 * HOUR, links=urls(0, 2, 3))  # an old text with the latest ones beside it
+    for text in (2, 3):
+        visits.record(text, 6 * HOUR)
+    visits.record(0, 12 * HOUR, version=1, hub=True, links=urls(1, 2, 3))
+    # the form of address is credited with nothing; no fresh link was followed, so that .9 of them are documents
+    form, shown = 0.5 / (12 + 0.5 / 2), 2 * 0.9 if main else 0.0
+    assert visits.rate(urls(0)) == pytest.approx([(shown + 0.5) / (12 * share_left(12, HAZARD) + 0.5 / form)])
+
+
+def test_texts_that_another_list_showed_first_do_not(visits: PageTable) -> None:
+    visits.name_main(urls(0))
+    visits.record(0, 0.0, version=1, hub=True, links=urls(1))
+    visits.record(6, 0.0, version=1, hub=True, links=urls(1))
+    visits.record(6, 6 * HOUR, version=1, hub=True, links=urls(1, 2))
+    visits.record(2, 6 * HOUR)
+    before = visits.rate(urls(0))[0]
+    visits.record(0, 12 * HOUR, version=1, hub=True, links=urls(1, 2))
+    assert visits.rate(urls(0))[0] < before
+
+
 def test_a_quiet_night_promises_less_than_a_busy_day() -> None:
     """A list that brings a document in each hour of the day, and none at night, for three weeks."""
     visits = PageTable(ExpectationSettings(hub_rate=2))

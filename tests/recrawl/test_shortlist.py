@@ -1,6 +1,7 @@
 """Of very many known pages only the better part is ranked most of the time; what became known since is ranked too."""
 
 import numpy as np
+import pytest
 
 from forager.core.candidates import Candidates
 from forager.core.exploration import Pace, Thrift
@@ -26,12 +27,12 @@ def site(pages: int) -> PageTable:
     return visits
 
 
-def scheduler(visits: PageTable, *, short: bool) -> Scheduler:
-    """Without a short list: all pages are those of one host."""
+def scheduler(visits: PageTable, *, short: bool, least: float = 0.0) -> Scheduler:
+    """Without a short list: all pages are those of one host. `least` is the threshold; documents are found young."""
     candidates = Candidates(
         visits,
         visits.mind,
-        Thrift(0.0, 0.0, Pace(500), 86_400.0),
+        Thrift(least, 0.0, Pace(500, age=60.0), 86_400.0),
         every=900.0,
         last=lambda: visits.history.tables.times[1],
         revisit_after=0.0,
@@ -78,3 +79,22 @@ def test_pages_that_became_known_since_the_list_was_made_are_chosen_too() -> Non
     chosen = {visit(one, visits, now + 900.0 * count) for count in range(1, 4)}  # a ranking each
     assert 10_000 in chosen
     assert one.candidates.known == 3 * LEAST + 1
+
+
+@pytest.mark.parametrize("short", [True, False])
+def test_a_busy_list_seen_a_moment_before_a_ranking_is_seen_again_as_soon_as_it_is_due(short: bool) -> None:
+    pages = POOL + 100
+    visits = site(pages)
+    now = HOUR
+    for new in range(pages, pages + 20):  # a document every half a minute
+        now += 30.0
+        visits.record(UrlId(0), now, hub=True, links=np.array([new]))
+        visits.record(UrlId(new), now)
+        visits.credit(Finding(ForagerId(0), UrlId(new), 0, 0, now, UrlId(0)))
+    one = scheduler(visits, short=short, least=0.2)
+    assert one.choose(now + 1, 0.5) is None  # all pages are ranked, and nothing is worth a request yet
+    wait = one.rest(now + 1, 0, 1.0, 1000.0)
+    # λ is 21 in 4200 s, and (2 · 16 · .2 / λ²)^(1/3) = 63.5 s, of which one is over
+    assert wait == pytest.approx(62.5, abs=1)
+    chosen = one.choose(now + 2 + wait, 0.5)
+    assert chosen is not None and chosen[0] == 0
